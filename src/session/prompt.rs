@@ -18,30 +18,34 @@ use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, 
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::store::Timestamp;
+use crate::search::ranked::Fit;
+use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Timestamp};
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;
 
-/// Default minimum score in thousandths. With it, 85 of 100 questions about a project get a note that answers them, and
-/// 5 of 100 questions about something else get any note; docs/hooks.md has the measurement.
-pub const DEFAULT_MIN_SCORE: u32 = 2_600;
-
-/// Number of words from which on the hits of a prompt need a higher score.
-const SHORT_PROMPT_WORDS: usize = 12;
-
-/// Number of words from which on the score does not grow any more.
-const MAX_COUNTED_WORDS: usize = 80;
-
-/// Share of the minimum score that each further word adds.
-const MORE_PER_WORD: f64 = 0.046;
+/// Default minimum score of a hit in thousandths; docs/hooks.md has the measurement.
+pub const DEFAULT_MIN_SCORE: u32 = 1_000;
 
 /// Minimum score of a hit, as a share of the score of the best.
-const SHARE_OF_BEST: f64 = 0.7;
+const SHARE_OF_BEST: f64 = 0.4;
 
-/// Minimum number of words of the prompt that a hit has.
-const MIN_TERMS: usize = 2;
+// The weights of a fact were fitted to a set of prompts, rounded, and checked with another one: tests/retrieval/prompts.
+/// Weight of the share of the prompt that a fact has in one place.
+const SHARE: f64 = 1.6;
+/// Weight of the words in the names of a fact.
+const NAMES: f64 = 1.5;
+/// Weight of a name that the prompt has whole.
+const NAMED: f64 = 2.0;
+/// Weight of each word of the prompt that a fact has, beside its own.
+const WORD: f64 = 0.45;
+/// Weight of the length of a prompt: a long one has more words by chance in common with a fact.
+const OF_LENGTH: f64 = 0.55;
+/// What a fact must reach.
+const LEAST_OF_FACTS: f64 = 1.3;
+/// What a page must reach: there are many pages, and each has many words.
+const LEAST_OF_PAGES: f64 = 1.4;
 
 /// Maximum size of a passage in bytes.
 const PASSAGE_BYTES: usize = 400;
@@ -62,8 +66,7 @@ pub struct RecallForPrompt {
     pub prompt: String,
     /// Size limit of the whole text in bytes.
     pub max_bytes: u32,
-    /// Minimum score of a hit, in thousandths of the rarity of a word that only one note has; `None` is
-    /// [`DEFAULT_MIN_SCORE`], 0 is every hit.
+    /// Minimum score of a hit, in thousandths of what the rules ask for; `None` is [`DEFAULT_MIN_SCORE`], 0 is every hit.
     pub min_score: Option<u32>,
     /// Form of the text; `None` is that for Claude.
     pub form: Option<BlockForm>,
@@ -210,54 +213,83 @@ fn question(prompt: &str) -> Option<String> {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’');
     let plain: String = head(prompt, MAX_QUESTION_BYTES).chars().map(|c| if is_of_word(c) { c } else { ' ' }).collect();
     let question = one_line(&plain);
-    // One word can be two terms only in a script without spaces. Then nothing is listed nor read.
-    let is_one_word = question.is_ascii() && !question.contains([' ', '_', '\'']);
-    (!question.is_empty() && !is_one_word).then_some(question)
+    (!question.is_empty()).then_some(question)
 }
 
-/// Minimum score of a hit for a prompt, for scores as multiples of the greatest rarity.
-///
-/// A long prompt has more words by chance in common with a note, so its hits need more.
-fn least_score(question: &str, min_score: u32) -> f64 {
-    let words = question.split(' ').count().min(MAX_COUNTED_WORDS);
-    let more = u32::try_from(words.saturating_sub(SHORT_PROMPT_WORDS)).unwrap_or(0);
-    f64::from(min_score) / 1_000.0 * (1.0 + MORE_PER_WORD * f64::from(more))
+/// Kinds of items that a prompt asks for, each on its own: pages must neither outrank facts nor count for their rarities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// Entries, long-term memory, and what `remember` wrote.
+    Facts,
+    /// All other notes.
+    Pages,
 }
 
-/// Finds notes and entries, best first.
+impl Asked {
+    /// Returns true for the path of a note, relative to its notebook.
+    fn has(self, path: &str) -> bool {
+        let mut folders = [FACTS_FOLDER, DECISIONS_FOLDER].into_iter();
+        let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        (path == LONG_TERM_FILE || folders.any(is_in)) == (self == Self::Facts)
+    }
+
+    /// Returns how well an item fits a prompt: from 1 on it is shown.
+    fn score(self, fit: Fit) -> f64 {
+        let Fit { evidence, share, names, named, words, length } = fit;
+        let (evidence, share) = (f64::from(evidence), f64::from(share));
+        let score = match self {
+            Self::Facts => {
+                let of_names = NAMES * f64::from(names) + NAMED * f64::from(named);
+                let found = evidence + SHARE * share + of_names + WORD * f64::from(words);
+                found - OF_LENGTH * f64::from(length)
+            }
+            Self::Pages => evidence * share,
+        };
+        let least = if self == Self::Facts { LEAST_OF_FACTS } else { LEAST_OF_PAGES };
+        (score / least).max(0.0)
+    }
+}
+
+/// Finds notes and entries: first facts, best first, then pages, best first.
 async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: &State) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
-    let least = least_score(&question, min_score);
+    let least = f64::from(min_score) / 1_000.0;
     let searchable = searchable(call, entries).await?;
-    let recall = PromptRecall {
-        request: &Recall { query: question, limit: MAX_HITS, ..Recall::default() },
-        passage_bytes: PASSAGE_BYTES,
-        excerpt: None,
-        is_left_out: &is_of_sessions,
-        is_known: &|path| state.has_shown(path),
-        known: state.shown(),
-        may_rate: false,
-    };
-    let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?;
-    let best = shown.first().map_or(0.0, |found| found.score);
-    let is_enough = |score: f64, share_of_best: f64, terms: usize| {
-        min_score == 0 || score >= least && share_of_best >= SHARE_OF_BEST && terms >= MIN_TERMS
-    };
-    let is_shown = |found: &PromptHit| is_enough(found.score, found.score / best, found.terms);
-    let shown = shown.into_iter().filter(is_shown).map(|found| {
-        let (path, score) = (found.path.clone(), found.score);
-        let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
-        let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-        Hit { source, path, score, found }
-    });
-    let withheld = withheld.into_iter().filter(|hit| is_enough(hit.score, hit.share_of_best, hit.terms)).map(|hit| {
-        let WithheldHit { path, key, score, is_of_other_project, .. } = hit;
-        let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
-        Hit { source: key.unwrap_or_else(|| path.clone()), path, score, found: Err(reason) }
-    });
-    let mut hits: Vec<Hit> = shown.chain(withheld).collect();
-    order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-    Ok(hits)
+    let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
+    let mut all = Vec::new();
+    for asked in [Asked::Facts, Asked::Pages] {
+        let recall = PromptRecall {
+            request: &request,
+            passage_bytes: PASSAGE_BYTES,
+            excerpt: None,
+            is_left_out: &|path| is_of_sessions(path) || !asked.has(path),
+            is_known: &|path| state.has_shown(path),
+            known: state.shown(),
+            may_rate: false,
+        };
+        let entries = searchable.as_ref().filter(|_| asked == Asked::Facts);
+        let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, entries, &recall).await?;
+        let score = |fit: Fit| asked.score(fit);
+        let best = shown.iter().map(|found| score(found.fit)).fold(0.0, f64::max);
+        let is_enough = |score: f64| score >= least && score >= SHARE_OF_BEST * best;
+        let shown = shown.into_iter().map(|found| (score(found.fit), found)).filter(|(score, _)| is_enough(*score));
+        let shown = shown.map(|(score, found)| {
+            let path = found.path.clone();
+            let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
+            let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
+            Hit { source, path, score, found }
+        });
+        let withheld = withheld.into_iter().map(|hit| (score(hit.fit), hit)).filter(|(score, _)| is_enough(*score));
+        let withheld = withheld.map(|(score, hit)| {
+            let WithheldHit { path, key, is_of_other_project, .. } = hit;
+            let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
+            Hit { source: key.unwrap_or_else(|| path.clone()), path, score, found: Err(reason) }
+        });
+        let mut hits: Vec<Hit> = shown.chain(withheld).collect();
+        order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+        all.append(&mut hits);
+    }
+    Ok(all)
 }
 
 /// Returns the heading of an item: its name and its date.

@@ -7,6 +7,7 @@
 mod baseline;
 mod formats;
 mod measure;
+mod prompts;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 /// Reason why nothing was measured.
 type Failure = Box<dyn std::error::Error>;
 
-const USAGE: &str = "usage: saddlebag-eval locomo|longmemeval|beam|conversations PATH";
+const USAGE: &str = "usage: saddlebag-eval locomo|longmemeval|beam|conversations|prompts PATH";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -38,8 +39,15 @@ fn main() -> ExitCode {
 
 /// Returns the report of a set in a file or a folder.
 fn evaluate(set: &str, path: &Path) -> Result<String, Failure> {
+    if set == "prompts" {
+        return prompts::own(path);
+    }
     let data = formats::read(set, path)?;
+    if std::env::var_os("EVAL_PROMPTS").is_some() {
+        return prompts::of_histories(&data.histories);
+    }
     let apart = measure::apart(&data.histories)?;
     let together = measure::together(&data.histories)?;
-    Ok(measure::report(set, &data, &apart, &together))
+    let prompts = prompts::of_histories(&data.histories)?;
+    Ok(format!("{}\n\n{prompts}", measure::report(set, &data, &apart, &together)))
 }

@@ -22,7 +22,7 @@ const BUDGETS: [usize; 3] = [1_600, 3_300, 6_500];
 const LONG_TURN: usize = 800;
 
 /// A day after all chats.
-const NOW: Timestamp = Timestamp { seconds: 1_900_000_000, nanoseconds: 0, utc_offset_seconds: 0 };
+pub(crate) const NOW: Timestamp = Timestamp { seconds: 1_900_000_000, nanoseconds: 0, utc_offset_seconds: 0 };
 
 /// Figures of all questions, each a sum to be divided by their number.
 #[derive(Default)]
@@ -46,7 +46,7 @@ struct Note {
 }
 
 /// The notes of a history, by their paths.
-struct Notes {
+pub(crate) struct Notes {
     paths: BTreeMap<String, usize>,
     notes: Vec<Note>,
 }
@@ -87,7 +87,7 @@ pub(crate) fn together(histories: &[History]) -> Result<Figures, Failure> {
 }
 
 /// Writes a note for each session: the date as heading, and the turns as paragraphs.
-fn write(root: &Path, folder: &str, history: &History) -> Result<Notes, Failure> {
+pub(crate) fn write(root: &Path, folder: &str, history: &History) -> Result<Notes, Failure> {
     fs::create_dir_all(root.join(folder))?;
     let (mut paths, mut notes) = (BTreeMap::new(), Vec::new());
     for (number, session) in history.sessions.iter().enumerate() {
@@ -107,7 +107,7 @@ fn write(root: &Path, folder: &str, history: &History) -> Result<Notes, Failure>
     Ok(Notes { paths, notes })
 }
 
-fn open(root: &Path) -> Result<Saddlebag, Failure> {
+pub(crate) fn open(root: &Path) -> Result<Saddlebag, Failure> {
     let engine = EngineKind::native().ok_or("this program was built without the engine")?;
     Ok(Saddlebag::open(root, Options::new(engine))?)
 }

@@ -57,7 +57,7 @@ pub(crate) async fn recall(
     };
     let mut found = asked.find().await?;
     let corpora = asked.corpora();
-    let mut texts = found.texts(&corpora);
+    let mut texts = found.texts(&asked, &corpora);
     let page: Vec<RecallHit> = match request.max_bytes {
         Some(max_bytes) => {
             let filled = texts.fill(max_bytes as usize);

@@ -13,7 +13,7 @@ use super::types::{Recall, RecallHit};
 use crate::changes::Call;
 use crate::document::Note;
 use crate::protocol::Error;
-use crate::search::ranked::Ranked;
+use crate::search::ranked::{Fit, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};
 use crate::trust::Approved;
 
@@ -26,6 +26,8 @@ pub(crate) struct PromptHit {
     pub(crate) category: Option<String>,
     /// Passage that matches best; empty for an item that is known.
     pub(crate) passage: Approved,
+    /// How well it fits the whole prompt.
+    pub(crate) fit: Fit,
     /// Number of words of the prompt that it has.
     pub(crate) terms: usize,
     /// Score as a multiple of the rarity of a word that only one item has.
@@ -49,12 +51,8 @@ pub(crate) struct WithheldHit {
     pub(crate) path: String,
     /// Key of the entry; `None` for a note.
     pub(crate) key: Option<String>,
-    /// Score as a multiple of the rarity of a word that only one item has.
-    pub(crate) score: f64,
-    /// Its score as a share of the score that the best item which may go into a prompt has beside it.
-    pub(crate) share_of_best: f64,
-    /// Number of words of the prompt that it has.
-    pub(crate) terms: usize,
+    /// How well its words fit the whole prompt.
+    pub(crate) fit: Fit,
     /// True if it is withheld only because it is for the prompts of other projects.
     pub(crate) is_of_other_project: bool,
 }
@@ -91,15 +89,24 @@ pub(crate) async fn recall_for_prompt(
     let asked =
         Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
     let mut found = asked.find().await?;
+    let near = if excerpt.is_none() { found.near_words(&asked) } else { Vec::new() };
+    let mut respelled = request.clone();
+    for (word, near) in near {
+        let query = respell(&respelled.query, &word, &near);
+        let request = Recall { query, ..request.clone() };
+        let of_near = Asked { request: &request, ..asked }.find().await?;
+        if of_near.is_in_a_name(&asked.corpora(), &near) {
+            (found, respelled) = (of_near, request);
+        }
+    }
+    let asked = Asked { request: &respelled, ..asked };
     // Beside the items that may be shown, and not among them, which they must not influence.
     let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
-    let (all, rarity_of_all) = if excerpt.is_none() && has_withheld(&asked) {
-        all.find_in_index(&found.query).await?
-    } else {
-        (Vec::new(), 0.0)
-    };
+    let all =
+        if excerpt.is_none() && has_withheld(&asked) { all.find_in_index(&found.query).await? } else { Vec::new() };
     let corpora = asked.corpora();
-    let mut texts = found.texts(&corpora);
+    let mut texts = found.texts(&asked, &corpora);
+    let fits = texts.weighed();
     let mut shown = Vec::new();
     for (place, ranked) in found.page.iter().enumerate() {
         let is_known = asked.is_known_hit(&corpora, ranked);
@@ -111,6 +118,10 @@ pub(crate) async fn recall_for_prompt(
             continue;
         }
         let found_passage = texts.best(place, passage_bytes);
+        let fit = match texts.fit(&fits, place, entry.map(|entry| entry.key.as_str())) {
+            Some(fit) => fit,
+            None => texts.fit_of_terms(&fits, &ranked.terms),
+        };
         let RecallHit { path, title, category, mut passage, terms, score, .. } =
             hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
         if let Some(excerpt) = excerpt {
@@ -126,6 +137,7 @@ pub(crate) async fn recall_for_prompt(
             name: judged.map(|_| title),
             category,
             passage: judged.map(|_| if is_known { String::new() } else { passage }),
+            fit,
             terms: terms.len(),
             score: as_multiple(score, found.rarity),
             date: entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated),
@@ -136,16 +148,12 @@ pub(crate) async fn recall_for_prompt(
         let found = corpora.document(ranked).ok();
         found.is_some_and(|(document, entry)| entry.map_or(document.unapproved.is_some(), SearchableEntry::is_withheld))
     };
-    let best = all.iter().find(|ranked| !is_withheld(ranked)).map(|best| f64::from(best.score));
     let withheld = all.iter().filter(|ranked| is_withheld(ranked)).map(|ranked| {
         let (document, entry) = corpora.document(ranked)?;
-        let score = f64::from(ranked.score);
         Ok(WithheldHit {
             path: call.scope.display_path(&document.path),
             key: entry.map(|entry| entry.key.clone()),
-            score: as_multiple(score, rarity_of_all),
-            share_of_best: best.map_or(1.0, |best| score / best),
-            terms: ranked.terms.len(),
+            fit: texts.fit_of_terms(&fits, &ranked.terms),
             is_of_other_project: entry.is_some_and(|entry| entry.unapproved.is_none()),
         })
     });
@@ -158,6 +166,12 @@ fn has_withheld(asked: &Asked<'_>) -> bool {
     let files = &asked.corpora().notes.files;
     let of_entries = asked.entries.is_some_and(|entries| entries.entries.values().any(SearchableEntry::is_withheld));
     of_entries || files.approved().len() < files.len()
+}
+
+/// Returns a question of words with another word in the place of one.
+fn respell(words: &str, word: &str, near: &str) -> String {
+    let respelled: Vec<&str> = words.split(' ').map(|other| if other == word { near } else { other }).collect();
+    respelled.join(" ")
 }
 
 fn as_multiple(score: f64, rarity: f32) -> f64 {

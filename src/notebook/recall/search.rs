@@ -1,6 +1,6 @@
 //! Finds items for every kind of recall: brings the indexes up to date, ranks, and reads the text of the hits.
 
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode, FsError};
-use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source};
+use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
@@ -44,7 +44,7 @@ pub(super) struct Asked<'a> {
     pub(super) entries: Option<&'a SearchableEntries>,
     pub(super) request: &'a Recall,
     pub(super) reach: Reach,
-    /// Predicate for paths of notes that are not looked for.
+    /// Predicate for paths of notes, relative to the notebook, that are not looked for.
     pub(super) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
     /// Predicate for paths, as replies show them, of items that the caller has. They are hits beside the limit, without
     /// their text.
@@ -72,10 +72,26 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Returns the words of the question that no item has, each with a word of the items that it may be a misspelling of.
+    pub(super) fn near_words(&self, asked: &Asked<'_>) -> Vec<(String, String)> {
+        asked.corpora().with_sources(&self.selection, &|_| false, |sources| near_words(sources, &self.query))
+    }
+
+    /// Returns true if a hit of the page has a word in its title, its aliases or its key.
+    pub(super) fn is_in_a_name(&self, corpora: &Corpora<'_>, word: &str) -> bool {
+        let has = |name: &str| name.split(|c: char| !c.is_alphanumeric()).any(|part| part.to_lowercase() == word);
+        self.page.iter().any(|ranked| {
+            let Ok((document, entry)) = corpora.document(ranked) else { return false };
+            let note = || corpora.note_of_text(ranked, document);
+            let of_note = || note().is_some_and(|note| has(&note.title) || note.aliases.iter().any(|alias| has(alias)));
+            entry.map_or_else(of_note, |entry| has(&entry.key))
+        })
+    }
+
     /// Returns the texts of the page, whose blocks have competed.
-    pub(super) fn texts<'c>(&mut self, corpora: &'c Corpora<'_>) -> Texts<'c> {
+    pub(super) fn texts<'c>(&mut self, asked: &Asked<'_>, corpora: &'c Corpora<'_>) -> Texts<'c> {
         let contest = self.contest.take().filter(|contest| contest.has_all(&self.page));
-        let contest = contest.unwrap_or_else(|| Contest::new(corpora, &self.selection, &self.query, &self.page));
+        let contest = contest.unwrap_or_else(|| asked.contest(corpora, &self.selection, &self.query, &self.page));
         Texts::new(corpora, contest, &self.page)
     }
 }
@@ -117,7 +133,7 @@ impl Asked<'_> {
                     continue;
                 }
                 let reread = reread.min(ranking.hits.len());
-                let of_best = Contest::new(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
+                let of_best = self.contest(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
                     order_by_passages(best, &of_best);
                     newer_first(best, &selection.superseded, reread);
@@ -159,11 +175,14 @@ impl Asked<'_> {
         }
     }
 
-    /// Finds items in the indexes as they are, without their text. Returns the rarity of a word that one item has too.
-    pub(super) async fn find_in_index(&self, query: &Query) -> Result<(Vec<Ranked>, f32), Error> {
+    /// Finds items in the indexes as they are, without their text.
+    pub(super) async fn find_in_index(&self, query: &Query) -> Result<Vec<Ranked>, Error> {
         let selection = self.select(&[]).await?;
-        let Ranking { hits, rarity, .. } = self.rank(query, &selection);
-        Ok((self.page(hits), rarity))
+        Ok(self.page(self.rank(query, &selection).hits))
+    }
+
+    fn contest(&self, corpora: &Corpora<'_>, selection: &Selection, query: &Query, hits: &[Ranked]) -> Contest {
+        Contest::new(corpora, selection, &|path| self.leaves_out(path), query, hits)
     }
 
     pub(super) fn corpora(&self) -> Corpora<'_> {
@@ -260,7 +279,8 @@ impl Asked<'_> {
     }
 
     fn leaves_out(&self, path: &str) -> bool {
-        self.call.scope.layout.below_notebook(path).is_some_and(|below| (self.is_left_out)(below))
+        let below = self.call.scope.layout.below_any_notebook(path).map_or(path, |(below, _)| below);
+        (self.is_left_out)(below)
     }
 
     /// Returns the page of hits, and the known ones before its end.

@@ -1,6 +1,7 @@
 //! [`Texts`]: the texts of the items of a page, and their passages, which compete.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -8,7 +9,7 @@ use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::PASSAGE_BYTES;
 use crate::document::Note;
-use crate::search::ranked::{Competed, Passage, Passages, Pool, Query, Ranked};
+use crate::search::ranked::{Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked};
 use crate::search::{DocId, best_passage};
 use crate::sorted::SortedMap;
 
@@ -45,9 +46,15 @@ pub(super) struct PassageOf {
 }
 
 impl Contest {
-    /// Lets the blocks of the items compete.
-    pub(super) fn new(corpora: &Corpora<'_>, selection: &Selection, query: &Query, hits: &[Ranked]) -> Self {
-        let mut passages = corpora.with_sources(selection, &|_| false, |sources| Passages::new(sources, query));
+    /// Lets the blocks of the items compete. `is_left_out` is a predicate for paths of notes that do not count.
+    pub(super) fn new(
+        corpora: &Corpora<'_>,
+        selection: &Selection,
+        is_left_out: &dyn Fn(&str) -> bool,
+        query: &Query,
+        hits: &[Ranked],
+    ) -> Self {
+        let mut passages = corpora.with_sources(selection, is_left_out, |sources| Passages::new(sources, query));
         let best = hits.iter().map(|ranked| ranked.score).fold(0.0, f32::max);
         let (mut pool, mut numbers) = (Pool::default(), SortedMap::default());
         for ranked in hits {
@@ -102,6 +109,25 @@ impl<'a> Texts<'a> {
             Some(number) => Some(passages.passage(&item.text, competed.best(number, max_bytes)?, max_bytes)),
             None => best_passage(passages, &item.text, &item.note, max_bytes),
         }
+    }
+
+    /// Weighs the words of the query.
+    pub(super) fn weighed(&self) -> Fits {
+        Fits::new(&self.passages)
+    }
+
+    /// Returns how well an item fits the whole query; `None` if its text was not read. `key` is that of an entry.
+    pub(super) fn fit(&mut self, fits: &Fits, place: usize, key: Option<&str>) -> Option<Fit> {
+        let Self { passages, competed, items } = self;
+        let item = items.iter().find(|item| item.place == place)?;
+        let of_note = core::iter::once(&item.note.title).chain(&item.note.aliases).map(String::as_str);
+        let names: Vec<&str> = key.into_iter().chain(of_note).collect();
+        Some(fits.of(passages, competed, item.number?, &names))
+    }
+
+    /// Returns how well an item fits of which only the words are known.
+    pub(super) fn fit_of_terms(&self, fits: &Fits, terms: &[String]) -> Fit {
+        fits.of_terms(&self.passages, terms)
     }
 
     /// Returns the best passages of all items, best first, at most `max_bytes` in all. Neighbours become one.

@@ -53,8 +53,10 @@
 
 mod bits;
 mod evidence;
+mod fit;
 mod index;
 mod matching;
+mod near;
 mod passage;
 mod plan;
 mod postings;
@@ -70,7 +72,9 @@ mod tokens;
 mod types;
 mod weights;
 
+pub use fit::{Fit, Fits};
 pub use index::{Fields, RankedIndex};
+pub use near::near_words;
 pub use passage::{Competed, Passage, Passages, Pool, Scored};
 pub use query::{EmptyQuery, Joining, Query};
 pub use score::search;

@@ -63,34 +63,38 @@ pub struct Passage {
 pub struct Passages {
     /// Word of the query and weight for each scored term.
     terms: HashMap<Box<[u8]>, (usize, f32)>,
-    asked: Vec<Asked>,
+    pub(super) asked: Vec<Asked>,
+    /// Number of notes that count.
+    pub(super) notes: u32,
     tokens: Tokens,
 }
 
 /// A word of the query.
-struct Asked {
-    text: String,
-    is_stop_word: bool,
+pub(super) struct Asked {
+    pub(super) text: String,
+    pub(super) is_stop_word: bool,
     /// Rarity in the notes.
-    idf: f32,
+    pub(super) idf: f32,
+    /// 1, or less for a part of a word.
+    pub(super) part: f32,
 }
 
 /// An occurrence of a word of the query.
-struct Hit {
-    span: Range<usize>,
-    asked: usize,
+pub(super) struct Hit {
+    pub(super) span: Range<usize>,
+    pub(super) asked: usize,
     weight: f32,
 }
 
-struct Block {
+pub(super) struct Block {
     range: Range<usize>,
     /// Number of the section, which no other note of the pool has.
-    section: usize,
-    is_heading: bool,
+    pub(super) section: usize,
+    pub(super) is_heading: bool,
     /// True in the turn of a person in the log of a chat.
     is_of_person: bool,
     /// Weighed occurrences of the words of the query.
-    counts: Vec<(usize, f32)>,
+    pub(super) counts: Vec<(usize, f32)>,
     /// Score; 0 if all of its words of the query are stop words.
     score: f32,
 }
@@ -136,7 +140,9 @@ pub struct Scored {
 impl Passages {
     /// Creates a finder for the words of a query, with all their forms in the indexes.
     pub fn new(sources: &[Source<'_>], query: &Query) -> Self {
-        let plan = Plan::new(&View::of_all(sources), query, Frequencies::Counted);
+        let views = View::of_all(sources);
+        let notes = View::counts(&views).docs;
+        let plan = Plan::new(&views, query, Frequencies::Counted);
         let mut terms = HashMap::new();
         let mut asked = Vec::new();
         for concept in plan.concepts.into_iter().filter(|concept| concept.is_scored) {
@@ -147,9 +153,14 @@ impl Passages {
                     *known = weighed;
                 }
             }
-            asked.push(Asked { text: concept.text, is_stop_word: concept.is_stop_word, idf: concept.rough_idf });
+            asked.push(Asked {
+                text: concept.text,
+                is_stop_word: concept.is_stop_word,
+                idf: concept.rough_idf,
+                part: if concept.is_stop_word { 1.0 } else { concept.weight },
+            });
         }
-        Self { terms, asked, tokens: Tokens::default() }
+        Self { terms, asked, notes, tokens: Tokens::default() }
     }
 
     /// Returns the best passage of a note, at most `max_bytes`; its beginning if it has no word of the query. `None`
@@ -225,7 +236,7 @@ impl Passages {
     }
 
     /// Returns the occurrences of the query's words, sorted by start.
-    fn hits(&mut self, text: &str, body: &Range<usize>) -> Vec<Hit> {
+    pub(super) fn hits(&mut self, text: &str, body: &Range<usize>) -> Vec<Hit> {
         let mut hits: Vec<Hit> = Vec::new();
         let mut start = body.start;
         for piece in pieces(text.get(body.clone()).unwrap_or_default()) {
@@ -352,14 +363,18 @@ impl Competed {
     /// Returns the best part of a note, at most `max_bytes` unless it is one block; `None` if the note has no text.
     #[must_use]
     pub fn best(&self, note: usize, max_bytes: usize) -> Option<Range<usize>> {
-        widened(self.blocks.part(self.notes.get(note)?.blocks.clone()), max_bytes)
+        widened(self.blocks_of(note), max_bytes)
+    }
+
+    /// Returns the blocks of a note.
+    pub(super) fn blocks_of(&self, note: usize) -> &[Block] {
+        self.notes.get(note).map(|note| self.blocks.part(note.blocks.clone())).unwrap_or_default()
     }
 
     /// Returns the score of the best block of a note; 0 if it has no word of the query.
     #[must_use]
     pub fn best_score(&self, note: usize) -> f32 {
-        let blocks = self.notes.get(note).map(|note| self.blocks.part(note.blocks.clone()));
-        blocks.unwrap_or_default().iter().map(|block| block.score).fold(0.0, f32::max)
+        self.blocks_of(note).iter().map(|block| block.score).fold(0.0, f32::max)
     }
 
     /// Returns the blocks with words of the query that are not headings, best first.

@@ -1,0 +1,208 @@
+//! [`Fits`]: how well notes fit a whole prompt.
+//!
+//! The score of a search says which note fits best, not whether any does. A prompt is a question about a note if the words of the
+//! prompt that say something stand together in it, and are a good part of all such words. An ordinary word of a day's work, such
+//! as `test` or `file`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word that
+//! many notes have says less, too. A word that no note has counts against every note.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::passage::{Asked, Block, Competed, Passages};
+use super::query::is_stop_word;
+use super::stem;
+use super::weights::{idf, ln};
+use saddlebag_collections::SortedSet;
+
+/// Weight of an ordinary word, relative to any other.
+const ORDINARY: f32 = 0.4;
+/// Weight of a number of at least three digits.
+const NUMBER: f32 = 0.5;
+/// Weight of a shorter number.
+const SHORT_NUMBER: f32 = 0.15;
+/// Weight of a single letter.
+const LETTER: f32 = 0.1;
+/// Number of notes of which one has a rare word, and from which on all of the rarity counts: in fewer, most words are in one or
+/// two.
+const MANY: u32 = 100;
+
+/// Ordinary words of a day's work, one a line: those that many pages of documentation of software have.
+const ORDINARY_WORDS: &str = include_str!("ordinary.txt");
+
+/// Weights of the words of a prompt.
+pub struct Fits {
+    weights: Vec<f32>,
+    total: f32,
+    /// Logarithm of one more than the number of words.
+    length: f32,
+}
+
+/// How well a note fits a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fit {
+    /// Weight of the words that stand together: in one block, its heading, and the names of the note.
+    pub evidence: f32,
+    /// The evidence as a share of the weight of all words of the prompt.
+    pub share: f32,
+    /// Weight of the words that are in names.
+    pub names: f32,
+    /// Weight of the best name whose words are all in the prompt.
+    pub named: f32,
+    /// Number of words of the prompt that the note has, without function words.
+    pub words: f32,
+    /// Natural logarithm of one more than the number of words of the prompt.
+    pub length: f32,
+}
+
+impl Fits {
+    /// Weighs the words of a prompt.
+    #[must_use]
+    pub fn new(passages: &Passages) -> Self {
+        let ordinary = Ordinary::new();
+        let notes = passages.notes.min(MANY);
+        let rare = idf(notes, 1);
+        let counts = notes as f32 / MANY as f32;
+        let weight = |asked: &Asked| {
+            let rarity = if asked.idf < rare { asked.idf / rare } else { 1.0 };
+            own_weight(asked, &ordinary) * (1.0 - counts * (1.0 - rarity))
+        };
+        let weights: Vec<f32> = passages.asked.iter().map(weight).collect();
+        let total = weights.iter().sum();
+        let words: f32 = passages.asked.iter().map(|asked| asked.part).sum();
+        Self { weights, total, length: ln(1.0 + f64::from(words)) as f32 }
+    }
+
+    /// Returns how well a note fits whose blocks have competed. `names` are its title, its aliases, or its key.
+    pub fn of(&self, passages: &mut Passages, competed: &Competed, note: usize, names: &[&str]) -> Fit {
+        let of_names: Vec<Name> = names.iter().map(|name| self.read_name(passages, name)).collect();
+        let mut in_names = self.none();
+        of_names.iter().flat_map(|name| &name.asked).for_each(|asked| mark(&mut in_names, *asked));
+        let (mut all, mut heading, mut evidence) = (in_names.clone(), self.none(), self.sum(&in_names));
+        let mut section = None;
+        for block in competed.blocks_of(note) {
+            if section != Some(block.section) || block.is_heading {
+                section = Some(block.section);
+                heading = if block.is_heading { self.words_of(block) } else { self.none() };
+            }
+            let mut here = self.words_of(block);
+            all.iter_mut().zip(&here).for_each(|(all, here)| *all |= here);
+            for ((here, name), heading) in here.iter_mut().zip(&in_names).zip(&heading) {
+                *here |= name | heading;
+            }
+            evidence = evidence.max(self.sum(&here));
+        }
+        let named = of_names.iter().filter(|name| name.is_whole).map(|name| name.weight).fold(0.0, f32::max);
+        let words = self.count(&all);
+        let (share, names, length) = (self.share(evidence), self.sum(&in_names), self.length);
+        Fit { evidence, share, names, named, words, length }
+    }
+
+    /// Returns how well a note fits of which only the words of the prompt that it has are known.
+    #[must_use]
+    pub fn of_terms(&self, passages: &Passages, terms: &[String]) -> Fit {
+        let has: Vec<bool> = passages.asked.iter().map(|asked| terms.contains(&asked.text)).collect();
+        let evidence = self.sum(&has);
+        let (share, words, length) = (self.share(evidence), self.count(&has), self.length);
+        Fit { evidence, share, words, length, ..Fit::default() }
+    }
+
+    fn none(&self) -> Vec<bool> {
+        alloc::vec![false; self.weights.len()]
+    }
+
+    fn sum(&self, has: &[bool]) -> f32 {
+        self.weights.iter().zip(has).filter(|(_, has)| **has).map(|(weight, _)| weight).sum()
+    }
+
+    fn share(&self, evidence: f32) -> f32 {
+        if self.total > 0.0 { evidence / self.total } else { 0.0 }
+    }
+
+    /// Counts words. One that says less than an ordinary word is a part of one.
+    fn count(&self, has: &[bool]) -> f32 {
+        let counted = self.weights.iter().zip(has).filter(|(_, has)| **has);
+        counted.map(|(weight, _)| (weight / ORDINARY).min(1.0)).sum()
+    }
+
+    fn words_of(&self, block: &Block) -> Vec<bool> {
+        let mut has = self.none();
+        block.counts.iter().for_each(|(asked, _)| mark(&mut has, *asked));
+        has
+    }
+
+    fn read_name(&self, passages: &mut Passages, name: &str) -> Name {
+        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let (mut asked, mut is_whole, mut weight) = (Vec::new(), true, 0.0);
+        for word in words {
+            let whole = passages.hits(word, &(0..word.len()));
+            let found = whole.iter().find(|hit| hit.span == (0..word.len())).map(|hit| hit.asked);
+            asked.extend(found);
+            match found {
+                Some(found) => weight += self.weights.get(found).copied().unwrap_or(0.0),
+                None => is_whole &= is_stop_word(word.to_lowercase().as_bytes()),
+            }
+        }
+        Name { asked, is_whole: is_whole && weight > 0.0, weight }
+    }
+}
+
+/// A name of a note.
+struct Name {
+    /// Words of the prompt that it has.
+    asked: Vec<usize>,
+    /// True if the prompt has all of its words.
+    is_whole: bool,
+    weight: f32,
+}
+
+fn mark(has: &mut [bool], asked: usize) {
+    if let Some(has) = has.get_mut(asked) {
+        *has = true;
+    }
+}
+
+/// Returns the weight that a word has in any store.
+fn own_weight(asked: &Asked, ordinary: &Ordinary) -> f32 {
+    if asked.is_stop_word {
+        return 0.0;
+    }
+    let text = asked.text.to_lowercase();
+    let letters = text.chars().count();
+    let of_word = match () {
+        () if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            if letters >= 3 {
+                NUMBER
+            } else {
+                SHORT_NUMBER
+            }
+        }
+        () if letters == 1 => LETTER,
+        () if ordinary.has(&text) => ORDINARY,
+        () => 1.0,
+    };
+    of_word * asked.part
+}
+
+/// The ordinary words, by their stems.
+pub(super) struct Ordinary(SortedSet<Vec<u8>>);
+
+impl Ordinary {
+    pub(super) fn new() -> Self {
+        Self(ORDINARY_WORDS.lines().map(stem_of).collect())
+    }
+
+    /// Returns true for a form of an ordinary word in lower case.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.0.contains(&stem_of(word))
+    }
+}
+
+fn stem_of(word: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    if stem::is_stemmable(word.as_bytes()) {
+        stem::stem(word.as_bytes(), &mut out);
+    } else {
+        out.extend_from_slice(word.as_bytes());
+    }
+    out
+}
