@@ -130,6 +130,7 @@ fn filled(kind: Kind) -> Drive<Simulator> {
         prompt: format!("what is \"{VALUE}\"?"),
         max_bytes: 2000,
         min_score: None,
+        keep_out: Vec::new(),
         form: None,
     };
     drive.run(prompt).unwrap();

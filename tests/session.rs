@@ -21,7 +21,14 @@ fn begin(session: &str, source: BeginSource) -> BeginSession {
 
 fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
     let (session, prompt) = (session.into(), prompt.into());
-    RecallForPrompt { session, prompt, max_bytes: DEFAULT_PROMPT_BYTES, min_score: None, form: None }
+    RecallForPrompt {
+        session,
+        prompt,
+        max_bytes: DEFAULT_PROMPT_BYTES,
+        min_score: None,
+        keep_out: Vec::new(),
+        form: None,
+    }
 }
 
 fn used(session: &str, command: &str, failed: bool) -> RecordToolUse {

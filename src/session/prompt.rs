@@ -8,7 +8,7 @@ use saddlebag_words::words;
 
 use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
-use super::screened::{Screening, first_chars};
+use super::screened::{Excluded, Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, is_of_sessions, searchable};
 use crate::changes::Call;
@@ -33,17 +33,21 @@ const SHARE_OF_BEST: f64 = 0.4;
 
 // The weights of a fact were fitted to a set of prompts, rounded, and checked with another one: tests/retrieval/prompts.
 /// Weight of the share of the prompt that a fact has in one place.
-const SHARE: f64 = 1.6;
+const SHARE: f64 = 2.0;
 /// Weight of the words in the names of a fact.
-const NAMES: f64 = 1.5;
+const NAMES: f64 = 1.4;
 /// Weight of a name that the prompt has whole.
-const NAMED: f64 = 2.0;
+const NAMED: f64 = 2.5;
 /// Weight of each word of the prompt that a fact has, beside its own.
-const WORD: f64 = 0.45;
+const WORD: f64 = 0.65;
 /// Weight of the length of a prompt: a long one has more words by chance in common with a fact.
-const OF_LENGTH: f64 = 0.55;
+const OF_LENGTH: f64 = 0.7;
+/// Evidence and share of the prompt that a fact must have in one place, unless the prompt has a whole name of it: more than one
+/// ordinary word.
+const LEAST_EVIDENCE: f64 = 0.75;
+const LEAST_SHARE: f64 = 0.18;
 /// What a fact must reach.
-const LEAST_OF_FACTS: f64 = 1.3;
+const LEAST_OF_FACTS: f64 = 1.6;
 /// What a page must reach: there are many pages, and each has many words.
 const LEAST_OF_PAGES: f64 = 1.4;
 
@@ -68,6 +72,8 @@ pub struct RecallForPrompt {
     pub max_bytes: u32,
     /// Minimum score of a hit, in thousandths of what the rules ask for; `None` is [`DEFAULT_MIN_SCORE`], 0 is every hit.
     pub min_score: Option<u32>,
+    /// Globs of notes that are not recalled, relative to the notebook. A glob without `/` matches a name in any folder.
+    pub keep_out: Vec<String>,
     /// Form of the text; `None` is that for Claude.
     pub form: Option<BlockForm>,
 }
@@ -130,6 +136,7 @@ impl Request for RecallForPrompt {
             prompt: prompt.into(),
             max_bytes: DEFAULT_PROMPT_BYTES,
             min_score: Some(0),
+            keep_out: Vec::new(),
             form: None,
         };
         [SAMPLE_TEXT, name].map(recall).to_vec()
@@ -150,6 +157,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecallForPromptReply, Error> {
         let call = with.call;
         let session = SessionName::new(self.session)?;
+        let kept_out = Excluded::from_globs(&self.keep_out)?;
         let mut screening = Screening::new(call).await?;
         let prompt = without_private(&self.prompt);
         // What a client writes in the place of a prompt is neither recorded nor asked about.
@@ -159,7 +167,10 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
         let hits = match question(prompt) {
-            Some(question) => found(with, question, self.min_score.unwrap_or(DEFAULT_MIN_SCORE), &state).await?,
+            Some(question) => {
+                let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
+                found(with, question, min_score, &kept_out, &state).await?
+            }
             None => Vec::new(),
         };
         let mut not_shown: Vec<NotShown> = Vec::new();
@@ -238,6 +249,7 @@ impl Asked {
         let Fit { evidence, share, names, named, words, length } = fit;
         let (evidence, share) = (f64::from(evidence), f64::from(share));
         let score = match self {
+            Self::Facts if (evidence < LEAST_EVIDENCE || share < LEAST_SHARE) && named == 0.0 => 0.0,
             Self::Facts => {
                 let of_names = NAMES * f64::from(names) + NAMED * f64::from(named);
                 let found = evidence + SHARE * share + of_names + WORD * f64::from(words);
@@ -251,7 +263,13 @@ impl Asked {
 }
 
 /// Finds notes and entries: first facts, best first, then pages, best first.
-async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: &State) -> Result<Vec<Hit>, Error> {
+async fn found(
+    with: &SessionCall<'_>,
+    question: String,
+    min_score: u32,
+    kept_out: &Excluded,
+    state: &State,
+) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let least = f64::from(min_score) / 1_000.0;
     let searchable = searchable(call, entries).await?;
@@ -262,7 +280,7 @@ async fn found(with: &SessionCall<'_>, question: String, min_score: u32, state: 
             request: &request,
             passage_bytes: PASSAGE_BYTES,
             excerpt: None,
-            is_left_out: &|path| is_of_sessions(path) || !asked.has(path),
+            is_left_out: &|path| is_of_sessions(path) || !asked.has(path) || kept_out.matches(path),
             is_known: &|path| state.has_shown(path),
             known: state.shown(),
             may_rate: false,

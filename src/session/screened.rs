@@ -92,13 +92,18 @@ impl Excluded {
     pub(super) fn has(&self, path: &str) -> bool {
         let path = path.replace('\\', "/");
         let path = path.strip_prefix("./").unwrap_or(&path);
+        self.matches(path) || path.split('/').any(holds_secrets)
+    }
+
+    /// Returns true for a path that matches a glob, or that a folder above matches.
+    pub(super) fn matches(&self, path: &str) -> bool {
         let ends = path.char_indices().filter(|(_, c)| *c == '/').map(|(at, _)| at).chain([path.len()]);
         let above: Vec<&str> = ends.filter_map(|end| path.get(..end)).collect();
         let is_excluded = |(glob, is_name): &(Glob, bool)| {
             above.iter().any(|path| glob.matches(path))
                 || (*is_name && path.split('/').any(|segment| glob.matches(segment)))
         };
-        self.0.iter().any(is_excluded) || path.split('/').any(holds_secrets)
+        self.0.iter().any(is_excluded)
     }
 
     /// Returns true if the text names such a path.

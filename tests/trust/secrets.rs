@@ -226,6 +226,7 @@ fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
                 prompt: long.clone(),
                 max_bytes: 1_000,
                 min_score: None,
+                keep_out: Vec::new(),
                 form: None,
             };
             drive.call(prompt).unwrap();

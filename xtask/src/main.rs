@@ -31,7 +31,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
-       cargo xtask eval locomo|longmemeval|beam|conversations PATH
+       cargo xtask eval locomo|longmemeval|beam|conversations|prompts PATH
        cargo xtask compare [PROGRAM]
        cargo xtask build
        cargo xtask shells [test]
@@ -49,7 +49,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
-  eval                Measure recall on a public set of questions, and print the table
+  eval                Measure recall on a public set of questions, or what prompts bring beside a folder of pages
     PATH              The files of the set, as they are published
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
     PROGRAM           The program to measure, instead of that of a release build

@@ -43,9 +43,6 @@ fn evaluate(set: &str, path: &Path) -> Result<String, Failure> {
         return prompts::own(path);
     }
     let data = formats::read(set, path)?;
-    if std::env::var_os("EVAL_PROMPTS").is_some() {
-        return prompts::of_histories(&data.histories);
-    }
     let apart = measure::apart(&data.histories)?;
     let together = measure::together(&data.histories)?;
     let prompts = prompts::of_histories(&data.histories)?;

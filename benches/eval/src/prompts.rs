@@ -29,12 +29,15 @@ const KINDS: [&str; 5] = ["questions", "short", "pairs", "relations", "misspelt"
 const OTHERS: [&str; 2] = ["unrelated", "nonsense"];
 
 /// Minimum scores of the curve, in thousandths.
-const SCORES: [u32; 5] = [600, 800, 1_200, 1_500, 2_000];
+const SCORES: [u32; 6] = [600, 800, 1_000, 1_200, 1_500, 2_000];
 
 /// A memory that is asked with prompts.
 struct Asked {
     memory: Saddlebag,
+    /// Number of sessions so far: each prompt has its own, because a session brings nothing twice.
     sessions: u32,
+    /// Removed with the memory.
+    _root: tempfile::TempDir,
 }
 
 impl Asked {
@@ -47,65 +50,88 @@ impl Asked {
             prompt: prompt.into(),
             max_bytes: saddlebag::session::DEFAULT_PROMPT_BYTES,
             min_score,
+            keep_out: Vec::new(),
             form: None,
         };
         Ok(self.memory.call(NOW, asked)?.sources)
     }
 }
 
-/// Returns the table of our own questions beside the Markdown pages of a folder.
+/// Returns the tables of our own questions beside the Markdown pages of a folder: with the default minimum, and with others.
 pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
     let mut found = Vec::new();
     collect(pages, &mut found)?;
     found.sort();
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN);
-    let of_kinds = KINDS.iter().map(|kind| format!("right: {kind}"));
-    let header =
-        ["set".into(), "pages".into()].into_iter().chain(of_kinds).chain(OTHERS.map(|kind| format!("any: {kind}")));
-    table.set_header(header.chain(["precision".into()]));
-    let verbose = std::env::var_os("EVAL_LIST").is_some();
+    let (mut table, mut curve) = (Table::new(), Table::new());
+    for table in [&mut table, &mut curve] {
+        table.load_style(presets::ASCII_MARKDOWN);
+    }
+    let of_kinds = KINDS.iter().map(|kind| format!("Right: {kind}")).chain(OTHERS.map(|kind| format!("Any: {kind}")));
+    let head = ["Set", "Pages"].map(String::from).into_iter();
+    table.set_header(head.chain(of_kinds).chain(["Precision".into()]));
+    curve.set_header(["Set", "Pages", "Minimum", "Right: questions", "Any: unrelated", "Precision"]);
     for (name, text) in SETS {
         let set: Value = serde_json::from_str(text)?;
         for size in SIZES.into_iter().filter(|size| *size <= found.len()) {
             let mut asked = remember(&set, found.iter().step_by((found.len() / size.max(1)).max(1)).take(size))?;
-            let (mut brought, mut fitting) = (0, 0);
+            let brought = Brought::of(&mut asked, &set, None)?;
             let mut row = vec![name.to_string(), size.to_string()];
-            for kind in KINDS {
-                let questions = list(&set[kind])?;
-                let mut right = 0;
-                for question in questions {
-                    let prompt = question["prompt"].as_str().ok_or("a question without a prompt")?;
-                    let wanted: Vec<&str> = list(&question["right"])?.iter().filter_map(Value::as_str).collect();
-                    let sources = asked.brings(prompt, None)?;
-                    let is_wanted = |source: &&String| wanted.iter().any(|id| is_of(&set, id, source));
-                    let hits = sources.iter().filter(is_wanted).count();
-                    brought += sources.len();
-                    fitting += hits;
-                    right += u32::from(hits == wanted.len() || hits > 0 && kind != "pairs");
-                    if verbose && (hits == 0 || hits < sources.len()) {
-                        eprintln!("{name} {size} {kind}: {prompt} -> {sources:?}, not {wanted:?}");
-                    }
-                }
-                row.push(format!("{right} of {}", questions.len()));
-            }
-            for kind in OTHERS {
-                let prompts = list(&set[kind])?;
-                let mut any = 0;
-                for prompt in prompts.iter().filter_map(Value::as_str) {
-                    let sources = asked.brings(prompt, None)?;
-                    any += u32::from(!sources.is_empty());
-                    if verbose && !sources.is_empty() {
-                        eprintln!("{name} {size} {kind}: {prompt:.200} -> {sources:?}");
-                    }
-                }
-                row.push(format!("{any} of {}", prompts.len()));
-            }
-            row.push(format!("{:.2}", f64::from(fitting as u32) / f64::from(brought.max(1) as u32)));
+            row.extend(brought.right.iter().chain(&brought.any).map(|(part, all)| format!("{part} of {all}")));
+            row.push(brought.precision());
             table.add_row(row);
+            if size == SIZES[1] {
+                for min_score in SCORES {
+                    let brought = Brought::of(&mut asked, &set, Some(min_score))?;
+                    let [(right, of_right), ..] = brought.right;
+                    let [(any, of_any), _] = brought.any;
+                    let (right, any) = (format!("{right} of {of_right}"), format!("{any} of {of_any}"));
+                    let head = [name.into(), size.to_string(), min_score.to_string()];
+                    curve.add_row(head.into_iter().chain([right, any, brought.precision()]));
+                }
+            }
         }
     }
-    Ok(table.to_string())
+    Ok(format!("{table}\n\n{curve}"))
+}
+
+/// What the prompts of a set bring.
+#[derive(Default)]
+struct Brought {
+    /// Prompts of each kind that bring what helps, and all. A pair needs both.
+    right: [(usize, usize); KINDS.len()],
+    /// Prompts of each other kind that bring anything, and all.
+    any: [(usize, usize); OTHERS.len()],
+    /// Items that help, and all, of the prompts that something helps with.
+    items: (usize, usize),
+}
+
+impl Brought {
+    fn of(asked: &mut Asked, set: &Value, min_score: Option<u32>) -> Result<Self, Failure> {
+        let mut brought = Self::default();
+        for (kind, (right, all)) in KINDS.iter().zip(&mut brought.right) {
+            for question in list(&set[*kind])? {
+                let prompt = question["prompt"].as_str().ok_or("a question without a prompt")?;
+                let wanted: Vec<&str> = list(&question["right"])?.iter().filter_map(Value::as_str).collect();
+                let sources = asked.brings(prompt, min_score)?;
+                let is_wanted = |source: &&String| wanted.iter().any(|id| is_of(set, id, source));
+                let hits = sources.iter().filter(is_wanted).count();
+                *all += 1;
+                *right += usize::from(hits == wanted.len() || hits > 0 && *kind != "pairs");
+                brought.items = (brought.items.0 + hits, brought.items.1 + sources.len());
+            }
+        }
+        for (kind, (any, all)) in OTHERS.iter().zip(&mut brought.any) {
+            for prompt in list(&set[*kind])?.iter().filter_map(Value::as_str) {
+                *all += 1;
+                *any += usize::from(!asked.brings(prompt, min_score)?.is_empty());
+            }
+        }
+        Ok(brought)
+    }
+
+    fn precision(&self) -> String {
+        format!("{:.2}", self.items.0 as f64 / self.items.1.max(1) as f64)
+    }
 }
 
 /// Returns the table of the questions of histories: what a prompt brings of its own history, and of strangers'.
@@ -115,16 +141,16 @@ pub(crate) fn of_histories(histories: &[History]) -> Result<String, Failure> {
         let folder = tempfile::tempdir()?;
         write(folder.path(), "chat", history)?;
         let memory = open(folder.path())?;
-        folders.push((folder, Asked { memory, sessions: 0 }));
+        folders.push(Asked { memory, sessions: 0, _root: folder });
     }
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(["Minimum", "Own: anything", "Own: a session that answers", "Stranger's: anything"]);
-    for min_score in [None].into_iter().chain(SCORES.map(Some)) {
+    for min_score in SCORES {
         let (mut asked, mut own, mut right, mut strange, mut strangers) = (0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
         for (number, history) in histories.iter().enumerate() {
             for question in &history.questions {
-                let sources = folders[number].1.brings(&question.text, min_score)?;
+                let sources = folders[number].brings(&question.text, Some(min_score))?;
                 let is_right = |source: &String| {
                     question.sessions.iter().any(|session| source.ends_with(&format!("session-{session:04}.md")))
                 };
@@ -133,13 +159,12 @@ pub(crate) fn of_histories(histories: &[History]) -> Result<String, Failure> {
                 right += u32::from(sources.iter().any(is_right));
                 for other in (1..histories.len().min(4)).map(|next| (number + next) % histories.len()) {
                     strangers += 1;
-                    strange += u32::from(!folders[other].1.brings(&question.text, min_score)?.is_empty());
+                    strange += u32::from(!folders[other].brings(&question.text, Some(min_score))?.is_empty());
                 }
             }
         }
         let share = |part: u32, whole: u32| format!("{:.1} %", 100.0 * f64::from(part) / f64::from(whole.max(1)));
-        let name = min_score.map_or("default".to_string(), |score| score.to_string());
-        table.add_row([name, share(own, asked), share(right, asked), share(strange, strangers)]);
+        table.add_row([min_score.to_string(), share(own, asked), share(right, asked), share(strange, strangers)]);
     }
     Ok(table.to_string())
 }
@@ -157,9 +182,9 @@ fn is_of(set: &Value, id: &str, source: &str) -> bool {
 
 /// Makes a store of a project with the facts and the pages.
 fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result<Asked, Failure> {
-    let root = tempfile::tempdir()?.keep();
+    let root = tempfile::tempdir()?;
     let engine = EngineKind::native().ok_or("this program was built without the engine")?;
-    let project = root.join("projects/eval");
+    let project = root.path().join("projects/eval");
     let options = Options {
         project: Project::Slug("eval".into()),
         entries: Some(EntriesConfig::for_agent("main")),
@@ -170,7 +195,7 @@ fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result
     for (number, page) in pages.enumerate() {
         fs::write(project.join(format!("pages/{number:04}.md")), fs::read(page)?)?;
     }
-    let mut memory = Saddlebag::open(&root, options)?;
+    let mut memory = Saddlebag::open(root.path(), options)?;
     for fact in list(&set["facts"])? {
         let field = |name: &str| fact[name].as_str().unwrap_or_default();
         if fact["kind"] == "entry" {
@@ -178,8 +203,7 @@ fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result
                 "fact" | "decision" => "core",
                 other => other,
             };
-            let mut entry = NewEntry::new(field("key"), field("text"), category);
-            entry.tags = Vec::new();
+            let entry = NewEntry::new(field("key"), field("text"), category);
             memory.call(NOW, StoreEntry { entry, expected_version: None })?;
             continue;
         }
@@ -192,7 +216,7 @@ fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result
         );
         fs::write(project.join(format!("facts/{}.md", field("id"))), text)?;
     }
-    Ok(Asked { memory, sessions: 0 })
+    Ok(Asked { memory, sessions: 0, _root: root })
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {

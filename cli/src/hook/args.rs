@@ -4,7 +4,7 @@ use clap::Args;
 use saddlebag::notebook::Glob;
 
 use super::event::Client;
-use super::paths::exclusion;
+use super::paths::{checked_glob, exclusion};
 use crate::help::example;
 use crate::word::word;
 
@@ -31,6 +31,9 @@ pub(crate) struct HookArgs {
     /// Minimum score of notes and entries that are recalled for a prompt [default: measured, see docs/hooks.md]
     #[arg(long, value_name = "SCORE", value_parser = thousandths)]
     pub(crate) min_score: Option<u32>,
+    /// Notes that are never recalled for a prompt, relative to the notebook; a folder keeps out all that is in it; repeatable
+    #[arg(long, value_name = "GLOB", value_parser = checked_glob)]
+    pub(crate) keep_out: Vec<String>,
     /// Say nothing about the file or the command that a tool is about to use
     #[arg(long)]
     pub(crate) without_before_tool: bool,

@@ -93,11 +93,11 @@ fn answered(
             let Some(prompt) = first_prompt(event) else { return session.begin(*source, room) };
             let (of_block, of_recalled) = start_rooms(event.client, args.max_bytes);
             let begun = session.begin(*source, Some(of_block.saturating_sub(reserved)))?;
-            let recalled = session.recall(prompt, Some(of_recalled), args.min_score)?;
+            let recalled = session.recall(prompt, Some(of_recalled), args)?;
             let texts: Vec<String> = begun.into_iter().chain(recalled).collect();
             Ok((!texts.is_empty()).then(|| texts.join("\n")))
         }
-        Detail::Prompt(prompt) => session.recall(prompt, room, args.min_score),
+        Detail::Prompt(prompt) => session.recall(prompt, room, args),
         Detail::BeforeTool(_) | Detail::Tool(_) => {
             let Some(used) = used else { return Ok(None) };
             // What is said must not know yet that the tool ran. What was used is recorded even if nothing can be said.
@@ -150,12 +150,13 @@ impl Session<'_> {
     }
 
     /// Records a prompt, and returns the notes that answer it if the client takes text with a prompt.
-    fn recall(&mut self, prompt: &str, room: Option<u32>, min_score: Option<u32>) -> Result<Option<String>, Trouble> {
+    fn recall(&mut self, prompt: &str, room: Option<u32>, args: &HookArgs) -> Result<Option<String>, Trouble> {
         let command = RecallForPrompt {
             session: self.event.session.clone(),
             prompt: prompt.to_string(),
             max_bytes: room.unwrap_or(PROMPT_BYTES),
-            min_score: if room.is_some() { min_score } else { Some(NO_HIT) },
+            min_score: if room.is_some() { args.min_score } else { Some(NO_HIT) },
+            keep_out: args.keep_out.clone(),
             form: Some(form(self.event.client)),
         };
         let text = self.call(command, None)?.text;

@@ -83,6 +83,11 @@ pub(crate) fn exclusion(pattern: &str) -> Result<Glob, String> {
     pattern.trim_start_matches("./").trim_end_matches("/**").trim_end_matches('/').parse()
 }
 
+/// Checks a pattern of `--keep-out`.
+pub(crate) fn checked_glob(pattern: &str) -> Result<String, String> {
+    exclusion(pattern).map(|_| pattern.to_string())
+}
+
 /// Returns the path without `.` and `..`. Links are not looked at.
 fn normal(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();

@@ -28,10 +28,6 @@ pub(crate) struct PromptHit {
     pub(crate) passage: Approved,
     /// How well it fits the whole prompt.
     pub(crate) fit: Fit,
-    /// Number of words of the prompt that it has.
-    pub(crate) terms: usize,
-    /// Score as a multiple of the rarity of a word that only one item has.
-    pub(crate) score: f64,
     /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub(crate) date: u64,
     /// True if the session has seen the item before.
@@ -122,7 +118,7 @@ pub(crate) async fn recall_for_prompt(
             Some(fit) => fit,
             None => texts.fit_of_terms(&fits, &ranked.terms),
         };
-        let RecallHit { path, title, category, mut passage, terms, score, .. } =
+        let RecallHit { path, title, category, mut passage, .. } =
             hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
         if let Some(excerpt) = excerpt {
             let Some(note) = corpora.note_of_text(ranked, document).filter(|_| !is_known) else { continue };
@@ -138,8 +134,6 @@ pub(crate) async fn recall_for_prompt(
             category,
             passage: judged.map(|_| if is_known { String::new() } else { passage }),
             fit,
-            terms: terms.len(),
-            score: as_multiple(score, found.rarity),
             date: entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated),
             is_known,
         });
@@ -172,8 +166,4 @@ fn has_withheld(asked: &Asked<'_>) -> bool {
 fn respell(words: &str, word: &str, near: &str) -> String {
     let respelled: Vec<&str> = words.split(' ').map(|other| if other == word { near } else { other }).collect();
     respelled.join(" ")
-}
-
-fn as_multiple(score: f64, rarity: f32) -> f64 {
-    if rarity > 0.0 { score / f64::from(rarity) } else { 0.0 }
 }

@@ -65,8 +65,6 @@ pub(super) struct Found {
     pub(super) page: Vec<Ranked>,
     /// Number of items that match.
     pub(super) total: u32,
-    /// Rarity of a word that one item has.
-    pub(super) rarity: f32,
     /// Reason why the host did not rate the hits.
     pub(super) not_rated: Option<FsError>,
 }
@@ -168,8 +166,8 @@ impl Asked<'_> {
             };
             if unapproved.is_empty() || is_last {
                 let not_rated = scored.and_then(Result::err);
-                let Ranking { total, rarity, .. } = ranking;
-                return Ok(Found { query, contest, selection, page, total, rarity, not_rated });
+                let total = ranking.total;
+                return Ok(Found { query, contest, selection, page, total, not_rated });
             }
             refused.extend(unapproved.iter().map(|hit| hit.doc));
         }

@@ -57,7 +57,7 @@ pub fn search(sources: &[Source<'_>], query: &Query, limit: usize) -> Ranking {
     let mut places: Vec<(usize, f32, Tie<'_>)> = places.collect();
     order::sort_slice(&mut places, |(_, a, one), (_, b, other)| b.total_cmp(a).then_with(|| one.cmp(other)));
     let hits = places.into_iter().take(limit).filter_map(|(place, ..)| hits.get_mut(place)?.take());
-    Ranking { hits: hits.collect(), total, is_relaxed, rarity: idf(counts.docs, 1) }
+    Ranking { hits: hits.collect(), total, is_relaxed }
 }
 
 /// Search of one source.

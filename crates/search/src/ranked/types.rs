@@ -90,8 +90,6 @@ pub struct Ranking {
     /// True if nothing matched the query as written, so that its phrases were taken as words and its requirements as
     /// wishes.
     pub is_relaxed: bool,
-    /// Rarity of a word that one document has. It grows with the number of documents, as scores do.
-    pub rarity: f32,
 }
 
 /// A document that matches, with the reasons.
