@@ -91,7 +91,55 @@ pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
             }
         }
     }
-    Ok(format!("{table}\n\n{curve}"))
+    Ok(format!("{table}\n\n{curve}\n\n{}", ferry()?))
+}
+
+/// Returns the table of the questions of `tests/retrieval/` about its notes, and of prompts about something else.
+fn ferry() -> Result<Table, Failure> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/retrieval");
+    let questions: toml::Table = fs::read_to_string(folder.join("questions.toml"))?.parse()?;
+    let questions = questions["question"].as_array().ok_or("no questions")?;
+    let root = tempfile::tempdir()?;
+    copy(&folder.join("notes"), root.path())?;
+    let mut asked = Asked { memory: open(root.path())?, sessions: 0, _root: root };
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    table.set_header(["Minimum", "Own: anything", "Own: a note that answers", "Any: unrelated"]);
+    for min_score in SCORES {
+        let (mut own, mut right, mut other, mut others) = (0, 0, 0, 0);
+        for question in questions {
+            let sources = asked.brings(question["text"].as_str().ok_or("no text")?, Some(min_score))?;
+            let answers = question["relevant"].as_array().ok_or("no answers")?;
+            let is_answer = |source: &String| answers.iter().any(|path| path.as_str() == Some(source));
+            own += usize::from(!sources.is_empty());
+            right += usize::from(sources.iter().any(is_answer));
+        }
+        for (_, text) in SETS {
+            let set: Value = serde_json::from_str(text)?;
+            for prompt in list(&set["unrelated"])?.iter().filter_map(Value::as_str) {
+                others += 1;
+                other += usize::from(!asked.brings(prompt, Some(min_score))?.is_empty());
+            }
+        }
+        let of = |part: usize, all: usize| format!("{part} of {all}");
+        let all = questions.len();
+        table.add_row([min_score.to_string(), of(own, all), of(right, all), of(other, others)]);
+    }
+    Ok(table)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &place)?;
+        } else {
+            fs::copy(entry.path(), place)?;
+        }
+    }
+    Ok(())
 }
 
 /// What the prompts of a set bring.

@@ -114,10 +114,11 @@ pub(crate) async fn recall_for_prompt(
             continue;
         }
         let found_passage = texts.best(place, passage_bytes);
-        let fit = match texts.fit(&fits, place, entry.map(|entry| entry.key.as_str())) {
-            Some(fit) => fit,
-            None => texts.fit_of_terms(&fits, &ranked.terms),
-        };
+        let of_terms = texts.fit_of_terms(&fits, &ranked.terms);
+        let of_text = texts.fit(&fits, place, entry.map(|entry| entry.key.as_str())).unwrap_or(of_terms);
+        // A note that supersedes another one answers what that one answered.
+        let is_heir = ranked.inherited > 0.0 && of_terms.evidence > of_text.evidence;
+        let fit = if is_heir { of_terms } else { of_text };
         let RecallHit { path, title, category, mut passage, .. } =
             hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
         if let Some(excerpt) = excerpt {
