@@ -116,6 +116,27 @@ fn before_a_tool_notes_and_entries_that_name_its_file_or_command_are_said(kind: 
 }
 
 #[both_engines]
+fn a_prompt_brings_facts_before_pages_a_misspelled_name_and_nothing_that_is_kept_out(kind: Kind) {
+    let mut drive = agent(kind);
+    let fact_path = drive.call(fact("Kubernetes clusters", "Staging has three nodes in Gravelines.")).unwrap().path;
+    let page = "# Guide\n\nA kubernetes cluster in Gravelines has nodes, and staging has kubernetes clusters of three nodes.\n";
+    let page_path = "projects/proj/pages/guide.md";
+    drive.executor.insert(&support::path(page_path), page.as_bytes());
+    let ask = |drive: &mut Drive<Simulator>, session: &str, text: &str, keep_out: &[&str]| {
+        let keep_out = keep_out.iter().map(ToString::to_string).collect();
+        let reply: RecallForPromptReply = drive.call(RecallForPrompt { keep_out, ..prompt(session, text) }).unwrap();
+        reply.sources
+    };
+    let question = "which nodes do the kubernetes clusters in Gravelines have on staging?";
+    assert_eq!(ask(&mut drive, "a", question, &[]), [fact_path.as_str(), page_path], "{kind:?}");
+    assert_eq!(ask(&mut drive, "b", question, &["pages"]), [fact_path.as_str()], "{kind:?}");
+    assert_eq!(ask(&mut drive, "c", "restart the kuberntes clusters", &[]), [fact_path.as_str()], "{kind:?}");
+    for nothing in ["run the tests", "test", "fix the loop in the parser of the homework", "zxqv wqkj"] {
+        assert_eq!(ask(&mut drive, nothing, nothing, &[]), [""; 0], "{kind:?}: {nothing}");
+    }
+}
+
+#[both_engines]
 fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(kind: Kind) {
     let mut drive = agent(kind);
     let decision = |title: &str, content: &str| Remember { template: "decision".into(), ..fact(title, content) };

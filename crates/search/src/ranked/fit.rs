@@ -206,3 +206,50 @@ fn stem_of(word: &str) -> Vec<u8> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::passage::Pool;
+    use super::super::query::Joining;
+    use super::super::source::Source;
+    use super::super::{Fields, Query, RankedIndex};
+    use super::*;
+
+    fn fit_of(names: &[&str], text: &str, prompt: &str) -> Fit {
+        let mut index = RankedIndex::default();
+        index.insert(0, &Fields { title: &names.join(" "), body: text, ..Fields::default() });
+        let query = Query::parse(prompt, Joining::Any).expect("a query");
+        let tie = |_| (core::cmp::Reverse(0), "a");
+        let mut passages = Passages::new(&[Source::new(&index, &tie)], &query);
+        let mut pool = Pool::default();
+        let number = pool.add(&mut passages, ("", text), 0..text.len(), &mut core::iter::empty(), 1.0).expect("room");
+        let competed = pool.compete(&passages);
+        Fits::new(&passages).of(&mut passages, &competed, number, names)
+    }
+
+    #[test]
+    fn words_that_stand_together_count_and_unknown_ones_count_against_a_note() {
+        let text = "Redis keeps sessions for a fortnight.\n\nGrafana has the dashboards.";
+        let together = fit_of(&[], text, "redis fortnight");
+        let apart = fit_of(&[], text, "redis dashboards");
+        assert!(together.evidence > apart.evidence && together.share > 0.99, "{together:?} {apart:?}");
+        let unknown = fit_of(&[], text, "redis fortnight valgrind flexbox");
+        assert!((unknown.share - 0.5).abs() < 0.01, "{unknown:?}");
+    }
+
+    #[test]
+    fn an_ordinary_word_says_less_than_a_name_and_a_function_word_nothing() {
+        let ordinary = fit_of(&[], "Run the test of the parser.", "the test");
+        assert!((ordinary.evidence - ORDINARY).abs() < 1e-6 && ordinary.share > 0.99, "{ordinary:?}");
+        let name = fit_of(&[], "Run the fixtures of kubernetes.", "the kubernetes");
+        assert!((name.evidence - 1.0).abs() < 1e-6, "{name:?}");
+    }
+
+    #[test]
+    fn a_name_counts_whole_if_the_prompt_has_all_of_its_words() {
+        let names = ["Who owns the gateway", "k8s"];
+        assert!(fit_of(&names, "Text.", "k8s").named >= 1.0);
+        assert!(fit_of(&names, "Text.", "the gateway").named == 0.0);
+        assert!(fit_of(&names, "Text.", "who owns the gateway").named > 1.0);
+    }
+}

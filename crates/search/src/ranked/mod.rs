@@ -49,6 +49,10 @@
 //! best block of a note is extended by its heading and by neighbours with words of the query, up to `PASSAGE_BYTES` (800); with a
 //! budget for all passages, the best blocks of all notes fill it.
 //!
+//! **Fit** (`fit.rs`, `near.rs`). Whether a note fits a prompt at all is another question than which one fits best: the weight of the
+//! words that stand together in it, and their share of the prompt. `ordinary.txt` has the words that say little anywhere. A word that no
+//! note has may be a misspelling of a name.
+//!
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
 mod bits;
