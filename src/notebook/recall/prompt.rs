@@ -13,7 +13,7 @@ use super::types::{Recall, RecallHit};
 use crate::changes::Call;
 use crate::document::Note;
 use crate::protocol::Error;
-use crate::search::ranked::{Fit, Ranked};
+use crate::search::ranked::{Fit, Ordinary, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};
 use crate::trust::Approved;
 
@@ -26,7 +26,7 @@ pub(crate) struct PromptHit {
     pub(crate) category: Option<String>,
     /// Passage that matches best; empty for an item that is known.
     pub(crate) passage: Approved,
-    /// How well it fits the whole prompt.
+    /// How well it fits the whole prompt, if the caller asked for that.
     pub(crate) fit: Fit,
     /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub(crate) date: u64,
@@ -47,7 +47,7 @@ pub(crate) struct WithheldHit {
     pub(crate) path: String,
     /// Key of the entry; `None` for a note.
     pub(crate) key: Option<String>,
-    /// How well its words fit the whole prompt.
+    /// How well its words fit the whole prompt, if the caller asked for that.
     pub(crate) fit: Fit,
     /// True if it is withheld only because it is for the prompts of other projects.
     pub(crate) is_of_other_project: bool,
@@ -61,6 +61,8 @@ pub(crate) struct PromptRecall<'a> {
     pub(crate) request: &'a Recall,
     /// Maximum size of a passage in bytes.
     pub(crate) passage_bytes: usize,
+    /// Words that say little, for how well items fit and for misspelled words; `None` if the caller asks for neither.
+    pub(crate) ordinary: Option<&'a Ordinary>,
     /// If given, returns the passage of an item by its title, its note and the text below that may be shown. Items without
     /// one are not hits, and neither are those that may not go into a prompt or that are known.
     pub(crate) excerpt: Option<Excerpt<'a>>,
@@ -81,11 +83,11 @@ pub(crate) async fn recall_for_prompt(
     entries: Option<&SearchableEntries>,
     recall: &PromptRecall<'_>,
 ) -> Result<PromptHits, Error> {
-    let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known, may_rate } = *recall;
+    let PromptRecall { request, passage_bytes, ordinary, excerpt, is_left_out, is_known, known, may_rate } = *recall;
     let asked =
         Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
     let mut found = asked.find().await?;
-    let near = if excerpt.is_none() { found.near_words(&asked) } else { Vec::new() };
+    let near = ordinary.map(|ordinary| found.near_words(&asked, ordinary)).unwrap_or_default();
     let mut respelled = request.clone();
     for (word, near) in near {
         let query = respell(&respelled.query, &word, &near);
@@ -102,7 +104,7 @@ pub(crate) async fn recall_for_prompt(
         if excerpt.is_none() && has_withheld(&asked) { all.find_in_index(&found.query).await? } else { Vec::new() };
     let corpora = asked.corpora();
     let mut texts = found.texts(&asked, &corpora);
-    let fits = texts.weighed();
+    let fits = ordinary.map(|ordinary| texts.weighed(ordinary));
     let mut shown = Vec::new();
     for (place, ranked) in found.page.iter().enumerate() {
         let is_known = asked.is_known_hit(&corpora, ranked);
@@ -114,11 +116,13 @@ pub(crate) async fn recall_for_prompt(
             continue;
         }
         let found_passage = texts.best(place, passage_bytes);
-        let of_terms = texts.fit_of_terms(&fits, &ranked.terms);
-        let of_text = texts.fit(&fits, place, entry.map(|entry| entry.key.as_str())).unwrap_or(of_terms);
-        // A note that supersedes another one answers what that one answered.
-        let is_heir = ranked.inherited > 0.0 && of_terms.evidence > of_text.evidence;
-        let fit = if is_heir { of_terms } else { of_text };
+        let fit = fits.as_ref().map_or_else(Fit::default, |fits| {
+            let of_terms = texts.fit_of_terms(fits, &ranked.terms);
+            let of_text = texts.fit(fits, place, entry.map(|entry| entry.key.as_str())).unwrap_or(of_terms);
+            // A note that supersedes another one answers what that one answered.
+            let is_heir = ranked.inherited > 0.0 && of_terms.evidence > of_text.evidence;
+            if is_heir { of_terms } else { of_text }
+        });
         let RecallHit { path, title, category, mut passage, .. } =
             hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
         if let Some(excerpt) = excerpt {
@@ -148,7 +152,7 @@ pub(crate) async fn recall_for_prompt(
         Ok(WithheldHit {
             path: call.scope.display_path(&document.path),
             key: entry.map(|entry| entry.key.clone()),
-            fit: texts.fit_of_terms(&fits, &ranked.terms),
+            fit: fits.as_ref().map_or_else(Fit::default, |fits| texts.fit_of_terms(fits, &ranked.terms)),
             is_of_other_project: entry.is_some_and(|entry| entry.unapproved.is_none()),
         })
     });

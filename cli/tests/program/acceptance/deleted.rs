@@ -160,9 +160,9 @@ fn what_was_shared_is_gone_in_the_second_project_which_keeps_its_own() {
     }
 }
 
-/// Acceptance (evidence, deleted source): each kind that was made of a source goes with it, and those of another source stay.
+/// Acceptance (evidence, deleted source): the entries that were made of a source go with it, and those of another source stay.
 #[test]
-fn rejecting_a_source_takes_each_kind_that_was_made_of_it() {
+fn rejecting_a_source_takes_its_entries_and_leaves_those_of_another() {
     let store = Store::new();
     for (source, word) in [("first", "copper"), ("second", "nickel")] {
         let folder = store.here.join(source);

@@ -57,14 +57,13 @@ pub struct Fit {
 impl Fits {
     /// Weighs the words of a prompt.
     #[must_use]
-    pub fn new(passages: &Passages) -> Self {
-        let ordinary = Ordinary::new();
+    pub fn new(passages: &Passages, ordinary: &Ordinary) -> Self {
         let notes = passages.notes.min(MANY);
         let rare = idf(notes, 1);
         let counts = notes as f32 / MANY as f32;
         let weight = |asked: &Asked| {
             let rarity = if asked.idf < rare { asked.idf / rare } else { 1.0 };
-            own_weight(asked, &ordinary) * (1.0 - counts * (1.0 - rarity))
+            own_weight(asked, ordinary) * (1.0 - counts * (1.0 - rarity))
         };
         let weights: Vec<f32> = passages.asked.iter().map(weight).collect();
         let total = weights.iter().sum();
@@ -183,14 +182,16 @@ fn own_weight(asked: &Asked, ordinary: &Ordinary) -> f32 {
     of_word * asked.part
 }
 
-/// The ordinary words, by their stems.
-pub(super) struct Ordinary(SortedSet<Vec<u8>>);
+/// The ordinary words, by their stems. To make it, all are stemmed: make it once for a prompt.
+pub struct Ordinary(SortedSet<Vec<u8>>);
 
-impl Ordinary {
-    pub(super) fn new() -> Self {
+impl Default for Ordinary {
+    fn default() -> Self {
         Self(ORDINARY_WORDS.lines().map(stem_of).collect())
     }
+}
 
+impl Ordinary {
     /// Returns true for a form of an ordinary word in lower case.
     pub(super) fn has(&self, word: &str) -> bool {
         self.0.contains(&stem_of(word))
@@ -224,7 +225,7 @@ mod tests {
         let mut pool = Pool::default();
         let number = pool.add(&mut passages, ("", text), 0..text.len(), &mut core::iter::empty(), 1.0).expect("room");
         let competed = pool.compete(&passages);
-        Fits::new(&passages).of(&mut passages, &competed, number, names)
+        Fits::new(&passages, &Ordinary::default()).of(&mut passages, &competed, number, names)
     }
 
     #[test]

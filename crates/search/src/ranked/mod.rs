@@ -76,7 +76,7 @@ mod tokens;
 mod types;
 mod weights;
 
-pub use fit::{Fit, Fits};
+pub use fit::{Fit, Fits, Ordinary};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{Competed, Passage, Passages, Pool, Scored};

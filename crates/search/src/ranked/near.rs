@@ -19,10 +19,9 @@ const MAX_COMPARED: usize = 100_000;
 /// and differs by one letter: one more, one less, another one, or two neighbours exchanged. A word that only has another ending
 /// than its beginning is not such a word, and neither is an ordinary one.
 #[must_use]
-pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)> {
+pub fn near_words(sources: &[Source<'_>], query: &Query, ordinary: &Ordinary) -> Vec<(String, String)> {
     let views = View::of_all(sources);
     let plan = Plan::new(&views, query, Frequencies::Stored);
-    let ordinary = Ordinary::new();
     let is_unknown = |concept: &&super::plan::Concept| {
         let letters = concept.text.chars().count();
         concept.forms.iter().all(Vec::is_empty)
