@@ -18,7 +18,7 @@ use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, 
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::ranked::{Fit, Ordinary};
+use crate::search::ranked::Fit;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Timestamp};
 use crate::trust::{Approved, ForModel, without_private};
 
@@ -274,13 +274,11 @@ async fn found(
     let least = f64::from(min_score) / 1_000.0;
     let searchable = searchable(call, entries).await?;
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
-    let ordinary = Ordinary::default();
     let mut all = Vec::new();
     for asked in [Asked::Facts, Asked::Pages] {
         let recall = PromptRecall {
             request: &request,
             passage_bytes: PASSAGE_BYTES,
-            ordinary: Some(&ordinary),
             excerpt: None,
             is_left_out: &|path| is_of_sessions(path) || !asked.has(path) || kept_out.matches(path),
             is_known: &|path| state.has_shown(path),

@@ -154,7 +154,6 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
     let recall = PromptRecall {
         request: &Recall { query: queries.join(" | "), limit: MAX_HITS, ..Recall::default() },
         passage_bytes: 0,
-        ordinary: None,
         excerpt: Some(&excerpt),
         is_left_out: &is_of_sessions,
         is_known: &|path| state.has_prompted(path),

@@ -31,7 +31,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
-       cargo xtask eval locomo|longmemeval|beam|conversations|prompts PATH
+       cargo xtask eval locomo|longmemeval|beam|conversations|prompts|languages PATH
        cargo xtask compare [PROGRAM]
        cargo xtask build
        cargo xtask shells [test]

@@ -6,6 +6,7 @@
 
 mod baseline;
 mod formats;
+mod languages;
 mod measure;
 mod prompts;
 #[cfg(test)]
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 /// Reason why nothing was measured.
 type Failure = Box<dyn std::error::Error>;
 
-const USAGE: &str = "usage: saddlebag-eval locomo|longmemeval|beam|conversations|prompts PATH";
+const USAGE: &str = "usage: saddlebag-eval locomo|longmemeval|beam|conversations|prompts|languages PATH";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,8 +40,10 @@ fn main() -> ExitCode {
 
 /// Returns the report of a set in a file or a folder.
 fn evaluate(set: &str, path: &Path) -> Result<String, Failure> {
-    if set == "prompts" {
-        return prompts::own(path);
+    match set {
+        "prompts" => return prompts::own(path),
+        "languages" => return languages::report(path),
+        _ => {}
     }
     let data = formats::read(set, path)?;
     let apart = measure::apart(&data.histories)?;

@@ -128,7 +128,7 @@ fn ferry() -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

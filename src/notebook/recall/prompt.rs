@@ -13,7 +13,7 @@ use super::types::{Recall, RecallHit};
 use crate::changes::Call;
 use crate::document::Note;
 use crate::protocol::Error;
-use crate::search::ranked::{Fit, Ordinary, Ranked};
+use crate::search::ranked::{Fit, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};
 use crate::trust::Approved;
 
@@ -61,10 +61,9 @@ pub(crate) struct PromptRecall<'a> {
     pub(crate) request: &'a Recall,
     /// Maximum size of a passage in bytes.
     pub(crate) passage_bytes: usize,
-    /// Words that say little, for how well items fit and for misspelled words; `None` if the caller asks for neither.
-    pub(crate) ordinary: Option<&'a Ordinary>,
     /// If given, returns the passage of an item by its title, its note and the text below that may be shown. Items without
-    /// one are not hits, and neither are those that may not go into a prompt or that are known.
+    /// one are not hits, and neither are those that may not go into a prompt or that are known. How well an item fits is not asked
+    /// then, and no word is taken for misspelled.
     pub(crate) excerpt: Option<Excerpt<'a>>,
     /// Predicate for paths of notes, relative to the notebook, that are not looked for.
     pub(crate) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
@@ -83,11 +82,11 @@ pub(crate) async fn recall_for_prompt(
     entries: Option<&SearchableEntries>,
     recall: &PromptRecall<'_>,
 ) -> Result<PromptHits, Error> {
-    let PromptRecall { request, passage_bytes, ordinary, excerpt, is_left_out, is_known, known, may_rate } = *recall;
+    let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known, may_rate } = *recall;
     let asked =
         Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
     let mut found = asked.find().await?;
-    let near = ordinary.map(|ordinary| found.near_words(&asked, ordinary)).unwrap_or_default();
+    let near = if excerpt.is_none() { found.near_words(&asked) } else { Vec::new() };
     let mut respelled = request.clone();
     for (word, near) in near {
         let query = respell(&respelled.query, &word, &near);
@@ -104,7 +103,7 @@ pub(crate) async fn recall_for_prompt(
         if excerpt.is_none() && has_withheld(&asked) { all.find_in_index(&found.query).await? } else { Vec::new() };
     let corpora = asked.corpora();
     let mut texts = found.texts(&asked, &corpora);
-    let fits = ordinary.map(|ordinary| texts.weighed(ordinary));
+    let fits = excerpt.is_none().then(|| texts.weighed());
     let mut shown = Vec::new();
     for (place, ranked) in found.page.iter().enumerate() {
         let is_known = asked.is_known_hit(&corpora, ranked);

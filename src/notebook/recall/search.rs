@@ -18,7 +18,7 @@ use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode, FsError};
-use crate::search::ranked::{self, Field, Joining, Ordinary, Query, Ranked, Ranking, Source, near_words};
+use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
@@ -71,8 +71,8 @@ pub(super) struct Found {
 
 impl Found {
     /// Returns the words of the question that no item has, each with a word of the items that it may be a misspelling of.
-    pub(super) fn near_words(&self, asked: &Asked<'_>, ordinary: &Ordinary) -> Vec<(String, String)> {
-        let near = |sources: &[Source<'_>]| near_words(sources, &self.query, ordinary);
+    pub(super) fn near_words(&self, asked: &Asked<'_>) -> Vec<(String, String)> {
+        let near = |sources: &[Source<'_>]| near_words(sources, &self.query);
         asked.corpora().with_sources(&self.selection, &|_| false, near)
     }
 

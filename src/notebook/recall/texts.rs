@@ -9,7 +9,7 @@ use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::PASSAGE_BYTES;
 use crate::document::Note;
-use crate::search::ranked::{Competed, Fit, Fits, Ordinary, Passage, Passages, Pool, Query, Ranked};
+use crate::search::ranked::{Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked};
 use crate::search::{DocId, best_passage};
 use crate::sorted::SortedMap;
 
@@ -112,8 +112,8 @@ impl<'a> Texts<'a> {
     }
 
     /// Weighs the words of the query.
-    pub(super) fn weighed(&self, ordinary: &Ordinary) -> Fits {
-        Fits::new(&self.passages, ordinary)
+    pub(super) fn weighed(&self) -> Fits {
+        Fits::new(&self.passages)
     }
 
     /// Returns how well an item fits the whole query; `None` if its text was not read. `key` is that of an entry.

@@ -10,7 +10,6 @@ use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::ranked::Ordinary;
 
 /// Recalls for one turn of a conversation. The result is shown only in this turn's prompt, however late it arrives. If
 /// a turn asks several times, only the last question counts.
@@ -41,7 +40,6 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
         let recall = PromptRecall {
             request: &Recall { query: self.query, limit: self.limit, ..Recall::default() },
             passage_bytes: PASSAGE_BYTES,
-            ordinary: Some(&Ordinary::default()),
             excerpt: None,
             is_left_out: &|_| false,
             is_known: &|_| false,

@@ -8,14 +8,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::language::{Language, has_line};
 use super::passage::{Asked, Block, Competed, Passages};
-use super::query::is_stop_word;
-use super::stem;
 use super::weights::{idf, ln};
-use saddlebag_collections::SortedSet;
 
 /// Weight of an ordinary word, relative to any other.
-const ORDINARY: f32 = 0.4;
+const ORDINARY_WEIGHT: f32 = 0.4;
 /// Weight of a number of at least three digits.
 const NUMBER: f32 = 0.5;
 /// Weight of a shorter number.
@@ -26,8 +24,9 @@ const LETTER: f32 = 0.1;
 /// two.
 const MANY: u32 = 100;
 
-/// Ordinary words of a day's work, one a line: those that many pages of documentation of software have.
-const ORDINARY_WORDS: &str = include_str!("ordinary.txt");
+/// Stems of the ordinary words of a day's work, one a line and in byte order: words that many pages of documentation of software
+/// have.
+const ORDINARY: &str = include_str!("ordinary.txt");
 
 /// Weights of the words of a prompt.
 pub struct Fits {
@@ -57,13 +56,13 @@ pub struct Fit {
 impl Fits {
     /// Weighs the words of a prompt.
     #[must_use]
-    pub fn new(passages: &Passages, ordinary: &Ordinary) -> Self {
+    pub fn new(passages: &Passages) -> Self {
         let notes = passages.notes.min(MANY);
         let rare = idf(notes, 1);
         let counts = notes as f32 / MANY as f32;
         let weight = |asked: &Asked| {
             let rarity = if asked.idf < rare { asked.idf / rare } else { 1.0 };
-            own_weight(asked, ordinary) * (1.0 - counts * (1.0 - rarity))
+            own_weight(asked) * (1.0 - counts * (1.0 - rarity))
         };
         let weights: Vec<f32> = passages.asked.iter().map(weight).collect();
         let total = weights.iter().sum();
@@ -120,7 +119,7 @@ impl Fits {
     /// Counts words. One that says less than an ordinary word is a part of one.
     fn count(&self, has: &[bool]) -> f32 {
         let counted = self.weights.iter().zip(has).filter(|(_, has)| **has);
-        counted.map(|(weight, _)| (weight / ORDINARY).min(1.0)).sum()
+        counted.map(|(weight, _)| (weight / ORDINARY_WEIGHT).min(1.0)).sum()
     }
 
     fn words_of(&self, block: &Block) -> Vec<bool> {
@@ -138,7 +137,7 @@ impl Fits {
             asked.extend(found);
             match found {
                 Some(found) => weight += self.weights.get(found).copied().unwrap_or(0.0),
-                None => is_whole &= is_stop_word(word.to_lowercase().as_bytes()),
+                None => is_whole &= Language::is_function_word(word.to_lowercase().as_bytes()),
             }
         }
         Name { asked, is_whole: is_whole && weight > 0.0, weight }
@@ -161,7 +160,7 @@ fn mark(has: &mut [bool], asked: usize) {
 }
 
 /// Returns the weight that a word has in any store.
-fn own_weight(asked: &Asked, ordinary: &Ordinary) -> f32 {
+fn own_weight(asked: &Asked) -> f32 {
     if asked.is_stop_word {
         return 0.0;
     }
@@ -176,36 +175,17 @@ fn own_weight(asked: &Asked, ordinary: &Ordinary) -> f32 {
             }
         }
         () if letters == 1 => LETTER,
-        () if ordinary.has(&text) => ORDINARY,
+        () if is_ordinary(&text) => ORDINARY_WEIGHT,
         () => 1.0,
     };
     of_word * asked.part
 }
 
-/// The ordinary words, by their stems. To make it, all are stemmed: make it once for a prompt.
-pub struct Ordinary(SortedSet<Vec<u8>>);
-
-impl Default for Ordinary {
-    fn default() -> Self {
-        Self(ORDINARY_WORDS.lines().map(stem_of).collect())
-    }
-}
-
-impl Ordinary {
-    /// Returns true for a form of an ordinary word in lower case.
-    pub(super) fn has(&self, word: &str) -> bool {
-        self.0.contains(&stem_of(word))
-    }
-}
-
-fn stem_of(word: &str) -> Vec<u8> {
-    let mut out = Vec::new();
-    if stem::is_stemmable(word.as_bytes()) {
-        stem::stem(word.as_bytes(), &mut out);
-    } else {
-        out.extend_from_slice(word.as_bytes());
-    }
-    out
+/// Returns true for a form of an ordinary word in lower case.
+pub(super) fn is_ordinary(word: &str) -> bool {
+    let mut stem = String::new();
+    let is_stemmed = Language::English.stem(word.as_bytes(), &mut stem);
+    has_line(ORDINARY, if is_stemmed { stem.as_bytes() } else { word.as_bytes() })
 }
 
 #[cfg(test)]
@@ -225,7 +205,7 @@ mod tests {
         let mut pool = Pool::default();
         let number = pool.add(&mut passages, ("", text), 0..text.len(), &mut core::iter::empty(), 1.0).expect("room");
         let competed = pool.compete(&passages);
-        Fits::new(&passages, &Ordinary::default()).of(&mut passages, &competed, number, names)
+        Fits::new(&passages).of(&mut passages, &competed, number, names)
     }
 
     #[test]
@@ -241,7 +221,7 @@ mod tests {
     #[test]
     fn an_ordinary_word_says_less_than_a_name_and_a_function_word_nothing() {
         let ordinary = fit_of(&[], "Run the test of the parser.", "the test");
-        assert!((ordinary.evidence - ORDINARY).abs() < 1e-6 && ordinary.share > 0.99, "{ordinary:?}");
+        assert!((ordinary.evidence - ORDINARY_WEIGHT).abs() < 1e-6 && ordinary.share > 0.99, "{ordinary:?}");
         let name = fit_of(&[], "Run the fixtures of kubernetes.", "the kubernetes");
         assert!((name.evidence - 1.0).abs() < 1e-6, "{name:?}");
     }

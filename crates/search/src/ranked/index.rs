@@ -6,15 +6,16 @@
 //! index.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use hashbrown::{HashMap, HashTable};
 
+use super::language::Language;
 use super::postings::{self, Postings};
 use super::segment::{DOC_BYTES, Segment, Writer, hash};
-use super::stem;
 use super::tokens::Tokens;
 use super::types::{FIELDS, Field};
 use saddlebag_collections::{Piece, SparseBytes, order};
@@ -109,7 +110,7 @@ struct Scratch {
     /// Term and position of each token, in one number that sorts by both.
     occurrences: Vec<u64>,
     spare: Vec<u64>,
-    stem: Vec<u8>,
+    stem: String,
 }
 
 /// A term, in either segment or both.
@@ -287,18 +288,14 @@ impl RankedIndex {
         (in_base.is_some() || in_recent.is_some()).then(|| Form { name: name.into(), in_base, in_recent })
     }
 
-    /// Returns all terms of the same stem, by name.
+    /// Returns all terms of the same English stem, by name.
     pub(super) fn forms(&self, name: &[u8]) -> Vec<Form> {
-        if !stem::is_stemmable(name) {
+        let (mut stem, mut other) = (String::new(), String::new());
+        if !Language::English.stem(name, &mut stem) {
             return self.exact(name).into_iter().collect();
         }
-        let (mut stem, mut other) = (Vec::new(), Vec::new());
-        stem::stem(name, &mut stem);
-        let mut has_stem = |name: &[u8]| {
-            stem::stem(name, &mut other);
-            stem::is_stemmable(name) && stem == other
-        };
-        let hash = hash(&stem);
+        let mut has_stem = |name: &[u8]| Language::English.stem(name, &mut other) && stem == other;
+        let hash = hash(stem.as_bytes());
         let base: Vec<u32> = self.base.with_stem(hash).filter(|term| has_stem(self.base.name(*term))).collect();
         let recent = self.recent.with_stem(hash).filter(|term| has_stem(self.recent.name(*term))).collect();
         self.unite(base, self.recent.sorted(recent))
@@ -311,6 +308,13 @@ impl RankedIndex {
         let mut recent = self.recent.sorted(recent);
         recent.truncate(limit);
         self.unite(base, recent)
+    }
+
+    /// Returns the terms that fulfil a condition, by name. Looks at all of them.
+    pub(super) fn terms_that(&self, is_wanted: &dyn Fn(&[u8]) -> bool) -> Vec<Form> {
+        let base = (0..self.base.term_count()).filter(|term| is_wanted(self.base.name(*term))).collect();
+        let recent = self.recent.numbers().filter(|term| is_wanted(self.recent.name(*term))).collect();
+        self.unite(base, self.recent.sorted(recent))
     }
 
     /// Merges terms of both segments, each sorted by name.
@@ -475,7 +479,7 @@ impl Recent {
     }
 
     /// Returns the number of a term, and adds it if it is new. `None` if there is no room.
-    fn intern(&mut self, name: &[u8], stem: &mut Vec<u8>) -> Option<u32> {
+    fn intern(&mut self, name: &[u8], stem: &mut String) -> Option<u32> {
         let hash_of_name = hash(name);
         if let Some(term) = self.find(name, hash_of_name) {
             return Some(term);
@@ -485,9 +489,8 @@ impl Recent {
         let term = u32::try_from(self.terms.len()).ok()?;
         self.names.extend_from_slice(name);
         let mut same_stem = None;
-        if stem::is_stemmable(name) {
-            stem::stem(name, stem);
-            same_stem = self.by_stem.insert(hash(stem), term);
+        if Language::English.stem(name, stem) {
+            same_stem = self.by_stem.insert(hash(stem.as_bytes()), term);
         }
         self.terms.push(Term {
             name: start..end,

@@ -59,8 +59,10 @@ mod bits;
 mod evidence;
 mod fit;
 mod index;
+mod language;
 mod matching;
 mod near;
+mod pair;
 mod passage;
 mod plan;
 mod postings;
@@ -68,7 +70,6 @@ mod query;
 mod score;
 mod segment;
 mod source;
-mod stem;
 mod succession;
 #[cfg(test)]
 mod tests;
@@ -76,7 +77,7 @@ mod tokens;
 mod types;
 mod weights;
 
-pub use fit::{Fit, Fits, Ordinary};
+pub use fit::{Fit, Fits};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{Competed, Passage, Passages, Pool, Scored};

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::fit::Ordinary;
+use super::fit::is_ordinary;
 use super::plan::Plan;
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
@@ -19,7 +19,7 @@ const MAX_COMPARED: usize = 100_000;
 /// and differs by one letter: one more, one less, another one, or two neighbours exchanged. A word that only has another ending
 /// than its beginning is not such a word, and neither is an ordinary one.
 #[must_use]
-pub fn near_words(sources: &[Source<'_>], query: &Query, ordinary: &Ordinary) -> Vec<(String, String)> {
+pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)> {
     let views = View::of_all(sources);
     let plan = Plan::new(&views, query, Frequencies::Stored);
     let is_unknown = |concept: &&super::plan::Concept| {
@@ -28,7 +28,7 @@ pub fn near_words(sources: &[Source<'_>], query: &Query, ordinary: &Ordinary) ->
             && !concept.is_stop_word
             && letters >= MIN_LETTERS
             && concept.text.chars().all(char::is_alphabetic)
-            && !ordinary.has(&concept.text.to_lowercase())
+            && !is_ordinary(&concept.text.to_lowercase())
     };
     let mut found = Vec::new();
     for concept in plan.concepts.iter().filter(is_unknown).take(MAX_LOOKED_UP) {
@@ -38,7 +38,7 @@ pub fn near_words(sources: &[Source<'_>], query: &Query, ordinary: &Ordinary) ->
         for view in &views {
             for form in view.index.starting_with(first.encode_utf8(&mut [0; 4]).as_bytes(), MAX_COMPARED) {
                 let Ok(name) = core::str::from_utf8(&form.name) else { continue };
-                if !is_near(&wanted, name) || ordinary.has(name) {
+                if !is_near(&wanted, name) || is_ordinary(name) {
                     continue;
                 }
                 let docs = view.frequency(&form, Frequencies::Stored);

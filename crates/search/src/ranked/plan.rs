@@ -5,19 +5,31 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::index::{Form, RankedIndex};
-use super::query::{Node, Query};
+use super::language::Language;
+use super::pair::Pair;
+use super::query::{Node, Query, Unit};
 use super::source::{Frequencies, Source, View};
 use super::types::Field;
 use super::weights::idf;
 use saddlebag_collections::SortedMap;
-use saddlebag_collections::order;
+use saddlebag_collections::{SlicePart, TextPart, order};
 
 /// Weight of another form of the same stem, relative to the word itself.
 const OTHER_FORM: f32 = 0.6;
+/// Weight of a compound that begins or ends with the word, and of a word that it begins or ends with.
+const COMPOUND: f32 = 0.3;
+/// Minimum number of letters of a word in a compound, and of the rest of the compound.
+const IN_COMPOUND: (usize, usize) = (4, 3);
+/// Maximum number of letters of an ending after the stem of a word that ends a compound.
+const ENDING: usize = 2;
+/// Share of the common words of a language in the notes, above which the notes are in this language.
+const IN_LANGUAGE: f32 = 0.3;
 /// Weight of a stop word.
 const STOP_WORD: f32 = 0.15;
 /// Weight of one part of an identifier, or of one pair of characters of several.
 const FRAGMENT: f32 = 0.5;
+/// Weight of such a pair that begins with a function character.
+const AFTER_FUNCTION: f32 = 0.25;
 /// Maximum number of words of a segment that a prefix matches.
 const MAX_EXPANSIONS: usize = 1000;
 /// Maximum number of tokens of a long sentence that are scored: the rarest ones.
@@ -54,6 +66,7 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(views: &[View<'_>], query: &Query, frequencies: Frequencies) -> Self {
         let all = View::counts(views).docs;
+        let language = language_of(query, views, all);
         let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
         let mut of_unit = Vec::new();
@@ -62,10 +75,11 @@ impl Plan {
             let number =
                 known.get_or_insert((&unit.term, unit.field, unit.is_prefix), next).map_or(next, |number| *number);
             of_unit.push(number);
-            let weight = match (unit.is_stop_word, unit.is_fragment) {
-                (true, _) => STOP_WORD,
-                (_, true) => FRAGMENT,
-                _ => 1.0,
+            let weight = match () {
+                () if unit.is_stop_word => STOP_WORD,
+                () if unit.pair == Some(Pair::Before) => AFTER_FUNCTION,
+                () if unit.is_fragment => FRAGMENT,
+                () => 1.0,
             };
             if let Some(concept) = concepts.get_mut(number) {
                 concept.is_scored |= !unit.is_excluded;
@@ -73,7 +87,7 @@ impl Plan {
                 concept.is_stop_word &= unit.is_stop_word;
                 continue;
             }
-            let forms_of = |view: &View<'_>| forms(view.index, &unit.term, unit.is_prefix);
+            let forms_of = |view: &View<'_>| forms(view.index, unit, language);
             let forms: Vec<Vec<(Form, f32)>> = views.iter().map(forms_of).collect();
             let of_views = views.iter().zip(&forms);
             let of_forms = of_views.flat_map(|(view, forms)| forms.iter().map(move |(form, _)| (view, form)));
@@ -110,15 +124,95 @@ impl Source<'_> {
     }
 }
 
-fn forms(index: &RankedIndex, term: &[u8], is_prefix: bool) -> Vec<(Form, f32)> {
-    let found = if is_prefix { index.starting_with(term, MAX_EXPANSIONS) } else { index.forms(term) };
+/// Returns the language of a query: the one that its function words tell, or else the one of the notes. The notes are asked only
+/// if all of them count.
+fn language_of(query: &Query, views: &[View<'_>], docs: u32) -> Option<Language> {
+    if let [language] = query.languages.as_slice() {
+        return Some(*language);
+    }
+    if !views.iter().all(View::is_whole) {
+        return None;
+    }
+    let candidates = if query.languages.is_empty() { Language::ALL } else { &query.languages };
+    let mut best = (None, docs as f32 * IN_LANGUAGE);
+    for &language in candidates {
+        let words = language.common_words();
+        let of_word = |word: &&str| views.iter().map(|view| view.docs_with(word.as_bytes())).sum::<u32>();
+        let mean = words.iter().map(of_word).sum::<u32>() as f32 / words.len() as f32;
+        if mean > best.1 {
+            best = (Some(language), mean);
+        }
+    }
+    best.0
+}
+
+/// Returns the terms that a token of a query finds, each once, with their weights.
+fn forms(index: &RankedIndex, unit: &Unit, language: Option<Language>) -> Vec<(Form, f32)> {
+    if unit.is_prefix {
+        let found = index.starting_with(&unit.term, MAX_EXPANSIONS);
+        return found.into_iter().map(|form| (form, 1.0)).collect();
+    }
+    let mut found: Vec<(Form, f32)> = Vec::new();
+    let mut add = |form: Form, weight: f32| {
+        if found.iter().all(|(known, _)| known.name != form.name) {
+            found.push((form, weight));
+        }
+    };
+    for form in index.forms(&unit.term) {
+        let weight = if *form.name == *unit.term { 1.0 } else { OTHER_FORM };
+        add(form, weight);
+    }
+    if unit.pair == Some(Pair::After) {
+        let first = core::str::from_utf8(&unit.term).ok().and_then(|pair| pair.chars().next());
+        let first = first.map(|first| unit.term.part(..first.len_utf8())).unwrap_or_default();
+        index.starting_with(first, MAX_EXPANSIONS).into_iter().for_each(|form| add(form, OTHER_FORM));
+    }
+    let is_plain = !unit.is_stop_word && !unit.is_whole && unit.pair.is_none();
+    if let Some(language) = language.filter(|language| is_plain && *language != Language::English) {
+        of_stem(index, &unit.term, language).into_iter().for_each(|form| add(form, OTHER_FORM));
+        if language.has_compounds() {
+            of_compounds(index, &unit.term, language).into_iter().for_each(|form| add(form, COMPOUND));
+        }
+    }
     found
-        .into_iter()
-        .map(|form| {
-            let weight = if is_prefix || *form.name == *term { 1.0 } else { OTHER_FORM };
-            (form, weight)
-        })
-        .collect()
+}
+
+/// Returns the terms of the same stem.
+fn of_stem(index: &RankedIndex, term: &[u8], language: Language) -> Vec<Form> {
+    let (mut stem, mut other) = (String::new(), String::new());
+    if !language.stem(term, &mut stem) {
+        return Vec::new();
+    }
+    // A stem may end otherwise than its words, so one letter less must be the same.
+    let word = core::str::from_utf8(term).unwrap_or_default();
+    let same = word.chars().zip(stem.chars()).take_while(|(a, b)| a == b).count().saturating_sub(1).max(2);
+    let prefix = word.char_indices().nth(same).map_or(word, |(end, _)| word.part(..end));
+    let mut found = index.starting_with(prefix.as_bytes(), MAX_EXPANSIONS);
+    found.retain(|form| language.stem(&form.name, &mut other) && other == stem);
+    found
+}
+
+/// Returns the compounds that begin or end with a word, and the words that it begins or ends with if it is a compound.
+fn of_compounds(index: &RankedIndex, term: &[u8], language: Language) -> Vec<Form> {
+    let mut stem = String::new();
+    let (least, rest) = IN_COMPOUND;
+    if !language.stem(term, &mut stem) || !term.is_ascii() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    if stem.len() >= least {
+        let stem = stem.as_bytes();
+        found = index.terms_that(&|name| {
+            let is_end = |ending| name.len().checked_sub(ending).is_some_and(|end| name.part(..end).ends_with(stem));
+            name.len() >= stem.len() + rest && (name.starts_with(stem) || (0..=ENDING).any(is_end))
+        });
+    }
+    for length in least..(term.len() + 1).saturating_sub(rest) {
+        for part in [term.part(..length), term.part(term.len() - length..)] {
+            found.extend(of_stem(index, part, language).into_iter().filter(|form| form.name.len() >= least));
+        }
+    }
+    found
 }
 
 /// Returns true if the query is only words, any of which may be found.

@@ -15,6 +15,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::language::Language;
+use super::pair::{self, Pair};
 use super::tokens::{TokenKind, Tokens};
 use super::types::Field;
 use saddlebag_collections::SortedMap;
@@ -50,6 +52,8 @@ pub struct Query {
     pub(super) units: Vec<Unit>,
     pub(super) root: Node,
     pub(super) joining: Joining,
+    /// Languages that it may be in; empty if nothing tells.
+    pub(super) languages: Vec<Language>,
 }
 
 /// A word of the query as it was typed, or a quoted phrase.
@@ -79,6 +83,8 @@ pub(super) struct Unit {
     /// True if it is one part of several.
     pub(super) is_fragment: bool,
     pub(super) is_excluded: bool,
+    /// Function characters of a pair without spaces.
+    pub(super) pair: Option<Pair>,
     /// Position in the query.
     pub(super) position: u32,
 }
@@ -117,7 +123,13 @@ impl Query {
             rest: text,
             joining,
             is_behind_word: false,
-            query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), joining },
+            query: Self {
+                words: Vec::new(),
+                units: Vec::new(),
+                root: Node::Any(Vec::new()),
+                joining,
+                languages: Vec::new(),
+            },
             tokens: Tokens::default(),
             position: 0,
             known: SortedMap::default(),
@@ -130,12 +142,29 @@ impl Query {
         }
         let mut query = parser.query;
         query.root = group(alternatives, |nodes| parser.joining.beside(nodes)).unwrap_or(Node::Any(Vec::new()));
+        query.find_stop_words();
         // If there are only stop words, they are searched for.
         let mut counted = query.units.iter().filter(|unit| !unit.is_excluded);
         if counted.all(|unit| unit.is_stop_word) {
             query.units.iter_mut().for_each(|unit| unit.is_stop_word = false);
         }
         Ok(query)
+    }
+}
+
+impl Query {
+    /// Guesses the language, and marks its function words.
+    fn find_stop_words(&mut self) {
+        let words = self.units.iter().filter(|unit| !unit.is_whole).map(|unit| &*unit.term);
+        self.languages = Language::of_text(words);
+        // English words stand in questions of every language.
+        let languages = self.languages.iter().chain(&[Language::English]);
+        let is_japanese = self.units.iter().any(|unit| pair::has_hiragana(&unit.term));
+        for unit in self.units.iter_mut().filter(|unit| !unit.is_whole && unit.field.is_none()) {
+            unit.pair = Pair::of(&unit.term, is_japanese);
+            unit.is_stop_word |= unit.pair == Some(Pair::Function)
+                || languages.clone().any(|language| language.has_function_word(&unit.term));
+        }
     }
 }
 
@@ -297,7 +326,6 @@ impl<'a> Parser<'a> {
             let is_fragment = !is_whole && parts > 1 && !is_phrase;
             // The 2 of `eu-west-2` is in many notes that have nothing to do with it.
             let is_lone_sign = is_fragment && has_whole && token.text.len() == 1;
-            let is_common = is_lone_sign || !is_whole && is_stop_word(token.text);
             let list = if is_whole { &mut word.wholes } else { &mut word.parts };
             list.push(query.units.len());
             query.units.push(Unit {
@@ -305,10 +333,11 @@ impl<'a> Parser<'a> {
                 text: source.part(token.span.clone()).into(),
                 field: context.field,
                 is_prefix: star.is_some() && is_last || is_character,
-                is_stop_word: context.field.is_none() && is_common,
+                is_stop_word: context.field.is_none() && is_lone_sign,
                 is_whole,
                 is_fragment,
                 is_excluded: context.is_excluded,
+                pair: None,
                 position: token.position,
             });
         }
@@ -390,24 +419,6 @@ fn is_one_wide_character(term: &[u8]) -> bool {
     })
 }
 
-/// Returns true if a normalised word says little about the subject of the text.
-pub(super) fn is_stop_word(word: &[u8]) -> bool {
-    STOP_WORDS.binary_search_by(|stop_word| stop_word.as_bytes().cmp(word)).is_ok()
-}
-
-/// Function words of English, in byte order.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at", "be", "because",
-    "been", "before", "being", "between", "both", "but", "by", "can", "can't", "could", "did", "didn't", "do", "does",
-    "doesn't", "doing", "don't", "during", "each", "for", "from", "further", "had", "has", "have", "having", "he",
-    "her", "here", "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "isn't",
-    "it", "its", "just", "know", "let", "me", "more", "most", "my", "of", "on", "once", "or", "our", "ours", "please",
-    "she", "should", "so", "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
-    "they", "this", "those", "to", "too", "us", "very", "was", "wasn't", "we", "we're", "we've", "were", "what",
-    "when", "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "won't", "would", "you",
-    "you're", "your", "yours",
-];
-
 #[cfg(test)]
 mod tests {
     use alloc::format;
@@ -478,11 +489,6 @@ mod tests {
         assert!(query.units[6].is_prefix && query.units[7].is_prefix);
         assert!(parse("to be or not to be").units.iter().filter(|unit| unit.is_stop_word).count() > 0);
         assert!(!parse("who is it").units.iter().any(|unit| unit.is_stop_word));
-    }
-
-    #[test]
-    fn stop_words_are_sorted() {
-        assert!(STOP_WORDS.is_sorted());
     }
 
     #[test]

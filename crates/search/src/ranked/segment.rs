@@ -5,12 +5,13 @@
 //! are little-endian. Only the documents are read when it is loaded, so a damaged file may give wrong answers but
 //! neither panics nor loops.
 
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::language::Language;
 use super::postings::Postings;
-use super::stem;
 use saddlebag_collections::{Piece, SparseBytes, order};
 
 /// "SBR2".
@@ -184,7 +185,7 @@ pub(super) struct Writer {
     names: Vec<u8>,
     /// Hash of the stem, and term.
     stems: Vec<u64>,
-    stem: Vec<u8>,
+    stem: String,
 }
 
 impl Writer {
@@ -199,9 +200,8 @@ impl Writer {
         if doc_frequency == 0 {
             return;
         }
-        if stem::is_stemmable(name) {
-            stem::stem(name, &mut self.stem);
-            self.stems.push(order::pair(hash(&self.stem), count(self.terms.len() / TERM_BYTES)));
+        if Language::English.stem(name, &mut self.stem) {
+            self.stems.push(order::pair(hash(self.stem.as_bytes()), count(self.terms.len() / TERM_BYTES)));
         }
         self.names.extend_from_slice(name);
         for number in [count(self.names.len()), count(self.body.len() + self.part.len()), doc_frequency] {

@@ -83,6 +83,11 @@ impl<'a> View<'a> {
         is_live && self.hidden.as_ref().is_none_or(|hidden| !hidden.contains(slot))
     }
 
+    /// Returns the number of documents with a word, as the index has stored it.
+    pub(super) fn docs_with(&self, word: &[u8]) -> u32 {
+        self.index.exact(word).map_or(0, |form| self.index.rough_doc_frequency(&form))
+    }
+
     /// Returns the number of documents with a term.
     pub(super) fn frequency(&self, form: &Form, frequencies: Frequencies) -> u32 {
         if self.is_whole() || frequencies == Frequencies::Stored {
