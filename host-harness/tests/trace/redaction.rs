@@ -264,7 +264,7 @@ fn bytes_that_are_not_text_are_replayed_unless_they_have_a_secret() {
     let secret = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
     let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(secret.bytes().flat_map(|byte| [byte, 0])).collect();
     let narrow = [b"\xe9 ", secret.as_bytes()].concat();
-    let index = [b"sbindex\x09\xff".as_slice(), b"word"].concat();
+    let index = [b"sbindex\x0a\xff".as_slice(), b"word"].concat();
     for (bytes, is_shown) in [(b"\xff".to_vec(), true), (wide, false), (narrow, false), (index, false)] {
         let left_out = format!("\"bytes\":{{\"left-out\":{}}}", bytes.len());
         let files = [("projects/proj/notes/raw.md".to_string(), bytes)];

@@ -329,3 +329,80 @@ pub(super) fn has_line(list: &str, line: &[u8]) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use proptest::prelude::*;
+
+    use super::super::tokens::Tokens;
+    use super::*;
+
+    fn stem(language: Language, word: &str) -> String {
+        let mut stem = String::new();
+        language.stem(word.as_bytes(), &mut stem);
+        stem
+    }
+
+    #[test]
+    fn the_lists_are_in_byte_order_and_as_the_index_has_words() {
+        for language in Language::ALL {
+            let words: Vec<&str> = language.function_words().lines().collect();
+            assert!(words.is_sorted_by(|a, b| a < b), "{language:?}");
+            for word in words {
+                let mut tokens = Tokens::default();
+                tokens.read(word, 0);
+                let read: Vec<String> =
+                    tokens.iter().map(|token| String::from_utf8_lossy(token.text).to_string()).collect();
+                assert_eq!(read, [word], "{language:?}");
+                assert!(language.has_function_word(word.as_bytes()), "{word}");
+            }
+            assert!(language.common_words().iter().all(|word| language.has_function_word(word.as_bytes())));
+        }
+        assert!(IRREGULAR.is_sorted());
+    }
+
+    #[test]
+    fn a_line_is_found_and_nothing_else() {
+        let list = "a\nbc\nbcd\nz\n";
+        for line in ["a", "bc", "bcd", "z"] {
+            assert!(has_line(list, line.as_bytes()), "{line}");
+        }
+        for other in ["", "b", "bcde", "0", "zz", "a\nbc"] {
+            assert!(!has_line(list, other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn irregular_forms_of_english_are_forms() {
+        assert_eq!(stem(Language::English, "wrote"), stem(Language::English, "writing"));
+        assert_eq!(stem(Language::English, "children"), stem(Language::English, "child"));
+        assert_ne!(stem(Language::English, "ground"), stem(Language::English, "grind"));
+    }
+
+    #[test]
+    fn the_function_words_tell_the_language() {
+        let of = |text: &str| Language::of_text(text.split(' ').map(str::as_bytes));
+        assert_eq!(of("where is the key"), [Language::English]);
+        assert_eq!(of("staging port"), []);
+        #[cfg(feature = "german")]
+        assert_eq!(of("wo ist der schlussel"), [Language::German]);
+        #[cfg(all(feature = "spanish", feature = "french"))]
+        assert!(of("de la red").contains(&Language::Spanish) && of("de la red").contains(&Language::French));
+        #[cfg(feature = "german")]
+        assert_eq!(of("was in an"), [Language::English], "English may always be meant");
+    }
+
+    proptest! {
+        #[test]
+        fn any_word_has_a_stem_or_none(word in "\\PC{0,40}|[a-z]{0,80}|[а-я]{0,40}|[yuaeioß']{0,12}") {
+            for &language in Language::ALL {
+                let (mut stem, mut again) = (String::from("rest"), String::new());
+                if language.stem(word.as_bytes(), &mut stem) {
+                    prop_assert!(language.stem(word.as_bytes(), &mut again) && stem == again);
+                }
+            }
+        }
+    }
+}

@@ -53,11 +53,10 @@ fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}')
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "languages"))]
 mod tests {
     use super::*;
 
-    #[cfg(feature = "japanese")]
     #[test]
     fn hiragana_is_the_ending_of_a_japanese_word() {
         let of = |pair: &str| Pair::of(pair.as_bytes(), true);
@@ -65,7 +64,6 @@ mod tests {
         assert_eq!((of("設定"), of("デー"), of("タの"), of("の"), of("ab")), (None, None, None, None, None));
     }
 
-    #[cfg(feature = "chinese")]
     #[test]
     fn particles_and_question_words_are_function_characters_of_chinese() {
         let of = |pair: &str| Pair::of(pair.as_bytes(), false);

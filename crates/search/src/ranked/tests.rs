@@ -589,3 +589,69 @@ fn which_tokens_of_a_long_question_count_depends_only_on_notes_that_count() {
     let other = Source { counted: Some(&|_| true), ..Source::new(&index, &by_number) };
     assert_ne!(super::search(&[other], &query, 100), search_in(&clean, &query, 100));
 }
+
+#[cfg(feature = "languages")]
+mod languages {
+    use super::*;
+
+    #[test]
+    fn forms_are_found_in_the_language_of_the_question() {
+        for (question, answer, other) in [
+            ("Wie lösche ich die Notizen?", "Eine Notiz wird gelöscht.", "Die Farben der Leiste."),
+            ("¿Dónde guardo las contraseñas?", "La contraseña se guarda en el cofre.", "Los colores de la barra."),
+            ("Comment partager un carnet avec les autres ?", "Le partage des carnets.", "Les couleurs de la barre."),
+            ("Come si esportano le fatture?", "La fattura si esporta in PDF.", "I colori della barra."),
+            ("Onde ficam as chaves reservas?", "A chave reserva fica na gaveta.", "As cores da barra."),
+            ("Как восстановить удалённые файлы?", "Удаленный файл восстанавливается.", "Цвета панели."),
+            ("消したメモを元に戻すには？", "メモを消すとゴミ箱に入る。", "色を変えるには？"),
+            ("怎么把删了的照片找回来？", "删除的照片在回收站。", "怎么把颜色改成红的？"),
+        ] {
+            let index = index_of(&[other, answer, "Something else that is about it."]);
+            assert_eq!(found(&index, question).first(), Some(&1), "{question}");
+        }
+    }
+
+    #[test]
+    fn function_words_find_nothing() {
+        for (question, note) in [
+            ("Wie kann ich das mit dem Drucker machen?", "Das kann ich mit dem Auto machen, wie du."),
+            ("¿Para qué sirven los filtros?", "Los colores sirven para mucho; qué bien."),
+            ("à quoi servent les filtres ?", "Les couleurs servent à quoi que ce soit."),
+            ("どうすればいいですか", "どうすればいいですか。"),
+        ] {
+            let index = index_of(&[note]);
+            let is_only_function_words = question.starts_with('ど');
+            assert_eq!(found(&index, question).is_empty(), !is_only_function_words, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_compound_is_found_by_its_parts_and_its_parts_by_it() {
+        let index = index_of(&["Die Graphansicht zeigt alles.", "Sicherung und Kopie.", "Der Strafzettel."]);
+        assert_eq!(found(&index, "Wo ist die Ansicht?"), [0]);
+        assert_eq!(found(&index, "Wo sind die Sicherungskopien?"), [1]);
+        assert_eq!(found(&index, "Wie heißt der Rat?"), []);
+        let exact = index_of(&["Die Ansicht.", "Die Graphansicht."]);
+        assert_eq!(found(&exact, "Wo ist die Ansicht?"), [0, 1]);
+    }
+
+    #[test]
+    fn the_notes_tell_the_language_of_a_question_without_function_words() {
+        let german = ["Der Papierkorb ist voll und wird nicht geleert.", "Der Ordner ist leer und nicht da."];
+        assert_eq!(found(&index_of(&german), "Papierkörben leeren").first(), Some(&0));
+        let english = ["The bin is full and not emptied.", "The Papierkorb is a folder of the system."];
+        assert_eq!(found(&index_of(&english), "Papierkörben"), []);
+    }
+
+    proptest! {
+        /// A wrong guess of the language must not hide a word that is in a note as it was asked.
+        #[test]
+        fn a_word_is_found_as_it_stands_whatever_the_language(
+            language in prop::sample::select(&["der die das ", "los del una ", "les des est ", "che della il ", "uma dos com ", "и в не ", ""]),
+            word in "[b-z][a-z]{4,10}"
+        ) {
+            let index = index_of(&["Something about nothing.", &word]);
+            prop_assert_eq!(found(&index, &format!("{language}{word}")).first().copied(), Some(1));
+        }
+    }
+}

@@ -259,9 +259,14 @@ impl Tokens {
         let rest = text.part(start..);
         let length = rest.chars().take_while(|&c| Class::from_char(c) == Class::Word).map(char::len_utf8).sum();
         let word = rest.part(..length);
-        let folded = word.nfkd().filter(|&c| !is_diacritic(c)).flat_map(char::to_lowercase);
-        for c in folded.filter(|&c| !is_diacritic(c)) {
-            push_folded(&mut self.text, c);
+        for c in word.nfkd() {
+            if c == '\u{306}' && self.text.part(mark.text..).ends_with("и".as_bytes()) {
+                // A letter of its own, without which endings cannot be told from stems.
+                self.text.truncate(self.text.len() - 'и'.len_utf8());
+                self.text.extend_from_slice("й".as_bytes());
+            } else if !is_diacritic(c) {
+                c.to_lowercase().filter(|&c| !is_diacritic(c)).for_each(|c| push_folded(&mut self.text, c));
+            }
         }
         let end = self.contraction(text.as_bytes(), start + length);
         if self.text.len() > mark.text {
@@ -510,7 +515,7 @@ mod tests {
     fn forms_of_a_letter_are_one() {
         assert_eq!(words("Café cafe\u{301} ＣＡＦＥ ﬁre straße Ærø"), "cafe cafe cafe fire strasse aero");
         assert_eq!(words("ΣΊΣΥΦΟΣ Σίσυφος"), "σισυφοσ σισυφοσ");
-        assert_eq!(words("Київ ЙОГО"), "киів иого");
+        assert_eq!(words("Київ ЙОГО и\u{306}о\u{306}г ещё"), "киів його йог еще");
     }
 
     #[test]
