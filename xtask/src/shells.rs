@@ -26,7 +26,7 @@ const SHELLS: [(&str, bool); 7] = [
 ];
 
 /// Maximum size of a shell in bytes.
-const MAX_BYTES: u64 = 4_150_000;
+const MAX_BYTES: u64 = 4_250_000;
 
 /// Docs of the functions of `tools`, which runtimes show to a model.
 const TOOLS_DOCS: &str = "guest/shells/tools/package-docs.json";

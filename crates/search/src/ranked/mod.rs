@@ -13,8 +13,13 @@
 //! **Words** (`tokens.rs`). Text is normalised: compatibility forms are resolved (NFKD), case and diacritics folded. An
 //! identifier such as `src/main.rs`, `parseHttp` or `v1.2.3` gives its parts, which take the positions, and each whole that
 //! they form, at the position of the first part. A run of Han, Kana or Hangul gives overlapping pairs of characters. A
-//! token has at most `MAX_TOKEN_BYTES` (64). Nothing is stemmed during indexing: `stem.rs` groups the terms of an index
-//! by their stem, so that a query finds every form and knows which one is exact.
+//! token has at most `MAX_TOKEN_BYTES` (64). No term is a stem: an index groups its terms by their English stems, so that a query finds
+//! every form and knows which one is exact.
+//!
+//! **Languages** (`language.rs`, `plan.rs`, `pair.rs`). The function words of a question tell its language; without any, the
+//! `common_words` of a language in `IN_LANGUAGE` 0.3 of the notes do. Terms of the same stem in another language than English are looked up by
+//! the beginning of the stem. A German word finds the compounds that begin or end with it, and a compound its parts
+//! (`COMPOUND` 0.3). In Chinese and Japanese, function characters tell which pairs say little (`AFTER_FUNCTION` 0.25).
 //!
 //! **Fields.** Title, aliases, headings, tags, path and body, `Field::ALL`, have the weights `FIELD_WEIGHTS` = 6, 4, 2.5, 3, 2, 1.
 //! Positions continue over all fields, with `GAP` (32) between two of them and between two headings, which no phrase bridges.
