@@ -16,7 +16,7 @@
 //! token has at most `MAX_TOKEN_BYTES` (64). No term is a stem: an index groups its terms by their English stems, so that a query finds
 //! every form and knows which one is exact.
 //!
-//! **Languages** (`language.rs`, `plan.rs`, `pair.rs`). The function words of a question tell its language; without any, the
+//! **Languages** (`language.rs`, `plan.rs`, `compound.rs`, `pair.rs`). The function words of a question tell its language; without any, the
 //! `common_words` of a language in `IN_LANGUAGE` 0.3 of the notes do. Terms of the same stem in another language than English are looked up by
 //! the beginning of the stem. A German word finds the compounds that begin or end with it, and a compound its parts
 //! (`COMPOUND` 0.3). In Chinese and Japanese, function characters tell which pairs say little (`AFTER_FUNCTION` 0.25).
@@ -61,6 +61,7 @@
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
 mod bits;
+mod compound;
 mod evidence;
 mod fit;
 mod index;

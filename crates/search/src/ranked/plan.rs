@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use super::compound::Compound;
 use super::index::{Form, RankedIndex};
 use super::language::Language;
 use super::pair::Pair;
@@ -18,10 +19,6 @@ use saddlebag_collections::{SlicePart, TextPart, order};
 const OTHER_FORM: f32 = 0.6;
 /// Weight of a compound that begins or ends with the word, and of a word that it begins or ends with.
 const COMPOUND: f32 = 0.3;
-/// Minimum number of letters of a word in a compound, and of the rest of the compound.
-const IN_COMPOUND: (usize, usize) = (4, 3);
-/// Maximum number of letters of an ending after the stem of a word that ends a compound.
-const ENDING: usize = 2;
 /// Share of the common words of a language in the notes, above which the notes are in this language.
 const IN_LANGUAGE: f32 = 0.3;
 /// Weight of a stop word.
@@ -67,10 +64,12 @@ impl Plan {
     pub(super) fn new(views: &[View<'_>], query: &Query, frequencies: Frequencies) -> Self {
         let all = View::counts(views).docs;
         let language = language_of(query, views, all);
+        let words: Vec<_> = query.units.iter().map(|unit| in_compounds(unit, language)).collect();
+        let mut compounds: Vec<Vec<Vec<Form>>> = views.iter().map(|view| Compound::find(&words, view.index)).collect();
         let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
         let mut of_unit = Vec::new();
-        for unit in &query.units {
+        for (place, unit) in query.units.iter().enumerate() {
             let next = concepts.len();
             let number =
                 known.get_or_insert((&unit.term, unit.field, unit.is_prefix), next).map_or(next, |number| *number);
@@ -87,8 +86,12 @@ impl Plan {
                 concept.is_stop_word &= unit.is_stop_word;
                 continue;
             }
-            let forms_of = |view: &View<'_>| forms(view.index, unit, language);
-            let forms: Vec<Vec<(Form, f32)>> = views.iter().map(forms_of).collect();
+            let of_views = views.iter().zip(&mut compounds);
+            let forms_of = |(view, compounds): (&View<'_>, &mut Vec<Vec<Form>>)| {
+                let compounds = compounds.get_mut(place).map(core::mem::take).unwrap_or_default();
+                forms(view.index, unit, language, compounds)
+            };
+            let forms: Vec<Vec<(Form, f32)>> = of_views.map(forms_of).collect();
             let of_views = views.iter().zip(&forms);
             let of_forms = of_views.flat_map(|(view, forms)| forms.iter().map(move |(form, _)| (view, form)));
             let docs = of_forms.fold(0_u32, |sum, (view, form)| sum.saturating_add(view.frequency(form, frequencies)));
@@ -146,34 +149,40 @@ fn language_of(query: &Query, views: &[View<'_>], docs: u32) -> Option<Language>
     best.0
 }
 
+/// Returns a word of a query that may be in compounds.
+fn in_compounds(unit: &Unit, language: Option<Language>) -> Option<Compound<'_>> {
+    let language = language.filter(|language| language.has_compounds() && unit.is_plain())?;
+    Compound::new(&unit.term, language)
+}
+
 /// Returns the terms that a token of a query finds, each once, with their weights.
-fn forms(index: &RankedIndex, unit: &Unit, language: Option<Language>) -> Vec<(Form, f32)> {
+fn forms(index: &RankedIndex, unit: &Unit, language: Option<Language>, compounds: Vec<Form>) -> Vec<(Form, f32)> {
     if unit.is_prefix {
         let found = index.starting_with(&unit.term, MAX_EXPANSIONS);
         return found.into_iter().map(|form| (form, 1.0)).collect();
     }
-    let mut found: Vec<(Form, f32)> = Vec::new();
-    let mut add = |form: Form, weight: f32| {
-        if found.iter().all(|(known, _)| known.name != form.name) {
-            found.push((form, weight));
+    let weigh = |form: Form| {
+        let weight = if *form.name == *unit.term { 1.0 } else { OTHER_FORM };
+        (form, weight)
+    };
+    let mut found: Vec<(Form, f32)> = index.forms(&unit.term).into_iter().map(weigh).collect();
+    let mut add = |forms: Vec<Form>, weight: f32| {
+        let known = found.len();
+        for form in forms {
+            if found.iter().take(known).all(|(known, _)| known.name != form.name) {
+                found.push((form, weight));
+            }
         }
     };
-    for form in index.forms(&unit.term) {
-        let weight = if *form.name == *unit.term { 1.0 } else { OTHER_FORM };
-        add(form, weight);
-    }
     if unit.pair == Some(Pair::After) {
         let first = core::str::from_utf8(&unit.term).ok().and_then(|pair| pair.chars().next());
         let first = first.map(|first| unit.term.part(..first.len_utf8())).unwrap_or_default();
-        index.starting_with(first, MAX_EXPANSIONS).into_iter().for_each(|form| add(form, OTHER_FORM));
+        add(index.starting_with(first, MAX_EXPANSIONS), OTHER_FORM);
     }
-    let is_plain = !unit.is_stop_word && !unit.is_whole && unit.pair.is_none();
-    if let Some(language) = language.filter(|language| is_plain && *language != Language::English) {
-        of_stem(index, &unit.term, language).into_iter().for_each(|form| add(form, OTHER_FORM));
-        if language.has_compounds() {
-            of_compounds(index, &unit.term, language).into_iter().for_each(|form| add(form, COMPOUND));
-        }
+    if let Some(language) = language.filter(|language| unit.is_plain() && *language != Language::English) {
+        add(of_stem(index, &unit.term, language), OTHER_FORM);
     }
+    add(compounds, COMPOUND);
     found
 }
 
@@ -189,29 +198,6 @@ fn of_stem(index: &RankedIndex, term: &[u8], language: Language) -> Vec<Form> {
     let prefix = word.char_indices().nth(same).map_or(word, |(end, _)| word.part(..end));
     let mut found = index.starting_with(prefix.as_bytes(), MAX_EXPANSIONS);
     found.retain(|form| language.stem(&form.name, &mut other) && other == stem);
-    found
-}
-
-/// Returns the compounds that begin or end with a word, and the words that it begins or ends with if it is a compound.
-fn of_compounds(index: &RankedIndex, term: &[u8], language: Language) -> Vec<Form> {
-    let mut stem = String::new();
-    let (least, rest) = IN_COMPOUND;
-    if !language.stem(term, &mut stem) || !term.is_ascii() {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    if stem.len() >= least {
-        let stem = stem.as_bytes();
-        found = index.terms_that(&|name| {
-            let is_end = |ending| name.len().checked_sub(ending).is_some_and(|end| name.part(..end).ends_with(stem));
-            name.len() >= stem.len() + rest && (name.starts_with(stem) || (0..=ENDING).any(is_end))
-        });
-    }
-    for length in least..(term.len() + 1).saturating_sub(rest) {
-        for part in [term.part(..length), term.part(term.len() - length..)] {
-            found.extend(of_stem(index, part, language).into_iter().filter(|form| form.name.len() >= least));
-        }
-    }
     found
 }
 

@@ -89,6 +89,13 @@ pub(super) struct Unit {
     pub(super) position: u32,
 }
 
+impl Unit {
+    /// Returns true for a word that may be inflected.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.is_stop_word && !self.is_whole && !self.is_prefix && self.pair.is_none()
+    }
+}
+
 /// A word, or words and the operator between them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
