@@ -375,6 +375,13 @@ mod tests {
     }
 
     #[test]
+    fn inflections_share_a_stem() {
+        for words in [["deploy", "deploys", "deployed", "deploying"], ["query", "queries", "queried", "querying"]] {
+            assert!(words.iter().all(|word| stem(Language::English, word) == stem(Language::English, words[0])));
+        }
+    }
+
+    #[test]
     fn irregular_forms_of_english_are_forms() {
         assert_eq!(stem(Language::English, "wrote"), stem(Language::English, "writing"));
         assert_eq!(stem(Language::English, "children"), stem(Language::English, "child"));
