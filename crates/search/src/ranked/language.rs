@@ -1,6 +1,6 @@
 //! [`Language`]: the function words of a language, and how its words are stemmed.
 //!
-//! The words are those of the index: diacritics are folded, which costs the stemmers of Snowball nothing measurable. A guess of
+//! The words are those of the index: diacritics are folded, and the stemmers of Snowball do as well without them. A guess of
 //! the language is never needed to find a word as it stands.
 
 use alloc::string::String;
@@ -44,7 +44,7 @@ impl Language {
         Self::Russian,
     ];
 
-    /// Returns the languages that most of the function words of a text are of: English alone if it is one of several, and none
+    /// Returns the languages that have the most function words of these words: English alone if it is one of several, and none
     /// if there are no function words.
     pub(super) fn of_text<'w>(words: impl Iterator<Item = &'w [u8]> + Clone) -> Vec<Self> {
         let count = |language: &Self| words.clone().filter(|word| language.has_function_word(word)).count();
@@ -58,7 +58,7 @@ impl Language {
         found
     }
 
-    /// Returns true for a normalised word that says little about the subject of a text.
+    /// Returns true for a normalised word that says little about a subject.
     pub(super) fn has_function_word(self, word: &[u8]) -> bool {
         has_line(self.function_words(), word)
     }

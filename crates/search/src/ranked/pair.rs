@@ -4,7 +4,7 @@
 //! question are endings and particles, and rare in notes, so that they would decide. Hiragana writes the endings and
 //! particles of Japanese; Chinese has characters that are particles, pronouns and question words nearly always.
 
-/// Pair with a function character, which says little about the subject of a text.
+/// Pair with a function character, which says little about a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pair {
     /// Both are function characters.
@@ -19,7 +19,7 @@ pub(super) enum Pair {
 const CHINESE: &str = include_str!("function_words/chinese.txt");
 
 impl Pair {
-    /// Returns what a normalised token is; `None` if it is no such pair. In Japanese text, the function characters are those of
+    /// Returns what a normalised token is; `None` if it is not such a pair. In Japanese text, the function characters are those of
     /// Hiragana.
     pub(super) fn of(token: &[u8], is_japanese: bool) -> Option<Self> {
         let mut characters = core::str::from_utf8(token).ok()?.chars();

@@ -261,7 +261,7 @@ impl Tokens {
         let word = rest.part(..length);
         for c in word.nfkd() {
             if c == '\u{306}' && self.text.part(mark.text..).ends_with("и".as_bytes()) {
-                // A letter of its own, without which endings cannot be told from stems.
+                // A separate letter: without it, endings cannot be told from stems.
                 self.text.truncate(self.text.len() - 'и'.len_utf8());
                 self.text.extend_from_slice("й".as_bytes());
             } else if !is_diacritic(c) {
