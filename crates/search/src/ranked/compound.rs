@@ -9,9 +9,13 @@ use super::index::{Form, RankedIndex};
 use super::language::Language;
 
 /// Minimum number of letters of a word within a compound.
+const MIN_WORD: usize = 5;
+/// Minimum number of letters of its stem.
 const MIN_PART: usize = 4;
-/// Minimum number of letters of the rest of the compound.
+/// Minimum number of letters of the rest of the compound, without an ending.
 const MIN_REST: usize = 3;
+/// Beginning of a participle: `gelöscht`.
+const PARTICIPLE: &[u8] = b"ge";
 /// Maximum number of letters at the end in which two forms of a word differ.
 const MAX_ENDING: usize = 2;
 /// Maximum number of related words. One with more is an ending rather than a word, and has none.
@@ -28,7 +32,7 @@ impl<'a> Compound<'a> {
     /// Returns `None` for a word that is too short, or has no stem.
     pub(super) fn new(word: &'a [u8], language: Language) -> Option<Self> {
         let mut stem = String::new();
-        let is_stemmed = word.is_ascii() && language.stem(word, &mut stem);
+        let is_stemmed = word.is_ascii() && word.len() >= MIN_WORD && language.stem(word, &mut stem);
         (is_stemmed && stem.len() >= MIN_PART).then_some(Self { word, stem, language })
     }
 
@@ -40,18 +44,21 @@ impl<'a> Compound<'a> {
             if cut.len() < MIN_PART {
                 return false;
             }
-            let has_word = term.len() >= stem.len() + MIN_REST && (term.starts_with(stem) || cut.ends_with(stem));
-            has_word || (word.starts_with(cut) || stem.ends_with(cut)) && self.has(term)
+            let is_after = cut.strip_suffix(stem).is_some_and(|rest| rest.len() >= MIN_REST || rest == PARTICIPLE);
+            is_after
+                || cut.len() >= stem.len() + MIN_REST && cut.starts_with(stem)
+                || (word.starts_with(cut) || stem.ends_with(cut)) && self.has(term)
         })
     }
 
     /// Returns true if this word is a compound that begins or ends with a term.
     fn has(&self, term: &[u8]) -> bool {
         let mut part = String::new();
-        self.language.stem(term, &mut part)
+        term.len() >= MIN_WORD
+            && self.language.stem(term, &mut part)
             && part.len() >= MIN_PART
-            && self.word.len() >= part.len() + MIN_REST
-            && (self.word.starts_with(part.as_bytes()) || self.stem.ends_with(&part))
+            && self.stem.len() >= part.len() + MIN_REST
+            && (self.stem.starts_with(&part) || self.stem.ends_with(&part))
     }
 
     /// Returns the related terms of an index for each word, by name. Looks at all terms once.
@@ -133,6 +140,9 @@ mod tests {
             ("ansicht", "ansichten"),
             ("tasten", "kasten"),
             ("speichern", "speise"),
+            ("weiter", "zweiten"),
+            ("stand", "bestande"),
+            ("lage", "lager"),
             ("a", "b"),
         ] {
             assert!(!is_related(one, other) && !is_related(other, one), "{one} {other}");

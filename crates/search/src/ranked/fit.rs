@@ -14,6 +14,8 @@ use super::weights::{idf, ln};
 
 /// Weight of an ordinary word, relative to any other.
 const ORDINARY_WEIGHT: f32 = 0.4;
+/// Weight of a word of another language than English, of which the ordinary words are not known.
+const FOREIGN: f32 = 0.7;
 /// Weight of a number of at least three digits.
 const NUMBER: f32 = 0.5;
 /// Weight of a shorter number.
@@ -62,7 +64,7 @@ impl Fits {
         let counts = notes as f32 / MANY as f32;
         let weight = |asked: &Asked| {
             let rarity = if asked.idf < rare { asked.idf / rare } else { 1.0 };
-            own_weight(asked) * (1.0 - counts * (1.0 - rarity))
+            own_weight(asked, &passages.languages) * (1.0 - counts * (1.0 - rarity))
         };
         let weights: Vec<f32> = passages.asked.iter().map(weight).collect();
         let total = weights.iter().sum();
@@ -124,7 +126,7 @@ impl Fits {
 
     fn words_of(&self, block: &Block) -> Vec<bool> {
         let mut has = self.none();
-        block.counts.iter().for_each(|(asked, _)| mark(&mut has, *asked));
+        block.words.iter().for_each(|asked| mark(&mut has, *asked));
         has
     }
 
@@ -133,7 +135,7 @@ impl Fits {
         let (mut asked, mut is_whole, mut weight) = (Vec::new(), true, 0.0);
         for word in words {
             let whole = passages.hits(word, &(0..word.len()));
-            let found = whole.iter().find(|hit| hit.span == (0..word.len())).map(|hit| hit.asked);
+            let found = whole.iter().find(|hit| hit.span == (0..word.len()) && !hit.is_compound).map(|hit| hit.asked);
             asked.extend(found);
             match found {
                 Some(found) => weight += self.weights.get(found).copied().unwrap_or(0.0),
@@ -160,11 +162,13 @@ fn mark(has: &mut [bool], asked: usize) {
 }
 
 /// Returns the weight that a word has in any store.
-fn own_weight(asked: &Asked) -> f32 {
-    if asked.is_stop_word {
+fn own_weight(asked: &Asked, languages: &[Language]) -> f32 {
+    let text = asked.text.to_lowercase();
+    // If the prompt has only function words, they are searched for.
+    if asked.is_stop_word || languages.iter().any(|language| language.has_function_word(text.as_bytes())) {
         return 0.0;
     }
-    let text = asked.text.to_lowercase();
+    let is_foreign = !text.is_ascii() || !languages.is_empty() && !languages.contains(&Language::English);
     let letters = text.chars().count();
     let of_word = match () {
         () if text.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -176,6 +180,7 @@ fn own_weight(asked: &Asked) -> f32 {
         }
         () if letters == 1 => LETTER,
         () if is_ordinary(&text) => ORDINARY_WEIGHT,
+        () if is_foreign && text.chars().all(char::is_alphabetic) => FOREIGN,
         () => 1.0,
     };
     of_word * asked.part
@@ -224,6 +229,23 @@ mod tests {
         assert!((ordinary.evidence - ORDINARY_WEIGHT).abs() < 1e-6 && ordinary.share > 0.99, "{ordinary:?}");
         let name = fit_of(&[], "Run the fixtures of kubernetes.", "the kubernetes");
         assert!((name.evidence - 1.0).abs() < 1e-6, "{name:?}");
+    }
+
+    #[cfg(feature = "languages")]
+    #[test]
+    fn one_word_of_another_language_or_a_compound_is_not_enough() {
+        for (text, prompt) in [
+            ("Der Server steht im Keller.", "Starte den Server neu"),
+            ("El servidor está en el sótano.", "Reinicia el servidor"),
+            ("Сервер в подвале.", "Перезапусти сервер"),
+            ("Die Warteschlange ist leer.", "Wie lange ruht der Teig?"),
+            ("der die das", "der die das und oder ist"),
+        ] {
+            let fit = fit_of(&[], text, prompt);
+            assert!(fit.evidence <= FOREIGN, "{prompt}: {fit:?}");
+        }
+        let two = fit_of(&[], "Der Server steht im Keller.", "Steht der Server im Keller?");
+        assert!(two.evidence > 1.0, "{two:?}");
     }
 
     #[test]

@@ -13,7 +13,8 @@ use core::ops::Range;
 use hashbrown::HashMap;
 
 use super::index::pieces;
-use super::plan::Plan;
+use super::language::Language;
+use super::plan::{COMPOUND, Plan};
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
 use super::tokens::{TokenKind, Tokens};
@@ -61,12 +62,23 @@ pub struct Passage {
 
 /// Finds passages for one query.
 pub struct Passages {
-    /// Word of the query and weight for each scored term.
-    terms: HashMap<Box<[u8]>, (usize, f32)>,
+    terms: HashMap<Box<[u8]>, Term>,
     pub(super) asked: Vec<Asked>,
     /// Number of notes that count.
     pub(super) notes: u32,
+    /// Languages that the function words of the query tell.
+    pub(super) languages: Vec<Language>,
     tokens: Tokens,
+}
+
+/// A scored term.
+#[derive(Clone, Copy)]
+struct Term {
+    /// Word of the query.
+    asked: usize,
+    weight: f32,
+    /// True if it is only a compound with the word, or a part of it.
+    is_compound: bool,
 }
 
 /// A word of the query.
@@ -83,6 +95,7 @@ pub(super) struct Asked {
 pub(super) struct Hit {
     pub(super) span: Range<usize>,
     pub(super) asked: usize,
+    pub(super) is_compound: bool,
     weight: f32,
 }
 
@@ -94,14 +107,16 @@ pub(super) struct Block {
     /// True in the turn of a person in the log of a chat.
     is_of_person: bool,
     /// Weighed occurrences of the words of the query.
-    pub(super) counts: Vec<(usize, f32)>,
+    counts: Vec<(usize, f32)>,
+    /// Words of the query that stand in it, not only in compounds.
+    pub(super) words: Vec<usize>,
     /// Score; 0 if all of its words of the query are stop words.
     score: f32,
 }
 
 impl Block {
     fn new(range: Range<usize>, section: usize, is_heading: bool) -> Self {
-        Self { range, section, is_heading, is_of_person: false, counts: Vec::new(), score: 0.0 }
+        Self { range, section, is_heading, is_of_person: false, counts: Vec::new(), words: Vec::new(), score: 0.0 }
     }
 }
 
@@ -147,10 +162,11 @@ impl Passages {
         let mut asked = Vec::new();
         for concept in plan.concepts.into_iter().filter(|concept| concept.is_scored) {
             for (form, weight) in concept.forms.into_iter().flatten() {
-                let weighed = (asked.len(), weight * concept.weight);
-                let known: &mut (usize, f32) = terms.entry(form.name).or_insert(weighed);
-                if known.1 < weighed.1 {
-                    *known = weighed;
+                let is_compound = weight <= COMPOUND;
+                let term = Term { asked: asked.len(), weight: weight * concept.weight, is_compound };
+                let known: &mut Term = terms.entry(form.name).or_insert(term);
+                if known.weight < term.weight {
+                    *known = term;
                 }
             }
             asked.push(Asked {
@@ -160,7 +176,7 @@ impl Passages {
                 part: if concept.is_stop_word { 1.0 } else { concept.weight },
             });
         }
-        Self { terms, asked, notes, tokens: Tokens::default() }
+        Self { terms, asked, notes, languages: query.languages.clone(), tokens: Tokens::default() }
     }
 
     /// Returns the best passage of a note, at most `max_bytes`; its beginning if it has no word of the query. `None`
@@ -226,6 +242,9 @@ impl Passages {
             block.is_of_person = is_of_person;
             while hits.next_if(|hit| hit.span.start < block.range.start).is_some() {}
             while let Some(hit) = hits.next_if(|hit| hit.span.start < block.range.end) {
+                if !hit.is_compound && !block.words.contains(&hit.asked) {
+                    block.words.push(hit.asked);
+                }
                 match block.counts.iter_mut().find(|(asked, _)| *asked == hit.asked) {
                     Some((_, count)) => *count += hit.weight,
                     None => block.counts.push((hit.asked, hit.weight)),
@@ -242,8 +261,9 @@ impl Passages {
         for piece in pieces(text.get(body.clone()).unwrap_or_default()) {
             self.tokens.read(piece, 0);
             for token in self.tokens.iter().filter(|token| token.kind != TokenKind::Last) {
-                if let Some(&(asked, weight)) = self.terms.get(token.text) {
-                    hits.push(Hit { span: start + token.span.start..start + token.span.end, asked, weight });
+                if let Some(&Term { asked, weight, is_compound }) = self.terms.get(token.text) {
+                    let span = start + token.span.start..start + token.span.end;
+                    hits.push(Hit { span, asked, is_compound, weight });
                 }
             }
             start += piece.len();

@@ -8,7 +8,7 @@ use super::compound::Compound;
 use super::index::{Form, RankedIndex};
 use super::language::Language;
 use super::pair::Pair;
-use super::query::{Node, Query, Unit};
+use super::query::{Joining, Node, Query, Unit};
 use super::source::{Frequencies, Source, View};
 use super::types::Field;
 use super::weights::idf;
@@ -18,9 +18,9 @@ use saddlebag_collections::{SlicePart, TextPart, order};
 /// Weight of another form of the same stem, relative to the word itself.
 const OTHER_FORM: f32 = 0.6;
 /// Weight of a compound that begins or ends with the word, and of a word that it begins or ends with.
-const COMPOUND: f32 = 0.3;
-/// Share of the common words of a language in the notes, above which the notes are in this language.
-const IN_LANGUAGE: f32 = 0.3;
+pub(super) const COMPOUND: f32 = 0.3;
+/// Share of the notes that have a common word of a language, on average, from which on there are notes in this language.
+const IN_LANGUAGE: f32 = 0.05;
 /// Weight of a stop word.
 const STOP_WORD: f32 = 0.15;
 /// Weight of one part of an identifier, or of one pair of characters of several.
@@ -63,8 +63,8 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(views: &[View<'_>], query: &Query, frequencies: Frequencies) -> Self {
         let all = View::counts(views).docs;
-        let language = language_of(query, views, all);
-        let words: Vec<_> = query.units.iter().map(|unit| in_compounds(unit, language)).collect();
+        let languages = languages_of(query, views, all);
+        let words: Vec<_> = query.units.iter().map(|unit| in_compounds(query, unit, &languages)).collect();
         let mut compounds: Vec<Vec<Vec<Form>>> = views.iter().map(|view| Compound::find(&words, view.index)).collect();
         let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
@@ -89,7 +89,7 @@ impl Plan {
             let of_views = views.iter().zip(&mut compounds);
             let forms_of = |(view, compounds): (&View<'_>, &mut Vec<Vec<Form>>)| {
                 let compounds = compounds.get_mut(place).map(core::mem::take).unwrap_or_default();
-                forms(view.index, unit, language, compounds)
+                forms(view.index, unit, &languages, compounds)
             };
             let forms: Vec<Vec<(Form, f32)>> = of_views.map(forms_of).collect();
             let of_views = views.iter().zip(&forms);
@@ -127,36 +127,36 @@ impl Source<'_> {
     }
 }
 
-/// Returns the language of a query: the one that its function words tell, or else the one of the notes. The notes are asked only
-/// if all of them count.
-fn language_of(query: &Query, views: &[View<'_>], docs: u32) -> Option<Language> {
-    if let [language] = query.languages.as_slice() {
-        return Some(*language);
-    }
+/// Returns the languages in which a query is looked up: those that its function words tell and the notes have, or else those of
+/// the notes. The notes are asked only if all of them count.
+fn languages_of(query: &Query, views: &[View<'_>], docs: u32) -> Vec<Language> {
     if !views.iter().all(View::is_whole) {
-        return None;
+        return query.languages.clone();
     }
-    let candidates = if query.languages.is_empty() { Language::ALL } else { &query.languages };
-    let mut best = (None, docs as f32 * IN_LANGUAGE);
-    for &language in candidates {
+    let least = docs as f32 * IN_LANGUAGE;
+    let is_of_notes = |language: &&Language| {
         let words = language.common_words();
         let of_word = |word: &&str| views.iter().map(|view| view.docs_with(word.as_bytes())).sum::<u32>();
         let mean = words.iter().map(of_word).sum::<u32>() as f32 / words.len() as f32;
-        if mean > best.1 {
-            best = (Some(language), mean);
-        }
+        mean > 0.0 && mean >= least
+    };
+    let of = |languages: &[Language]| languages.iter().filter(is_of_notes).copied().collect::<Vec<_>>();
+    match (of(&query.languages), query.languages.is_empty()) {
+        (found, false) if found.is_empty() => query.languages.clone(),
+        (found, false) => found,
+        (_, true) => of(Language::ALL),
     }
-    best.0
 }
 
 /// Returns a word of a query that may be in compounds.
-fn in_compounds(unit: &Unit, language: Option<Language>) -> Option<Compound<'_>> {
-    let language = language.filter(|language| language.has_compounds() && unit.is_plain())?;
-    Compound::new(&unit.term, language)
+fn in_compounds<'q>(query: &Query, unit: &'q Unit, languages: &[Language]) -> Option<Compound<'q>> {
+    let may_be = query.joining == Joining::Any && unit.is_plain() && !unit.is_excluded;
+    let language = languages.iter().find(|language| may_be && language.has_compounds())?;
+    Compound::new(&unit.term, *language)
 }
 
 /// Returns the terms that a token of a query finds, each once, with their weights.
-fn forms(index: &RankedIndex, unit: &Unit, language: Option<Language>, compounds: Vec<Form>) -> Vec<(Form, f32)> {
+fn forms(index: &RankedIndex, unit: &Unit, languages: &[Language], compounds: Vec<Form>) -> Vec<(Form, f32)> {
     if unit.is_prefix {
         let found = index.starting_with(&unit.term, MAX_EXPANSIONS);
         return found.into_iter().map(|form| (form, 1.0)).collect();
@@ -179,8 +179,9 @@ fn forms(index: &RankedIndex, unit: &Unit, language: Option<Language>, compounds
         let first = first.map(|first| unit.term.part(..first.len_utf8())).unwrap_or_default();
         add(index.starting_with(first, MAX_EXPANSIONS), OTHER_FORM);
     }
-    if let Some(language) = language.filter(|language| unit.is_plain() && *language != Language::English) {
-        add(of_stem(index, &unit.term, language), OTHER_FORM);
+    // Every index has its English stems, which cost nothing.
+    for language in languages.iter().filter(|language| unit.is_plain() && **language != Language::English) {
+        add(of_stem(index, &unit.term, *language), OTHER_FORM);
     }
     add(compounds, COMPOUND);
     found

@@ -52,7 +52,7 @@ pub struct Query {
     pub(super) units: Vec<Unit>,
     pub(super) root: Node,
     pub(super) joining: Joining,
-    /// Languages that it may be in; empty if nothing tells.
+    /// Languages that its function words tell; empty if it has none.
     pub(super) languages: Vec<Language>,
 }
 
@@ -164,8 +164,10 @@ impl Query {
     fn find_stop_words(&mut self) {
         let words = self.units.iter().filter(|unit| !unit.is_whole).map(|unit| &*unit.term);
         self.languages = Language::of_text(words);
+        let is_english = self.languages.contains(&Language::English);
+        let told = if is_english { &[] } else { self.languages.as_slice() };
         // English words stand in questions of every language.
-        let languages = self.languages.iter().chain(&[Language::English]);
+        let languages = told.iter().chain(&[Language::English]);
         let is_japanese = self.units.iter().any(|unit| pair::has_hiragana(&unit.term));
         for unit in self.units.iter_mut().filter(|unit| !unit.is_whole && unit.field.is_none()) {
             unit.pair = Pair::of(&unit.term, is_japanese);

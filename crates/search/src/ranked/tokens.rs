@@ -264,7 +264,7 @@ impl Tokens {
                 // A separate letter: without it, endings cannot be told from stems.
                 self.text.truncate(self.text.len() - 'и'.len_utf8());
                 self.text.extend_from_slice("й".as_bytes());
-            } else if !is_diacritic(c) {
+            } else if !is_diacritic(c) && !is_invisible(c) {
                 c.to_lowercase().filter(|&c| !is_diacritic(c)).for_each(|c| push_folded(&mut self.text, c));
             }
         }
@@ -387,7 +387,7 @@ impl Class {
     fn from_char(c: char) -> Self {
         if is_unspaced(c) {
             Self::Unspaced
-        } else if c.is_alphanumeric() || !c.is_ascii() && canonical_combining_class(c) != 0 {
+        } else if is_invisible(c) || c.is_alphanumeric() || !c.is_ascii() && canonical_combining_class(c) != 0 {
             Self::Word
         } else {
             Self::Other
@@ -428,6 +428,11 @@ fn composed(a: char, b: char) -> Option<char> {
         _ => return None,
     };
     char::from_u32(both)
+}
+
+/// Returns true for a character that shows nothing and does not end a word: where it may be divided, and how letters join.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}')
 }
 
 /// Returns true for marks that are folded away: accents, Hebrew points, Arabic vowels. Those of other scripts are
@@ -516,6 +521,7 @@ mod tests {
         assert_eq!(words("Café cafe\u{301} ＣＡＦＥ ﬁre straße Ærø"), "cafe cafe cafe fire strasse aero");
         assert_eq!(words("ΣΊΣΥΦΟΣ Σίσυφος"), "σισυφοσ σισυφοσ");
         assert_eq!(words("Київ ЙОГО и\u{306}о\u{306}г ещё"), "киів його йог еще");
+        assert_eq!(words("Server\u{ad}raum می\u{200c}خواهم \u{200d} \u{ad}"), "serverraum میخواهم");
     }
 
     #[test]
