@@ -228,9 +228,15 @@ impl Driver {
     /// Returns the last lines of the driver's standard error, as the end of a message.
     pub(super) fn errors(&self) -> String {
         let Some(process) = &self.process else { return String::new() };
-        // What it has just written is still on its way.
-        thread::sleep(Duration::from_millis(50));
-        let lines = process.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = || process.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        // What it has just written is still on its way, and on a busy machine takes longer.
+        for _ in 0..6 {
+            thread::sleep(Duration::from_millis(50));
+            if !lines().is_empty() {
+                break;
+            }
+        }
+        let lines = lines();
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         if lines.is_empty() { String::new() } else { format!("; its standard error ends in {:?}", lines.join("\n")) }
     }
