@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::measure::{NOW, open};
 use crate::prompts::copy;
 
-/// What was found for some questions of a notebook.
+/// Where the answers to some questions rank.
 #[derive(Clone, Copy, Default)]
 struct Found {
     questions: usize,
@@ -36,7 +36,9 @@ impl Found {
 }
 
 /// Returns the table of the notebooks of a folder, which are JSON: `notes` by their paths, and `questions` with the
-/// paths that answer. The pages in a folder of the same name are copied beside the notes. Every second question was at hand when the rules were chosen; the others were not.
+/// paths that answer. The pages in a folder of the same name are copied beside the notes. Every second question was at
+/// hand when the rules were chosen; the others were not. With `SADDLEBAG_EVAL_MISSES` in the environment, it prints each
+/// question whose answer is not the first.
 pub(crate) fn report(folder: &Path) -> Result<String, Failure> {
     let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_, Failure>>()?;
     files.retain(|path| path.extension().is_some_and(|suffix| suffix == "json"));

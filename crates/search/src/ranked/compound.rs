@@ -18,6 +18,8 @@ const MIN_REST: usize = 3;
 const PARTICIPLE: &[u8] = b"ge";
 /// Maximum number of letters at the end in which two forms of a word differ.
 const MAX_ENDING: usize = 2;
+/// Number of letters by which the ends of words are compared first.
+const END: usize = 2;
 /// Maximum number of related words. One with more is an ending rather than a word, and has none.
 const MAX_RELATED: usize = 1000;
 
@@ -90,9 +92,6 @@ impl<'a> Compound<'a> {
         found
     }
 }
-
-/// Number of letters by which the ends of words are compared first.
-const END: usize = 2;
 
 /// A set of short keys, which may take a key for another one.
 #[derive(Default)]

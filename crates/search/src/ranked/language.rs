@@ -52,9 +52,69 @@ impl Language {
         Self::ALL.iter().zip(counts).filter(|(_, count)| *count == most).map(|(language, _)| *language).collect()
     }
 
+    const fn rules(self) -> Rules {
+        match self {
+            Self::English => Rules {
+                function_words: include_str!("function_words/english.txt"),
+                common_words: ["the", "and", "of", "is"],
+                stem: |word, out| Stemmer::create(Algorithm::English).stem_into(word, out),
+                endings: &[],
+                has_compounds: false,
+            },
+            #[cfg(feature = "german")]
+            Self::German => Rules {
+                function_words: include_str!("function_words/german.txt"),
+                common_words: ["und", "der", "ist", "nicht"],
+                stem: |word, out| Stemmer::create(Algorithm::German).stem_into(word, out),
+                endings: &[],
+                has_compounds: true,
+            },
+            #[cfg(feature = "spanish")]
+            Self::Spanish => Rules {
+                function_words: include_str!("function_words/spanish.txt"),
+                common_words: ["los", "las", "el", "y"],
+                stem: |word, out| Stemmer::create(Algorithm::Spanish).stem_into(word, out),
+                endings: &[("cion", "ción"), ("sion", "sión")],
+                has_compounds: false,
+            },
+            #[cfg(feature = "french")]
+            Self::French => Rules {
+                function_words: include_str!("function_words/french.txt"),
+                common_words: ["les", "des", "est", "et"],
+                stem: |word, out| Stemmer::create(Algorithm::French).stem_into(word, out),
+                endings: &[("ees", "ées"), ("ee", "ée")],
+                has_compounds: false,
+            },
+            #[cfg(feature = "italian")]
+            Self::Italian => Rules {
+                function_words: include_str!("function_words/italian.txt"),
+                common_words: ["che", "della", "il", "di"],
+                stem: |word, out| Stemmer::create(Algorithm::Italian).stem_into(word, out),
+                endings: &[],
+                has_compounds: false,
+            },
+            #[cfg(feature = "portuguese")]
+            Self::Portuguese => Rules {
+                function_words: include_str!("function_words/portuguese.txt"),
+                common_words: ["uma", "nao", "dos", "em"],
+                stem: |word, out| Stemmer::create(Algorithm::Portuguese).stem_into(word, out),
+                endings: &[("oes", "ao"), ("aes", "ao"), ("eis", "el"), ("ais", "al"), ("ois", "ol"), ("ns", "m")],
+                has_compounds: false,
+            },
+            #[cfg(feature = "russian")]
+            Self::Russian => Rules {
+                function_words: include_str!("function_words/russian.txt"),
+                common_words: ["и", "в", "не", "на"],
+                stem: |word, out| Stemmer::create(Algorithm::Russian).stem_into(word, out),
+                endings: &[],
+                has_compounds: false,
+            },
+        }
+    }
+
     /// Returns true for a normalised word that says little about a subject.
     pub(super) fn has_function_word(self, word: &[u8]) -> bool {
-        has_line(self.function_words(), word)
+        has_line(self.rules().function_words, word)
     }
 
     /// Returns true for a function word of any language.
@@ -62,104 +122,30 @@ impl Language {
         Self::ALL.iter().any(|language| language.has_function_word(word))
     }
 
-    /// Function words, one a line, in byte order.
-    const fn function_words(self) -> &'static str {
-        match self {
-            Self::English => include_str!("function_words/english.txt"),
-            #[cfg(feature = "german")]
-            Self::German => include_str!("function_words/german.txt"),
-            #[cfg(feature = "spanish")]
-            Self::Spanish => include_str!("function_words/spanish.txt"),
-            #[cfg(feature = "french")]
-            Self::French => include_str!("function_words/french.txt"),
-            #[cfg(feature = "italian")]
-            Self::Italian => include_str!("function_words/italian.txt"),
-            #[cfg(feature = "portuguese")]
-            Self::Portuguese => include_str!("function_words/portuguese.txt"),
-            #[cfg(feature = "russian")]
-            Self::Russian => include_str!("function_words/russian.txt"),
-        }
-    }
-
-    /// Function words that most notes in this language have, and few in others.
+    /// Returns function words that most notes in this language have, and few in others.
     pub(super) const fn common_words(self) -> [&'static str; 4] {
-        match self {
-            Self::English => ["the", "and", "of", "is"],
-            #[cfg(feature = "german")]
-            Self::German => ["und", "der", "ist", "nicht"],
-            #[cfg(feature = "spanish")]
-            Self::Spanish => ["los", "las", "el", "y"],
-            #[cfg(feature = "french")]
-            Self::French => ["les", "des", "est", "et"],
-            #[cfg(feature = "italian")]
-            Self::Italian => ["che", "della", "il", "di"],
-            #[cfg(feature = "portuguese")]
-            Self::Portuguese => ["uma", "nao", "dos", "em"],
-            #[cfg(feature = "russian")]
-            Self::Russian => ["и", "в", "не", "на"],
-        }
+        self.rules().common_words
     }
 
     /// Returns true if it writes compounds as one word.
     pub(super) const fn has_compounds(self) -> bool {
-        match self {
-            #[cfg(feature = "german")]
-            Self::German => true,
-            _ => false,
-        }
+        self.rules().has_compounds
     }
 
     /// Writes the stem of a normalised word to `out`. Returns false for a word that is not one of this language.
     pub(super) fn stem(self, word: &[u8], out: &mut String) -> bool {
         let Some(mut word) = core::str::from_utf8(word).ok().filter(|word| self.may_have(word)) else { return false };
-        let algorithm = match self {
-            Self::English => {
-                word = IRREGULAR
-                    .binary_search_by(|(form, _)| (*form).cmp(word))
-                    .ok()
-                    .and_then(|at| IRREGULAR.get(at))
-                    .map_or(word, |(_, word)| word);
-                Algorithm::English
-            }
-            #[cfg(feature = "german")]
-            Self::German => Algorithm::German,
-            #[cfg(feature = "spanish")]
-            Self::Spanish => Algorithm::Spanish,
-            #[cfg(feature = "french")]
-            Self::French => Algorithm::French,
-            #[cfg(feature = "italian")]
-            Self::Italian => Algorithm::Italian,
-            #[cfg(feature = "portuguese")]
-            Self::Portuguese => Algorithm::Portuguese,
-            #[cfg(feature = "russian")]
-            Self::Russian => Algorithm::Russian,
-        };
-        let endings = self.endings();
-        let ending = endings.iter().find(|(folded, _)| word.len() > folded.len() && word.ends_with(folded));
-        match ending {
-            Some((folded, ending)) => {
-                let restored = [word.strip_suffix(folded).unwrap_or(word), ending].concat();
-                Stemmer::create(algorithm).stem_into(&restored, out);
-            }
-            None => Stemmer::create(algorithm).stem_into(word, out),
+        if self == Self::English {
+            let irregular = IRREGULAR.binary_search_by(|(form, _)| (*form).cmp(word)).ok();
+            word = irregular.and_then(|at| IRREGULAR.get(at)).map_or(word, |(_, word)| word);
         }
+        let Rules { endings, stem, .. } = self.rules();
+        let mut restored = endings.iter().filter_map(|(folded, ending)| {
+            let rest = word.strip_suffix(folded).filter(|rest| !rest.is_empty())?;
+            Some([rest, ending].concat())
+        });
+        stem(restored.next().as_deref().unwrap_or(word), out);
         true
-    }
-
-    /// Endings that the stemmer does not know without their diacritics, or between which only diacritics lead, with what it is
-    /// given for them.
-    const fn endings(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            #[cfg(feature = "spanish")]
-            Self::Spanish => &[("cion", "ción"), ("sion", "sión")],
-            #[cfg(feature = "french")]
-            Self::French => &[("ees", "ées"), ("ee", "ée")],
-            #[cfg(feature = "portuguese")]
-            Self::Portuguese => {
-                &[("oes", "ao"), ("aes", "ao"), ("eis", "el"), ("ais", "al"), ("ois", "ol"), ("ns", "m")]
-            }
-            _ => &[],
-        }
     }
 
     fn may_have(self, word: &str) -> bool {
@@ -169,6 +155,20 @@ impl Language {
             _ => word.chars().all(char::is_alphabetic),
         }
     }
+}
+
+/// What recall knows about a language.
+struct Rules {
+    /// Function words, one a line, in byte order.
+    function_words: &'static str,
+    /// See [`Language::common_words`].
+    common_words: [&'static str; 4],
+    /// Writes the stem of a word.
+    stem: fn(&str, &mut String),
+    /// Endings for which the stemmer needs their diacritics or their singular, with what it is given for them.
+    endings: &'static [(&'static str, &'static str)],
+    /// See [`Language::has_compounds`].
+    has_compounds: bool,
 }
 
 /// Irregular forms of English words, with the word that they are forms of, in byte order. Forms that are also another word, such as
@@ -366,7 +366,7 @@ mod tests {
     #[test]
     fn the_lists_are_in_byte_order_and_as_the_index_has_words() {
         for language in Language::ALL {
-            let words: Vec<&str> = language.function_words().lines().collect();
+            let words: Vec<&str> = language.rules().function_words.lines().collect();
             assert!(words.is_sorted_by(|a, b| a < b), "{language:?}");
             for word in words {
                 let mut tokens = Tokens::default();
