@@ -131,6 +131,7 @@ fn filled(kind: Kind) -> Drive<Simulator> {
         max_bytes: 2000,
         min_score: None,
         keep_out: Vec::new(),
+        dry_run: false,
         form: None,
     };
     drive.run(prompt).unwrap();

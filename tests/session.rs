@@ -27,6 +27,7 @@ fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
         max_bytes: DEFAULT_PROMPT_BYTES,
         min_score: None,
         keep_out: Vec::new(),
+        dry_run: false,
         form: None,
     }
 }

@@ -7,11 +7,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
-#[cfg(feature = "mcp")]
-use crate::mcp;
 use crate::output::Output;
 use crate::subcommand::Subcommand as _;
 use crate::{backfill, entry, everyday, help, memory, program, project, prompt, setup, tips};
+#[cfg(feature = "server")]
+use crate::{mcp, ui};
 
 /// Plain Markdown memory for agents
 #[derive(Debug, Parser)]
@@ -56,8 +56,10 @@ pub(crate) fn line() -> clap::Command {
 pub(crate) enum Command {
     #[command(flatten)]
     Everyday(everyday::Command),
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "server")]
     Mcp(mcp::McpArgs),
+    #[cfg(feature = "server")]
+    Ui(ui::UiArgs),
     /// Entries: facts under keys, for an agent and its workspace
     #[command(subcommand)]
     Entry(entry::Command),
@@ -81,8 +83,10 @@ impl Command {
     pub(crate) fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         match self {
             Self::Everyday(command) => command.run(global, output),
-            #[cfg(feature = "mcp")]
+            #[cfg(feature = "server")]
             Self::Mcp(args) => mcp::run(&args, global, output),
+            #[cfg(feature = "server")]
+            Self::Ui(args) => ui::run(&args, global, output),
             Self::Entry(command) => command.run(global, output),
             Self::Memory(command) => command.run(global, output),
             Self::Project(args) => args.run(global, output),

@@ -29,7 +29,7 @@ mod import;
 mod input;
 mod item;
 mod list;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 mod mcp;
 mod memory;
 mod note;
@@ -44,6 +44,8 @@ mod reference;
 mod regular;
 #[cfg(test)]
 mod schemas;
+#[cfg(feature = "server")]
+mod server;
 mod setup;
 #[cfg(test)]
 mod spellings;
@@ -52,6 +54,8 @@ mod subcommand;
 mod tips;
 mod trace;
 mod trust;
+#[cfg(feature = "server")]
+mod ui;
 mod word;
 mod zk;
 

@@ -277,6 +277,15 @@ impl Output {
         asks(question)
     }
 
+    /// Asks a question with several answers on the terminal. Returns `None` at the end of the input.
+    pub(crate) fn answer(&mut self, question: &str) -> io::Result<Option<String>> {
+        self.flush()?;
+        tell_part(&format!("{question} "));
+        let mut answer = String::new();
+        let read = io::stdin().lock().read_line(&mut answer)?;
+        Ok((read > 0).then(|| answer.trim().to_string()))
+    }
+
     /// Asks the user to confirm a change. Fails if the user does not agree, or if the program cannot ask, for
     /// example because standard input is the import itself (`takes_input`). The error consists of `would`, a description
     /// of the change, and `help`, which names the option that confirms it.

@@ -25,7 +25,7 @@ and secrets, [mcp.md](mcp.md) for the server and the tools of models.
 ";
 
 #[test]
-#[cfg_attr(not(feature = "mcp"), ignore = "without the feature `mcp` a command is missing")]
+#[cfg_attr(not(feature = "server"), ignore = "without the feature `server` a command is missing")]
 fn the_reference_of_the_commands_is_that_of_the_command_line() {
     let checked = Kind::Docs.check(&project().join("docs/commands.md"), &reference(&command()));
     checked.unwrap_or_else(|difference| panic!("{difference}"));

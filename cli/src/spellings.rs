@@ -202,7 +202,7 @@ fn problem(command: &str) -> Option<String> {
         .map(|word| word.trim_end_matches("...").trim_matches(['[', ']', '<', '>', '…']).to_string())
         .filter(|word| !word.is_empty() && word != "--")
         .collect();
-    if cfg!(not(feature = "mcp")) && words.iter().any(|word| word == "mcp") {
+    if cfg!(not(feature = "server")) && words.iter().any(|word| word == "mcp" || word == "ui") {
         return None;
     }
     let error = line().try_get_matches_from(&words).err()?;

@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// Returns the memory itself, for callers that run several commands at once.
-    #[cfg(feature = "mcp")]
+    #[cfg(feature = "server")]
     pub(crate) fn memory(&mut self) -> &mut Saddlebag {
         &mut self.memory
     }

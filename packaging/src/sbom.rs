@@ -14,7 +14,7 @@ use crate::target::Target;
 pub(crate) const COMPONENT_TARGET: &str = "wasm32-wasip2";
 
 /// Arguments that choose the package and the features of a released program.
-const PROGRAM: [&str; 5] = ["--package", Release::CRATE, "--no-default-features", "--features", "component,mcp"];
+const PROGRAM: [&str; 5] = ["--package", Release::CRATE, "--no-default-features", "--features", "component,server"];
 
 /// Name and version of a crate.
 pub(crate) type Crate = (String, String);

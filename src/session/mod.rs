@@ -69,7 +69,7 @@ family! {
     /// Reply of a [`SessionCommand`].
     SessionReply {
         BeginSession { session: name "session", source, max_bytes, form },
-        RecallForPrompt { session: name "session", prompt: parts "prompt", max_bytes, min_score, keep_out, form },
+        RecallForPrompt { session: name "session", prompt: parts "prompt", max_bytes, min_score, keep_out, dry_run, form },
         RecallForTool { session: name "session", files: parts "files", command: parts "command", max_bytes, form },
         RecordToolUse {
             session: name "session", tool: parts "tool", files: parts "files", command: parts "command", failed,

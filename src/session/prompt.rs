@@ -74,6 +74,8 @@ pub struct RecallForPrompt {
     pub min_score: Option<u32>,
     /// Globs of notes that are not recalled, relative to the notebook. A glob without `/` matches a name in any folder.
     pub keep_out: Vec<String>,
+    /// If set, only report what would be added; nothing is recorded.
+    pub dry_run: bool,
     /// Form of the text; `None` is that for Claude.
     pub form: Option<BlockForm>,
 }
@@ -137,6 +139,7 @@ impl Request for RecallForPrompt {
             max_bytes: DEFAULT_PROMPT_BYTES,
             min_score: Some(0),
             keep_out: Vec::new(),
+            dry_run: false,
             form: None,
         };
         [SAMPLE_TEXT, name].map(recall).to_vec()
@@ -205,7 +208,8 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                 }
             }
         }
-        match record(call, &session, line).await? {
+        let recorded = if self.dry_run { Recorded::Whole } else { record(call, &session, line).await? };
+        match recorded {
             Recorded::Whole => {}
             // Without its text, the line does not say what was shown.
             Recorded::WithoutTexts | Recorded::Full => {

@@ -324,7 +324,7 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form }
             session::BeginSessionReply { text, tokens, hand_off, left_out, findings }
-            session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, keep_out, form }
+            session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, keep_out, dry_run, form }
             session::NotShown { source, reason }
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
             session::RecallForTool { session, files, command, max_bytes = $crate::session::DEFAULT_TOOL_BYTES, form }

@@ -434,6 +434,7 @@ fn the_note_of_a_session_leaves_the_value_out_and_keeps_the_rest(kind: Kind) {
         max_bytes: 1_000,
         min_score: None,
         keep_out: Vec::new(),
+        dry_run: false,
         form: None,
     };
     let used = |command: &str| RecordToolUse {

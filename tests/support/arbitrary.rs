@@ -725,10 +725,11 @@ fn session() -> impl Strategy<Value = SessionCommand> {
         .prop_map(|(session, source, max_bytes, form)| BeginSession { session, source, max_bytes, form }.into());
     let keep_out =
         prop::collection::vec(prop::sample::select(vec!["facts/**", "[", "*.md"]).prop_map(String::from), 0..2);
-    let recall = (id(), prop_oneof![query(), text()], 0_u32..2000, prop::option::of(0_u32..90), keep_out, form())
-        .prop_map(|(session, prompt, max_bytes, min_score, keep_out, form)| {
-            RecallForPrompt { session, prompt, max_bytes, min_score, keep_out, form }.into()
-        });
+    let recall =
+        (id(), prop_oneof![query(), text()], 0_u32..2000, prop::option::of(0_u32..90), keep_out, any::<bool>(), form())
+            .prop_map(|(session, prompt, max_bytes, min_score, keep_out, dry_run, form)| {
+                RecallForPrompt { session, prompt, max_bytes, min_score, keep_out, dry_run, form }.into()
+            });
     let before = (
         id(),
         prop::collection::vec(prop::sample::select(vec!["src/a.rs", "notes/a.md", ".env", ""]), 0..3),

@@ -71,7 +71,15 @@ pub(super) fn prompts(drive: &mut Drive<Simulator>, turn: u64, items: &[StoredIt
     let ask = |drive: &mut Drive<Simulator>, session: String, min_score| {
         let (prompt, form) = (QUESTION.into(), None);
         let keep_out = Vec::new();
-        let reply = drive.call(RecallForPrompt { session, prompt, max_bytes: BYTES, min_score, keep_out, form })?;
+        let reply = drive.call(RecallForPrompt {
+            session,
+            prompt,
+            max_bytes: BYTES,
+            min_score,
+            keep_out,
+            dry_run: false,
+            form,
+        })?;
         Ok(format!("{:?}\n{}", reply.sources, text_of(reply.text)))
     };
     let begin = |drive: &mut Drive<Simulator>, session: String| {

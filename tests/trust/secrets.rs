@@ -227,6 +227,7 @@ fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
                 max_bytes: 1_000,
                 min_score: None,
                 keep_out: Vec::new(),
+                dry_run: false,
                 form: None,
             };
             drive.call(prompt).unwrap();

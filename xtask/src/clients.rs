@@ -18,6 +18,8 @@ const TOOLS: &str = "packaging/tools";
 const JCO: &str = "xtask/node";
 /// Folder of the hosts in JavaScript.
 const JAVASCRIPT: &str = "hosts/js";
+/// Folder of the tests of the page.
+const PAGE: &str = "cli/tests/page";
 /// Browser of their tests, as the package `chromium` of Debian installs it.
 const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
@@ -36,6 +38,7 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     install_node(&root, output).map_err(with_way_out)?;
     install_jco(output)?;
     install_packages(&root, &javascript(&root), JAVASCRIPT, output).map_err(with_way_out)?;
+    install_packages(&root, &page(&root), PAGE, output).map_err(with_way_out)?;
     install_chromium(output);
     install_tools(output).map_err(with_way_out)
 }
@@ -65,6 +68,7 @@ pub(crate) fn run() -> Result<(), String> {
     command(&python, [script("inspector.py"), program.clone().into(), modules.into()], environment, output)?;
     let openclaw = [script("plugins/openclaw.mjs"), program.clone().into(), "plugins/openclaw".into()];
     command("node", openclaw, &[], output)?;
+    run_page(&root, &program, output)?;
     let hermes = [script("plugins/hermes.py"), program.clone().into(), "plugins".into()];
     command(&python, hermes, environment, output)?;
     if cfg!(windows) {
@@ -102,6 +106,20 @@ fn race(root: &Path, program: &Path, component: &Path, output: &mut Output) -> R
     let modules = javascript.join("node_modules");
     let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("PYTHONDONTWRITEBYTECODE", "1")];
     command(&program.to_string_lossy(), arguments, environment, output)
+}
+
+/// Tests the page in a browser.
+fn run_page(root: &Path, program: &Path, output: &mut Output) -> Result<(), String> {
+    if !Path::new(CHROMIUM).exists() {
+        eprintln!("left out: the page in a browser, which needs {CHROMIUM} (`apt-get install chromium`)");
+        return Ok(());
+    }
+    let modules = page(root).join("node_modules");
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("SADDLEBAG_PROGRAM", &*program.to_string_lossy())];
+    let options =
+        ["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=120000"].map(OsString::from);
+    let tests = ["page.test.mjs", "chat.test.mjs"].map(|name| Path::new(PAGE).join(name).into_os_string());
+    command("node", options.into_iter().chain(tests), environment, output)
 }
 
 /// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
@@ -144,7 +162,7 @@ fn install_chromium(output: &mut Output) {
     if !Path::new(CHROMIUM).exists() {
         let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
         if let Err(error) = command("apt-get", install, &[("DEBIAN_FRONTEND", "noninteractive")], output) {
-            eprintln!("chromium is not installed, so the stores of browsers will not be tested: {error}");
+            eprintln!("chromium is not installed, so the page and the stores of browsers will not be tested: {error}");
         }
     }
 }
@@ -152,6 +170,10 @@ fn install_chromium(output: &mut Output) {
 /// The folder of the hosts in JavaScript: their packages, and the component.
 fn javascript(root: &Path) -> PathBuf {
     root.join("target/clients/js")
+}
+
+fn page(root: &Path) -> PathBuf {
+    root.join("target/clients/page")
 }
 
 pub(crate) fn with_way_out(error: String) -> String {

@@ -51,6 +51,7 @@ impl Asked {
             max_bytes: saddlebag::session::DEFAULT_PROMPT_BYTES,
             min_score,
             keep_out: Vec::new(),
+            dry_run: false,
             form: None,
         };
         Ok(self.memory.call(NOW, asked)?.sources)

@@ -77,7 +77,7 @@ enum Opened {
 }
 
 /// Opens the text of an item in the user's editor, and saves it.
-fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let why_not = output.why_silent().or((!output::is_terminal()).then_some("standard output is not a terminal"));
     if let Some(why) = why_not {
         let help = "give --old and --new; on a terminal, `edit` opens the text in $VISUAL or $EDITOR";

@@ -12,6 +12,7 @@ mod recall;
 mod related;
 mod remember;
 mod restore;
+mod review;
 mod search;
 mod sessions;
 mod show;
@@ -25,6 +26,9 @@ use crate::history::{CommitArgs, DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, Red
 use crate::list::ListArgs;
 use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
+
+#[cfg(feature = "server")]
+pub(crate) use status::sizes;
 
 subcommands! {
     /// The everyday subcommands.
@@ -52,6 +56,7 @@ subcommands! {
         #[command(visible_alias = "redact")]
         Expunge(ExpungeArgs),
         Sessions(sessions::SessionsArgs),
+        Review(review::ReviewArgs),
         Open(open::OpenArgs),
         Log(log::LogArgs),
         Context(ContextArgs),

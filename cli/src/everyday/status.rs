@@ -50,35 +50,40 @@ impl Subcommand for StatusArgs {
     type Json = Sizes;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let mut store = Store::open(global)?;
-        let mut journal = store.call(Status, output)?;
-        let journal_lines = journal_lines(&mut store, &journal, output)?;
-        let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
-        let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
-        let entries = store.call(newest, output)?.total;
-        let pending = store.call(Pending { limit: 1, ..Pending::default() }, output)?;
-        for file in counted.skipped.into_iter().chain(pending.skipped) {
-            if journal.skipped.iter().all(|other| other.path != file.path) {
-                journal.skipped.push(file);
-            }
-        }
-        let (notes, waiting) = (counted.total, pending.total);
-        let (hook_failures, last_hook_failure) = log::failures();
-        let sizes = Sizes {
-            journal,
-            journal_lines,
-            notes,
-            entries,
-            waiting,
-            hook_failures,
-            last_hook_failure,
-            other_memory: others(global),
-        };
+        let sizes = sizes(global, output)?;
         output.object_or_line(&sizes, &text(&sizes))?;
         output.flush()?;
         warn_of_skipped(&sizes.journal.skipped, output);
         Ok(Exit::Done)
     }
+}
+
+/// Returns the sizes of the memory that the global options name.
+pub(crate) fn sizes(global: &Global, output: &mut Output) -> Result<Sizes, Failure> {
+    let mut store = Store::open(global)?;
+    let mut journal = store.call(Status, output)?;
+    let journal_lines = journal_lines(&mut store, &journal, output)?;
+    let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
+    let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
+    let entries = store.call(newest, output)?.total;
+    let pending = store.call(Pending { limit: 1, ..Pending::default() }, output)?;
+    for file in counted.skipped.into_iter().chain(pending.skipped) {
+        if journal.skipped.iter().all(|other| other.path != file.path) {
+            journal.skipped.push(file);
+        }
+    }
+    let (notes, waiting) = (counted.total, pending.total);
+    let (hook_failures, last_hook_failure) = log::failures();
+    Ok(Sizes {
+        journal,
+        journal_lines,
+        notes,
+        entries,
+        waiting,
+        hook_failures,
+        last_hook_failure,
+        other_memory: others(global),
+    })
 }
 
 /// Returns the lines for a person.

@@ -157,6 +157,7 @@ impl Session<'_> {
             max_bytes: room.unwrap_or(PROMPT_BYTES),
             min_score: if room.is_some() { args.min_score } else { Some(NO_HIT) },
             keep_out: args.keep_out.clone(),
+            dry_run: false,
             form: Some(form(self.event.client)),
         };
         let text = self.call(command, None)?.text;

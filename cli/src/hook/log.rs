@@ -123,7 +123,7 @@ impl Log {
     }
 
     /// Returns the last lines, the oldest first.
-    pub(super) fn newest_lines(&self) -> io::Result<Vec<Line>> {
+    pub(crate) fn newest_lines(&self) -> io::Result<Vec<Line>> {
         self.read(FILE, NEWEST_BYTES)
     }
 

@@ -21,8 +21,8 @@ use tokio::task::{self, AbortHandle};
 use tokio::time::{Instant, timeout_at};
 
 use super::resources;
-use super::worker::Memory;
 use crate::failure::Failure;
+use crate::server::worker::Memory;
 
 /// Time without changes after which clients are told.
 const QUIET: Duration = Duration::from_millis(50);

@@ -1,23 +1,23 @@
 //! `saddlebag mcp`: memory for clients of the Model Context Protocol.
 //!
-//! [`stdio`] and [`http`] carry messages ([`message`]), [`server`] turns them into commands, and [`worker`] runs the commands
-//! on one store. Over HTTP, [`token`] guards the server and [`connections`] limits the sessions. Standard output
+//! [`stdio`] and [`http`] carry messages ([`message`]), [`server`] turns them into commands. Over HTTP, [`token`] guards the
+//! server. Standard output
 //! carries only messages of the protocol.
 //!
 //! # How the server works
 //!
-//! `saddlebag mcp` uses the official SDK `rmcp`. `worker.rs` runs the engine on a separate thread. It performs one
+//! `saddlebag mcp` uses the official SDK `rmcp`. `server/worker.rs` of the program runs the engine on a separate thread. It performs one
 //! operation after another, oldest first, and accepts calls and cancellations in between, so that a long search does
 //! not block other calls. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and
 //! `prompts.rs`; the component decides which tools and files there are. The folder of the store is watched, so that the component need
-//! not list it for each question, and `changes.rs` tells clients which resources have changed. `stdio.rs` is the SDK's transport with answers
+//! not list it for each question, and `changes.rs` tells clients which resources have changed. `app.rs` is the page inside a chat. `stdio.rs` is the SDK's transport with answers
 //! to invalid messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses
 //! `tokio`.
 
+mod app;
 mod args;
 mod changes;
 mod completion;
-mod connections;
 mod http;
 mod message;
 mod prompts;
@@ -26,15 +26,12 @@ mod server;
 mod stdio;
 mod token;
 mod tools;
-mod worker;
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use saddlebag::tools::DEFAULT_SETS;
-use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::mpsc;
 
@@ -43,12 +40,14 @@ pub(crate) use args::McpArgs;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::Output;
+use crate::server::http::listen;
+use crate::server::worker::Memory;
 use crate::store::Root;
+use app::App;
 use changes::{Changes, Source};
 use server::MemoryServer;
 use stdio::Lines;
 use token::Token;
-use worker::Memory;
 
 /// Time to wait for a blocked read of standard input after the client has disconnected.
 const ENDING: Duration = Duration::from_secs(1);
@@ -65,19 +64,20 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
     let entered = runtime.enter();
     let (sender, seen) = mpsc::unbounded_channel();
     let sender = (!args.no_watch).then_some(sender);
-    let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, Duration::from_secs(args.timeout), sender)?;
+    let timeout = Duration::from_secs(args.timeout);
+    let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, timeout, sender)?;
     let root = Root::from_options(global)?.path().to_path_buf();
     // Without a watch, there is no sender any more.
     let changes = (!seen.is_closed())
         .then(|| Changes::publish(Source { seen, root, memory: memory.clone(), block: resources::context(&sets) }));
     drop(entered);
     let tools = tools.into_iter().map(tools::to_mcp_tool).collect::<Result<_, _>>()?;
-    let server = MemoryServer::new(memory, &global.agent, &sets, tools, changes);
+    let server = MemoryServer::new(memory, &global.agent, &sets, tools, App::new(global, timeout)?, changes);
     let ended = match args.http {
         Some(address) => {
             let (token, file) = Token::load(args.token_file.as_deref())?;
             runtime.block_on(async {
-                let listener = listen(address).await?;
+                let listener = listen(address, "name another port, with --http ADDRESS").await?;
                 let address = listener.local_addr().unwrap_or(address);
                 output.note(&format!("serving MCP on http://{address}{}", http::PATH));
                 if let Some(file) = file {
@@ -112,11 +112,4 @@ async fn serve_stdio(server: MemoryServer, max_bytes: usize) -> Result<(), Failu
         Ok(_) => Ok(()),
         Err(error) => Err(Failure::new(ProgramCode::Server, format!("the session was interrupted: {error}"), "")),
     }
-}
-
-async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|error| {
-        let message = format!("cannot listen on {address}: {error}");
-        Failure::new(ProgramCode::Server, message, "name another port, with --http ADDRESS")
-    })
 }

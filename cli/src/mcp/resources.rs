@@ -15,8 +15,8 @@ use saddlebag::tools::ToolSet;
 use saddlebag::trust::ForModel;
 use saddlebag::{Answered, Request};
 
-use super::worker::Memory;
 use crate::failure::Failure;
+use crate::server::worker::Memory;
 
 pub(crate) const CONTEXT_URI: &str = "saddlebag://context";
 const FILE_PREFIX: &str = "saddlebag://file/";

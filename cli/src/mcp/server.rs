@@ -20,10 +20,11 @@ use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, proto
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use super::app::{self, App};
 use super::changes::{Changes, Subscribed, Telling};
-use super::worker::Memory;
 use super::{completion, prompts, resources, tools};
 use crate::failure::{Code, Failure};
+use crate::server::worker::Memory;
 
 /// Instructions that a client may show to its model.
 const INSTRUCTIONS: &str = "\
@@ -38,6 +39,7 @@ pub(crate) struct MemoryServer {
     sets: Arc<[ToolSet]>,
     tools: Arc<[Tool]>,
     agent: Arc<str>,
+    app: Arc<App>,
     session: Arc<str>,
     /// `None` if the folder is not watched.
     changes: Option<Changes>,
@@ -51,6 +53,7 @@ impl MemoryServer {
         agent: &str,
         sets: &[ToolSet],
         tools: Vec<Tool>,
+        app: App,
         changes: Option<Changes>,
     ) -> Self {
         Self {
@@ -58,6 +61,7 @@ impl MemoryServer {
             sets: sets.into(),
             tools: tools.into(),
             agent: agent.into(),
+            app: Arc::new(app),
             session: new_session(),
             changes,
             subscribed: Subscribed::default(),
@@ -171,10 +175,11 @@ impl ServerHandler for MemoryServer {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         whole(request.as_ref())?;
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        let tools = if app::is_shown(&context) { self.app.tools(&self.tools) } else { self.tools.to_vec() };
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -182,6 +187,10 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let is_shown = app::is_shown(&context);
+        if is_shown && request.name == app::TOOL {
+            return Ok(self.app.answer(request.arguments).await.into());
+        }
         if self.tools.iter().all(|tool| tool.name != request.name) {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
             let message = format!("unknown tool `{}`; one of {}", request.name.escape_debug(), names.join(", "));
@@ -200,10 +209,14 @@ impl ServerHandler for MemoryServer {
             tool: Some(call.tool.clone()),
             ..Origin::default()
         };
-        let result = match self.run(origin.with(call), &context).await {
+        let tool = call.tool.clone();
+        let mut result = match self.run(origin.with(call), &context).await {
             Ok(answer) => tools::answered(answer),
             Err(failure) => tools::failed(&failure),
         };
+        if is_shown {
+            self.app.give_key(&tool, &mut result);
+        }
         Ok(result.into())
     }
 
@@ -234,6 +247,9 @@ impl ServerHandler for MemoryServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri == app::URI {
+            return Ok(ReadResourceResult::new(vec![app::contents()]).into());
+        }
         let contents = match resources::named(&request.uri)? {
             resources::Named::Context => resources::context_contents(self.block(&context).await?),
             resources::Named::File(path) => resources::file_contents(self.file(path, &context).await?)?,

@@ -4,17 +4,14 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use saddlebag_host::{PrivateError, PrivateFolder, Readers};
 use subtle::ConstantTimeEq;
 
 use crate::failure::{Failure, ProgramCode};
+use crate::server::secret::Secret;
 
 /// Environment variable with the token, used without `--token-file`.
 const VARIABLE: &str = "SADDLEBAG_MCP_TOKEN";
-/// Number of random bytes in a token.
-const RANDOM_BYTES: usize = 32;
 /// Minimum length of a token, in bytes: 128 bits in hexadecimal digits.
 const MIN_BYTES: usize = 32;
 const MAX_BYTES: usize = 4096;
@@ -73,21 +70,12 @@ impl Token {
                 read.ok().and_then(|_| Self::parse(&text)).ok_or_else(|| refused(&name))
             }
             Err(error) if error.is_missing() => {
-                let token = Self::new()?;
+                let token = Self(Secret::new()?.as_str().to_string());
                 folder.create_new(file_name).and_then(|mut file| writeln!(file, "{}", token.0)).map_err(unwritable)?;
                 Ok(token)
             }
             Err(error) => Err(unusable(error)),
         }
-    }
-
-    fn new() -> Result<Self, Failure> {
-        let mut bytes = [0; RANDOM_BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| {
-            let help = "give your own token, in a file with --token-file";
-            Failure::new(ProgramCode::Token, format!("the system gives no random bytes: {error}"), help)
-        })?;
-        Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -132,14 +120,14 @@ mod tests {
 
     #[test]
     fn a_token_is_shown_whole_or_not_at_all() {
-        let token = Token::new().unwrap();
+        let token = Token(Secret::new().unwrap().as_str().to_string());
         let header = |text: &str| token.is_shown_by(text.as_bytes());
         assert!(header(&format!("Bearer {}", token.0)) && header(&format!("bearer {}", token.0)));
         let half = &token.0[..20];
         for wrong in ["", "Bearer", "Bearer ", &token.0, &format!("Basic {}", token.0), &format!("Bearer {half}")] {
             assert!(!header(wrong), "{wrong}");
         }
-        assert_ne!(token.0, Token::new().unwrap().0);
+        assert_ne!(token.0, Token(Secret::new().unwrap().as_str().to_string()).0);
     }
 
     #[test]

@@ -8,4 +8,4 @@ mod shared;
 pub(crate) use approve::ApproveArgs;
 pub(crate) use pending::list_pending;
 pub(crate) use reject::RejectArgs;
-pub(crate) use shared::{flags, note_pending};
+pub(crate) use shared::{flags, note_pending, print_item, waiting};

@@ -9,7 +9,7 @@ use crate::failure::{Code, Failure};
 use crate::output::{Output, STRONG, single_line};
 use crate::store::Store;
 
-pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
+pub(crate) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), Failure> {
     let source =
         item.source.as_ref().map(|source| format!(", from {}", single_line(source.as_str()))).unwrap_or_default();
     let provenance = item.provenance;
@@ -46,7 +46,7 @@ pub(super) fn print_item(item: &PendingItem, output: &mut Output) -> Result<(), 
 }
 
 /// Returns the item with this name, or the reason why there is not exactly one.
-pub(super) fn waiting(
+pub(crate) fn waiting(
     store: &mut Store,
     name: &str,
     output: &mut Output,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 use crate::mcp::client::Pipes;
 use crate::support::{Store, run};
 
@@ -165,7 +165,7 @@ fn lines_of_the_programs_own_log_go() {
     assert!(fs::read_to_string(state.join("hook.log")).expect("read").contains("kept"));
 }
 
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 #[test]
 fn a_server_that_runs_meanwhile_does_not_bring_it_back() {
     let store = filled();

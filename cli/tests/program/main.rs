@@ -17,7 +17,7 @@ mod hook;
 mod instructions;
 mod journal;
 mod manual;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 mod mcp;
 mod missing;
 mod names;
@@ -25,6 +25,8 @@ mod notebook;
 mod paths;
 mod projects;
 mod replay;
+#[cfg(unix)]
+mod review;
 mod scopes;
 mod sessions;
 mod setup;

@@ -386,7 +386,7 @@ fn an_absolute_path_of_another_memory_or_outside_of_the_root_names_nothing() {
 }
 
 /// Each form of a name is taken by the tools of a model.
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 #[test]
 fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
     use serde_json::json;

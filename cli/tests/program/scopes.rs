@@ -310,7 +310,7 @@ fn spellings_lead_nowhere_on_a_file_system_that_folds_names() {
     }
 }
 
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 mod over_mcp {
     use serde_json::json;
 

@@ -182,7 +182,7 @@ def session(scene):
     kept = scene("notebook", "remember", fact).path
     begun = scene("session", "begin_session", dict(session="one", source="startup"))
     assert begun.text is None and begun.hand_off is None, begun
-    question = dict(session="one", prompt="Which port does staging listen on?", keep_out=[])
+    question = dict(session="one", prompt="Which port does staging listen on?", keep_out=[], dry_run=False)
     found = scene("session", "recall_for_prompt", question)
     assert found.sources == [kept] and "8443" in found.text, found
     again = scene("session", "recall_for_prompt", question)

@@ -19,7 +19,7 @@ const WITHOUT_UNWIND_TABLES: &str = "packaging/linux/without-unwind-tables.ld";
 /// Arguments that choose the package and the features of a released program: the default ones, and a compiler for every
 /// architecture at build time.
 pub(super) const SELECTION: [&str; 5] =
-    ["--package", "saddlebag-cli", "--no-default-features", "--features", "component,cross,mcp"];
+    ["--package", "saddlebag-cli", "--no-default-features", "--features", "component,cross,server"];
 
 /// Maximum size of a program in bytes: the bar of `docs/benchmarks.md`.
 const MAX_BYTES: u64 = 16_000_000;

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::hook::{Hooks, claude};
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 use crate::mcp::client::Pipes;
 use crate::support::{Store, engine, run};
 
@@ -184,7 +184,7 @@ fn backfill_reports_the_rejected_value_and_takes_the_rest() {
 }
 
 /// Acceptance (gateway, no way around): the tools of an agent.
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 #[test]
 fn no_tool_over_mcp_stores_a_rejected_value() {
     let store = rejected();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::hook::{Hooks, claude};
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 use crate::mcp::client::Pipes;
 use crate::support::Store;
 
@@ -28,7 +28,7 @@ fn last_session(store: &Store) -> String {
 
 /// Acceptance (poisoning): a page tells an agent to rewrite the memory of its user. One command undoes all that it did, and
 /// what the user did meanwhile stays.
-#[cfg(feature = "mcp")]
+#[cfg(feature = "server")]
 #[test]
 fn a_poisoned_session_over_mcp_is_undone_by_one_command() {
     let store = Store::new();

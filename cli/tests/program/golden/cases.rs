@@ -324,10 +324,12 @@ fn program() -> Vec<Case> {
             "/opt/saddlebag",
             "--yes",
         ]]),
+        Case::new("review-error-needs-confirmation", &["review"]),
         Case::new("setup-error-needs-confirmation", &["setup", "cursor", "--command", "/opt/saddlebag"]),
     ];
-    if cfg!(feature = "mcp") {
+    if cfg!(feature = "server") {
         cases.push(Case::new("mcp-refused", &["mcp", "--http", "192.0.2.1:80"]));
+        cases.push(Case::new("ui-error-usage", &["ui", "--out", "memory.html", "--read-only"]));
     }
     cases
 }

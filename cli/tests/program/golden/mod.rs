@@ -45,7 +45,7 @@ fn every_golden_file_belongs_to_a_case() {
         for entry in fs::read_dir(folder.parent().expect("a folder")).expect("the folder of golden files") {
             let path = entry.expect("an entry").path();
             let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
-            let is_left_out = cfg!(not(feature = "mcp")) && stem.starts_with("mcp");
+            let is_left_out = cfg!(not(feature = "server")) && ["mcp", "ui"].iter().any(|name| stem.starts_with(name));
             let has_case = cases.iter().any(|case| case.name == stem);
             assert!(is_left_out || has_case, "{} has no case: remove it", path.display());
         }

@@ -1,0 +1,112 @@
+//! The calls of the page. Each is `POST /api/NAME` with a JSON object, and answers with JSON: the reply as the program
+//! prints it with `--json`, or `{"error": …}`.
+
+use saddlebag::protocol::ErrorCode;
+use saddlebag::session::{RecallForPrompt, SessionCommand};
+use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
+use saddlebag::{Command, Effect, Moment, Origin};
+use serde::Serialize;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use super::render::render;
+use crate::everyday::sizes;
+use crate::failure::{Code, Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::hook::log::Log;
+use crate::output::Output;
+use crate::server::worker::Memory;
+
+/// Name of the page in the history, as the client of its changes.
+const CLIENT: &str = "saddlebag-ui";
+/// Number of unchanged lines around a difference.
+const CONTEXT_LINES: usize = 3;
+
+/// Calls of the page on one memory.
+pub(crate) struct Api {
+    memory: Memory,
+    global: Global,
+}
+
+impl Api {
+    pub(crate) fn new(memory: Memory, global: &Global) -> Self {
+        Self { memory, global: global.clone() }
+    }
+
+    /// Answers a call. Refuses every change, for the given reason.
+    pub(crate) async fn answer(&self, name: &str, given: Value, refusal: Option<Failure>) -> Result<Value, Failure> {
+        match name {
+            "call" => self.call(given, refusal).await,
+            "render" => {
+                let text: String = only(given, "text")?;
+                Ok(json!({ "html": render(&text) }))
+            }
+            "diff" => {
+                let mut fields = Fields::of(given).map_err(malformed)?;
+                let mut take = |name| fields.take::<String>(name).map_err(malformed);
+                let (before, after) = (take("before")?, take("after")?);
+                let diff = TextDiff::from_lines(&before, &after);
+                Ok(json!({ "diff": diff.unified_diff().context_radius(CONTEXT_LINES).to_string() }))
+            }
+            "status" => {
+                let global = self.global.clone();
+                let read = tokio::task::spawn_blocking(move || sizes(&global, &mut Output::new(true)));
+                value(&read.await.map_err(|error| Failure::new(ProgramCode::Engine, error.to_string(), ""))??)
+            }
+            "hook-log" => {
+                let lines = Log::of_user().map(|log| log.newest_lines()).transpose();
+                value(&lines.unwrap_or_default().unwrap_or_default())
+            }
+            _ => Err(Failure::new(ErrorCode::NotFound, format!("there is no call `{name}`"), "docs/ui.md has them")),
+        }
+    }
+
+    /// Runs a command of the contract.
+    async fn call(&self, given: Value, refusal: Option<Failure>) -> Result<Value, Failure> {
+        let mut fields = Fields::of(given).map_err(malformed)?;
+        let interface: String = fields.take("interface").map_err(malformed)?;
+        let command = fields.take_value("command").map_err(malformed)?;
+        let command = read_command(&interface, command).map_err(|error| malformed(error.below("command")))?;
+        let operation: Option<String> = fields.take("operation").map_err(malformed)?;
+        let reason: Option<String> = fields.take("reason").map_err(malformed)?;
+        let at: Option<Moment> = fields.take("at").map_err(malformed)?;
+        fields.end().map_err(malformed)?;
+        if let Some(failure) = refusal.filter(|_| changes(&command)) {
+            return Err(failure);
+        }
+        let origin = Origin { client: Some(CLIENT.into()), operation, reason, at, ..Origin::default() };
+        value(&self.memory.call(origin.with(command), None).await?)
+    }
+}
+
+/// Returns true if a command may change memory. What a preview of a prompt would record is not recorded.
+fn changes(command: &Command) -> bool {
+    let is_preview =
+        matches!(command, Command::Session(SessionCommand::RecallForPrompt(RecallForPrompt { dry_run: true, .. })));
+    command.effect() != Effect::Reads && !is_preview
+}
+
+/// Returns the only field of an object.
+fn only(given: Value, name: &str) -> Result<String, Failure> {
+    let mut fields = Fields::of(given).map_err(malformed)?;
+    let text = fields.take(name).map_err(malformed)?;
+    fields.end().map_err(malformed)?;
+    Ok(text)
+}
+
+fn value(reply: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(reply).map_err(|error| Failure::new(ErrorCode::Internal, error.to_string(), ""))
+}
+
+fn malformed(error: Malformed) -> Failure {
+    Failure::new(ErrorCode::InvalidArgument, error.to_string(), "docs/ui.md has the form of a call")
+}
+
+/// Returns the status of HTTP for a failure.
+pub(super) fn status(code: Code) -> u16 {
+    match code.exit() {
+        Exit::Nothing => 404,
+        Exit::Usage => 400,
+        _ => 422,
+    }
+}

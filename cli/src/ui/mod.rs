@@ -1,0 +1,87 @@
+//! `saddlebag ui`: a page on this machine that shows memory and changes it.
+//!
+//! [`site`] is what is served, to the browser that [`site`] has signed in. [`api`] has the calls of the page, which are the commands of
+//! the contract. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
+//! them. [`render`] makes HTML of Markdown.
+
+mod api;
+mod args;
+mod assets;
+mod live;
+mod render;
+mod site;
+mod snapshot;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use saddlebag::notebook::ListNotes;
+use tokio::runtime;
+use tokio::sync::mpsc;
+
+pub(crate) use api::Api;
+pub(crate) use args::UiArgs;
+pub(crate) use assets::in_chat;
+
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
+use crate::output::Output;
+use crate::server::http::{listen, serve};
+use crate::server::secret::Secret;
+use crate::server::worker::Memory;
+use live::Live;
+use site::Page;
+
+/// Time limit of one call.
+const CALL_TIME: Duration = Duration::from_secs(60);
+
+/// Serves the page until the process ends, or writes it to a file.
+pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(ProgramCode::Server, format!("cannot start: {error}"), ""))?;
+    let entered = runtime.enter();
+    let (sender, seen) = mpsc::unbounded_channel();
+    let sender = args.out.is_none().then_some(sender);
+    let (memory, _, _) = Memory::open(global.clone(), &[], CALL_TIME, sender)?;
+    if let Some(file) = &args.out {
+        let api = Api::new(memory, global);
+        return runtime.block_on(snapshot::write(&api, global.now.unwrap_or_else(saddlebag_host::now), file, output));
+    }
+    let live = (!seen.is_closed()).then(|| Live::publish(seen));
+    drop(entered);
+    runtime.block_on(async {
+        // Reads the index while the browser starts.
+        let first = memory.clone();
+        tokio::spawn(async move { first.call(ListNotes { limit: Some(0), ..ListNotes::default() }, None).await });
+        let listener =
+            listen(SocketAddr::from((Ipv4Addr::LOCALHOST, args.port)), "name another port, with --port").await?;
+        let port = listener
+            .local_addr()
+            .map_err(|error| Failure::new(ProgramCode::Server, format!("cannot start: {error}"), ""))?
+            .port();
+        let page = Page {
+            api: Api::new(memory, global),
+            live,
+            is_read_only: args.read_only,
+            port,
+            key: Secret::new()?,
+            is_key_used: AtomicBool::new(false),
+            session: Secret::new()?,
+            csrf: Secret::new()?,
+        };
+        let address = format!("http://127.0.0.1:{port}/?key={}", page.key.as_str());
+        if args.no_open || open::that_detached(&address).is_err() {
+            output.line(&address)?;
+            output.flush()?;
+        } else {
+            output.note(&format!("the page is at http://127.0.0.1:{port}/"));
+        }
+        output.note("the address signs in one browser, once; press Ctrl+C to stop");
+        serve(listener, Arc::new(page)).await;
+        Ok(Exit::Done)
+    })
+}

@@ -1,0 +1,111 @@
+/** Number of days in the plot of tokens. */
+const PLOT_DAYS = 14;
+
+/** Sizes, and what needs attention. */
+function HealthView() {
+  const { commands, memory } = useContext(Page);
+  const status = useAnswer(() => memory.status(), []);
+  const links = useAnswer(() => commands.deadLinks(), []);
+  const orphans = useAnswer(() => commands.notes({ orphan: true, limit: 50 }), []);
+  const hooks = useAnswer(() => memory.hookLog(), []);
+  return html`<div class="columns two">
+    <section aria-labelledby="numbers-title">
+      <h1 id="numbers-title">${STRINGS.health.numbers}</h1>
+      <${Answer} answer=${status}>
+        ${reply => html`<table>
+            <tbody>
+              ${Object.entries(STRINGS.health.rows).map(
+                ([field, label]) =>
+                  reply[field] !== null &&
+                  reply[field] !== undefined &&
+                  html`<tr>
+                    <th scope="row">${label}</th>
+                    <td class="number">${reply[field]}</td>
+                  </tr>`,
+              )}
+            </tbody>
+          </table>
+          <${Trouble}
+            title=${STRINGS.health.skipped}
+            list=${reply.skipped.map(file => html`<${Shown} text=${`${file.path}: ${file.reason}`} />`)}
+          />
+          ${reply.other_memory.length > 0 &&
+          html`<${Trouble}
+            title=${STRINGS.health.other}
+            list=${reply.other_memory.map(other => html`<${Shown} text=${`${other.name} ${other.path ?? ''}`} />`)}
+          />`}`}
+      <//>
+      ${memory.isLive && html`<${TokenPlot} />`}
+    </section>
+    <section>
+      <${Answer} answer=${links}>
+        ${reply => html`<${Trouble}
+          title=${STRINGS.health.deadLinks}
+          list=${reply.links.map(
+            link => html`<${Item} name=${link.path} />:${link.line} → <${Shown} text=${link.target} />
+              ${link.candidates.map(path => html` <${Item} name=${path} />`)}`,
+          )}
+        />`}
+      <//>
+      <${Answer} answer=${orphans}>
+        ${reply => html`<${Trouble}
+          title=${`${STRINGS.health.orphans} (${reply.total})`}
+          list=${reply.notes.map(note => html`<${Item} name=${note.path}>${note.title}<//>`)}
+        />`}
+      <//>
+      <${Answer} answer=${hooks}>
+        ${lines => html`<${Trouble}
+          title=${STRINGS.health.hooks}
+          list=${lines
+            .slice(-20)
+            .reverse()
+            .map(line => html`<${Time} value=${line.time} /> ${line.client} ${line.event} <${Shown} text=${line.message} />`)}
+        />`}
+      <//>
+    </section>
+  </div>`;
+}
+
+function Trouble({ title, list }) {
+  return html`<h2>${title}</h2>
+    ${list.length === 0
+      ? html`<p class="faint">${STRINGS.health.fine}</p>`
+      : html`<ul class="rows">
+          ${list.map(line => html`<li>${line}</li>`)}
+        </ul>`}`;
+}
+
+/** The number of tokens of the block at the end of each day, and the same as a table for screen readers. */
+function TokenPlot() {
+  const { commands } = useContext(Page);
+  const answer = useAnswer(async () => {
+    const today = Date.now();
+    const days = Array.from({ length: PLOT_DAYS }, (_, index) => new Date(today - (PLOT_DAYS - 1 - index) * 86_400_000));
+    const tokens = days.map(() => 0);
+    // From today back, to the day before the first change that is known.
+    for (let index = PLOT_DAYS - 1; index >= 0; index -= 1) {
+      const at = index === PLOT_DAYS - 1 ? null : { second: String(Math.floor(days[index].valueOf() / 1000)) };
+      const reply = await commands.context(at).catch(() => null);
+      if (!reply) break;
+      tokens[index] = reply.tokens;
+    }
+    return days.map((day, index) => ({ day, tokens: tokens[index] }));
+  }, []);
+  return html`<h2 id="tokens-title">${STRINGS.health.tokens}</h2>
+    <${Answer} answer=${answer}>
+      ${points => {
+        const most = Math.max(...points.map(point => point.tokens), 1);
+        return html`<table class="plot" aria-labelledby="tokens-title">
+          <tbody>
+            ${points.map(
+              ({ day, tokens }) => html`<tr>
+                <th scope="row">${day.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}</th>
+                <td><span class="plot-bar" style=${{ width: `${(100 * tokens) / most}%` }}></span></td>
+                <td class="number">${tokens}</td>
+              </tr>`,
+            )}
+          </tbody>
+        </table>`;
+      }}
+    <//>`;
+}

@@ -1,0 +1,197 @@
+/** What waits for approval: one item, its source, what it changed, and one key for each answer. */
+function InboxView() {
+  const { commands, memory, change } = useContext(Page);
+  const [source, setSource] = useState('');
+  const [chosen, setChosen] = useState(null);
+  const [isEditing, setEditing] = useState(false);
+  const [limit, setLimit] = useState(50);
+  const answer = useAnswer(() => commands.pending({ limit, source: source || null }), [source, limit]);
+  const items = answer.reply?.items ?? [];
+  const rows = items.map(item => ({ ...item, id: item.path }));
+  const current = rows.find(row => row.id === chosen) ?? rows[0];
+  const detail = useAnswer(() => (current ? commands.pending({ name: current.path }) : null), [current?.path, current?.version]);
+  const whole = detail.reply?.items?.[0];
+  const isWhole = whole && whole.path === current?.path;
+
+  const next = () => {
+    const at = rows.findIndex(row => row.id === current?.id);
+    setEditing(false);
+    setChosen((rows[at + 1] ?? rows[at - 1])?.id ?? null);
+  };
+  // An answer is for the version that the reader has seen.
+  const answerWith = async (work, told) => {
+    if (!current || !isWhole || memory.isReadOnly) return;
+    const item = { name: current.path, version: whole.version };
+    const name = current.name;
+    if (await change(options => work([item], options), told(name))) next();
+  };
+  const accept = () => answerWith(commands.approve, STRINGS.inbox.accepted);
+  const reject = () =>
+    answerWith((list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected);
+  const rejectForGood = () =>
+    answerWith((list, options) => commands.reject(list, true, options), STRINGS.inbox.rejectedForGood);
+  const [isAskingForGood, setAskingForGood] = useState(false);
+  const edit = () => isWhole && !memory.isReadOnly && setEditing(true);
+  useKeys(
+    {
+      j: () => setChosen(step(rows, current?.id, 1)),
+      k: () => setChosen(step(rows, current?.id, -1)),
+      a: accept,
+      r: reject,
+      R: () => current && !memory.isReadOnly && setAskingForGood(true),
+      e: edit,
+    });
+  // Answers to what is listed, in the versions that are listed.
+  const all = (work, told) =>
+    change(options => work(items.map(({ path, version }) => ({ name: path, version })), options), told);
+  const sources = [...new Set(items.flatMap(item => [item.source, item.provenance === 'agent' ? 'agent' : null]).filter(Boolean))];
+
+  return html`<div class="columns two">
+    <section aria-labelledby="inbox-title">
+      <div class="bar">
+        <h1 id="inbox-title">${STRINGS.views.inbox}</h1>
+        <label>
+          ${STRINGS.inbox.source}
+          <select value=${source} onChange=${event => setSource(event.target.value)}>
+            <option value="">${STRINGS.inbox.anySource}</option>
+            ${[...new Set(['tool', 'import', ...sources, ...(source ? [source] : [])])].map(
+              name => html`<option value=${name}>${name}</option>`,
+            )}
+          </select>
+        </label>
+      </div>
+      <${Answer} answer=${answer}>
+        ${reply =>
+          reply.items.length === 0
+            ? html`<p>${STRINGS.inbox.nothing}</p>`
+            : html`<p class="faint">${STRINGS.inbox.waits(reply.total)}</p>
+                <ul class="list" aria-label=${STRINGS.views.inbox}>
+                  ${rows.map(
+                    row => html`<li class=${row.id === current?.id ? 'current' : ''}>
+                      <button
+                        type="button"
+                        class="row"
+                        aria-current=${row.id === current?.id ? 'true' : null}
+                        onClick=${() => setChosen(row.id)}
+                      >
+                        <span class="title"><${Shown} text=${row.is_entry ? row.name : row.path.split('/').pop()} /></span>
+                        ${row.findings.length > 0 && html`<span class="tag waits">!</span>`}
+                        <span class="lead"><${Shown} text=${row.preview} /></span>
+                      </button>
+                    </li>`,
+                  )}
+                </ul>
+                ${reply.next && html`<button type="button" onClick=${() => setLimit(limit + 200)}>${STRINGS.more}</button>`}
+                ${!memory.isReadOnly &&
+                html`<div class="buttons">
+                  <${Confirmed}
+                    label=${STRINGS.inbox.acceptAll}
+                    question=${STRINGS.inbox.confirmAll(STRINGS.inbox.acceptAll, items.length)}
+                    onConfirm=${() => all(commands.approve, STRINGS.inbox.accepted(`${items.length}`))}
+                  />
+                  <${Confirmed}
+                    label=${STRINGS.inbox.rejectAll}
+                    question=${STRINGS.inbox.confirmAll(STRINGS.inbox.rejectAll, items.length)}
+                    onConfirm=${() =>
+                      all((list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected(`${items.length}`))}
+                  />
+                </div>`}`}
+      <//>
+    </section>
+    ${current &&
+    html`<section aria-label=${current.name}>
+      <h2><${Shown} text=${current.name} /></h2>
+      ${!memory.isReadOnly &&
+      html`<div class="buttons">
+        <button type="button" class="main" onClick=${accept}>${STRINGS.inbox.accept}</button>
+        <button type="button" onClick=${edit}>${STRINGS.inbox.edit}</button>
+        <button type="button" onClick=${reject}>${STRINGS.inbox.reject}</button>
+        <button type="button" onClick=${() => setAskingForGood(true)}>${STRINGS.inbox.rejectForGood}</button>
+      </div>`}
+      ${isAskingForGood &&
+      html`<${Dialog} title=${STRINGS.inbox.rejectForGood} onClose=${() => setAskingForGood(false)}>
+        <p>${STRINGS.inbox.forGoodQuestion}</p>
+        <button
+          type="button"
+          class="main"
+          onClick=${() => {
+            setAskingForGood(false);
+            rejectForGood();
+          }}
+        >
+          ${STRINGS.confirm}
+        </button>
+      <//>`}
+      <${Facts}
+        rows=${Object.entries(STRINGS.inbox.facts).map(([field, label]) => {
+          const value = current[field];
+          return [label, field === 'provenance' ? STRINGS.inbox.provenance[value] : Array.isArray(value) ? value.join(', ') : value];
+        })}
+      />
+      ${current.findings.length > 0 &&
+      html`<ul class="findings">
+        ${current.findings.map(found => html`<li>${found.kind}: <${Shown} text=${found.what} /> × ${found.count}</li>`)}
+      </ul>`}
+      <${Answer} answer=${detail}>
+        ${() =>
+          isWhole &&
+          (isEditing
+            ? html`<${EditPending} item=${current} onDone=${next} onCancel=${() => setEditing(false)} />`
+            : html`<pre class="text" tabindex="0"><${Shown} text=${whole.text ?? whole.preview} /></pre>`)}
+      <//>
+      <${LastChange} name=${current.path} />
+    </section>`}
+  </div>`;
+}
+
+/** Facts that are known, a row each. */
+function Facts({ rows }) {
+  const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return html`<dl class="facts">
+    ${known.map(
+      ([label, value]) =>
+        html`<div>
+          <dt>${label}</dt>
+          <dd>${typeof value === 'object' ? value : html`<${Shown} text=${value} />`}</dd>
+        </div>`,
+    )}
+  </dl>`;
+}
+
+/** Edits the text of an item, and accepts what was saved. */
+function EditPending({ item, onDone, onCancel }) {
+  const { commands, memory, change } = useContext(Page);
+  const text = useAnswer(
+    async () => (item.is_entry ? await commands.entry(item.name) : { content: await wholeText(memory, item.path) }),
+    [item.path],
+  );
+  const save = async draft => {
+    const before = text.reply;
+    const saved = await change(async options => {
+      if (draft !== before.content) await storeText(commands, item, before, draft, options);
+      const waiting = await commands.pending({ name: item.path }).catch(() => ({ items: [] }));
+      if (waiting.items.length === 0) return { message: STRINGS.memory.saved };
+      return commands.approve([{ name: item.path, version: waiting.items[0].version }], options);
+    }, STRINGS.inbox.accepted(item.name));
+    if (saved) onDone();
+  };
+  return html`<${Answer} answer=${text}>
+    ${reply => html`<${Editor} text=${reply.content} label=${item.name} onSave=${save} onCancel=${onCancel} />`}
+  <//>`;
+}
+
+/** Stores the edited text of an item, unless it was changed meanwhile. */
+function storeText(commands, item, before, after, options) {
+  if (!item.is_entry) return commands.replace(item.path, before.content, after, options);
+  const { key, category, tags, source, supersedes, version } = before;
+  return commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options);
+}
+
+/** The difference that the last change made. */
+function LastChange({ name }) {
+  const { commands } = useContext(Page);
+  const answer = useAnswer(() => commands.versions(name, { patch: true, limit: 1 }), [name]);
+  const patch = answer.reply?.versions?.[0]?.patch;
+  if (!patch || answer.reply.versions[0].kind === 'created') return null;
+  return html`<h3>${STRINGS.inbox.difference}</h3><${Difference} text=${patch} />`;
+}

@@ -1,0 +1,592 @@
+/** Number of rows of a list at first, and with each more. */
+const PAGE_ROWS = 50;
+
+/** Returns the items of memory as rows, the newest first. */
+async function listed({ commands }, { kind, tag, state, limit }) {
+  const [notes, entries, files] = await Promise.all([
+    kind === 'entry' || kind === 'file'
+      ? null
+      : commands.notes({ conditions: tag ? [{ kind: 'tag', value: tag }] : [], limit }),
+    kind === 'note' || kind === 'file' || tag ? null : commands.entries(Math.min(limit, 100)),
+    kind === 'file' ? commands.files(limit) : null,
+  ]);
+  const rows = [
+    ...(notes?.notes ?? []).map(rowOfNote),
+    ...(entries?.entries ?? []).map(rowOfEntry),
+    ...(files?.files ?? []).map(file => ({
+      id: file.path,
+      name: file.path,
+      path: file.path,
+      kind: 'file',
+      title: file.path,
+      lead: '',
+      date: file.modified,
+      unapproved: null,
+    })),
+  ].filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
+  rows.sort((a, b) => String(b.date).localeCompare(String(a.date)));
+  const total = (notes?.total ?? 0) + (entries?.total ?? 0) + (files?.total ?? 0);
+  return { rows, total: state ? rows.length : total, skipped: [...(notes?.skipped ?? []), ...(files?.skipped ?? [])] };
+}
+
+const rowOfNote = note => ({
+  id: note.path,
+  name: note.path,
+  path: note.path,
+  kind: 'note',
+  title: note.title,
+  lead: note.lead,
+  date: note.modified,
+  unapproved: note.unapproved,
+});
+
+const rowOfEntry = entry => ({
+  id: entry.path,
+  name: entry.key,
+  path: entry.path,
+  kind: 'entry',
+  title: entry.key,
+  lead: entry.content,
+  date: entry.updated,
+  unapproved: entry.unapproved,
+});
+
+/** Returns what answers a question, best first, or what has its words literally. */
+async function searched({ commands }, { query, isLiteral, isEverywhere, kind, tag, state, limit }) {
+  if (isLiteral) {
+    const reply = await commands.search(query);
+    const rows = reply.hits.map(hit => ({
+      id: hit.path,
+      name: hit.path,
+      path: hit.path,
+      kind: 'file',
+      title: hit.heading || hit.path.split('/').pop(),
+      lead: hit.body ?? hit.passage ?? '',
+      date: hit.date,
+      unapproved: hit.unapproved,
+    }));
+    return { rows, total: reply.total_files ?? reply.total, skipped: reply.skipped };
+  }
+  const filter = tag
+    ? { conditions: [{ kind: 'tag', value: tag }], tagless: false, orphan: false, 'missing-backlink': false, recursive: false }
+    : null;
+  const reply = await commands.recall(query, { kinds: kind ? [kind] : [], limit, filter, everywhere: isEverywhere });
+  const rows = reply.hits
+    .map(hit => ({
+      id: hit.path,
+      name: hit.kind === 'entry' ? hit.title : hit.path,
+      path: hit.path,
+      kind: hit.kind,
+      title: hit.title,
+      lead: hit.passage,
+      date: hit.date,
+      unapproved: hit.unapproved,
+      supersededBy: hit.superseded_by,
+    }))
+    .filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
+  return { query, rows, total: state ? rows.length : reply.total, skipped: reply.skipped };
+}
+
+/** Facets, list and note. */
+function LibraryView({ name, question = '', go }) {
+  const page = useContext(Page);
+  const { commands, memory, change } = page;
+  const [query, setQuery] = useState(question);
+  const [facets, setFacets] = useState({ kind: '', tag: '', state: '', isLiteral: false, isEverywhere: false });
+  const [limit, setLimit] = useState(PAGE_ROWS);
+  const [current, setCurrent] = useState(null);
+  const [selected, setSelected] = useState(new Set());
+  const search = useRef(null);
+  const answer = useAnswer(
+    () => (query.trim() ? searched(page, { query: query.trim(), limit, ...facets }) : listed(page, { limit, ...facets })),
+    [query, limit, ...Object.values(facets)],
+  );
+  const rows = answer.reply?.rows ?? [];
+  const open = row => go(`memory/${encodeURIComponent(row.name)}`);
+  const move = by => {
+    const id = step(rows, current, by);
+    setCurrent(id);
+    document.getElementById(`row-${rows.findIndex(row => row.id === id)}`)?.focus();
+  };
+  const toggle = id => {
+    const next = new Set(selected);
+    if (!next.delete(id)) next.add(id);
+    setSelected(next);
+  };
+  const chosen = rows.filter(row => selected.has(row.id));
+  const forgetAll = async () => {
+    const done = await change(async options => {
+      for (const row of chosen) await forgetItem(commands, row, options);
+      return {};
+    }, STRINGS.memory.forgottenMany(chosen.length));
+    if (done) setSelected(new Set());
+  };
+  useKeys(
+    {
+      '/': () => search.current?.focus(),
+      j: () => move(1),
+      k: () => move(-1),
+      x: () => current && toggle(current),
+      Enter: () => {
+        const row = rows.find(row => row.id === current);
+        if (row) open(row);
+      },
+      ...(chosen.length > 0 && !memory.isReadOnly ? { '#': forgetAll } : {}),
+    });
+  const tags = useAnswer(() => commands.tags(), [], { isLater: true });
+  const isEmpty = answer.reply && rows.length === 0 && !query.trim() && Object.values(facets).every(value => !value);
+  return html`<div class=${`columns three ${name ? 'has-item' : ''}`}>
+    <${Facets} facets=${facets} setFacets=${setFacets} tags=${tags.reply?.tags ?? []} isLive=${memory.isLive} />
+    <section class="items" aria-labelledby="items-title">
+      <h1 id="items-title" class="visually-hidden">${STRINGS.memory.list}</h1>
+      <div class="bar">
+        <input
+          type="search"
+          ref=${search}
+          aria-label=${STRINGS.memory.search}
+          placeholder=${STRINGS.memory.search}
+          value=${query}
+          onInput=${event => setQuery(event.target.value)}
+        />
+        ${!memory.isReadOnly && html`<a class="button" href="#/new">${STRINGS.memory.fresh}</a>`}
+      </div>
+      <${Answer} answer=${answer}>
+        ${reply =>
+          isEmpty
+            ? html`<${FirstSteps} />`
+            : html`<p class="faint" role="status">
+                  ${rows.length === 0 ? STRINGS.memory.nothing : STRINGS.memory.total(rows.length, Math.max(reply.total, rows.length))}
+                </p>
+                ${chosen.length > 0 && html`<${Bulk} rows=${chosen} onForget=${forgetAll} onDone=${() => setSelected(new Set())} />`}
+                <ul class="list" data-query=${reply.query}>
+                  ${rows.map(
+                    (row, index) => html`<li key=${row.id} class=${row.name === name ? 'current' : ''}>
+                      ${!memory.isReadOnly &&
+                      html`<input
+                        type="checkbox"
+                        aria-label=${STRINGS.memory.select(row.title)}
+                        checked=${selected.has(row.id)}
+                        onChange=${() => toggle(row.id)}
+                      />`}
+                      <a
+                        class="row"
+                        id=${`row-${index}`}
+                        href=${`#/memory/${encodeURIComponent(row.name)}`}
+                        aria-current=${row.name === name ? 'true' : null}
+                        onFocus=${() => setCurrent(row.id)}
+                      >
+                        <span class="title"><${Shown} text=${row.title} /></span>
+                        <span class=${`tag kind-${row.kind}`}>${row.kind}</span>
+                        <${Waits} of=${row.unapproved} />
+                        <span class="lead"><${Shown} text=${String(row.lead ?? '').slice(0, 200)} /></span>
+                      </a>
+                    </li>`,
+                  )}
+                </ul>
+                ${reply.total > rows.length &&
+                rows.length >= limit &&
+                html`<button type="button" onClick=${() => setLimit(limit + PAGE_ROWS)}>${STRINGS.more}</button>`}`}
+      <//>
+    </section>
+    <section class="item" aria-label=${name ?? STRINGS.memory.choose}>
+      ${name
+        ? html`<a class="back" href="#/memory">${STRINGS.memory.back}</a><${ItemView} key=${name} name=${name} go=${go} />`
+        : html`<p class="faint">${STRINGS.memory.choose}</p>`}
+    </section>
+  </div>`;
+}
+
+function Facets({ facets, setFacets, tags, isLive }) {
+  const choice = (field, value, label, number) =>
+    html`<button
+      type="button"
+      class="facet"
+      aria-pressed=${facets[field] === value ? 'true' : 'false'}
+      onClick=${() => setFacets({ ...facets, [field]: facets[field] === value ? '' : value })}
+    >
+      <${Shown} text=${label} />${number !== undefined && html` <span class="faint">${number}</span>`}
+    </button>`;
+  const check = (field, label) =>
+    html`<label class="check">
+      <input
+        type="checkbox"
+        checked=${facets[field]}
+        onChange=${event => setFacets({ ...facets, [field]: event.target.checked })}
+      />
+      ${label}
+    </label>`;
+  const numbers = useAnswer(useNumbers(), [], { isLater: true });
+  return html`<section class="facets" aria-label=${STRINGS.memory.facets}>
+    <h2>${STRINGS.memory.kind}</h2>
+    ${Object.entries(STRINGS.memory.kinds).map(([kind, label]) => choice('kind', kind, label, numbers.reply?.[kind]))}
+    <h2>${STRINGS.memory.state}</h2>
+    ${choice('state', 'unapproved', STRINGS.memory.unapproved, numbers.reply?.waiting)}
+    ${choice('state', 'approved', STRINGS.memory.approved)}
+    ${isLive &&
+    html`<h2>${STRINGS.memory.search}</h2>
+      ${check('isLiteral', STRINGS.memory.literal)} ${check('isEverywhere', STRINGS.memory.everywhere)}`}
+    ${tags.length > 0 &&
+    html`<h2>${STRINGS.memory.tags}</h2>
+      ${[...tags].sort((a, b) => b.notes - a.notes).slice(0, 40).map(({ name, notes }) => choice('tag', name, name, notes))}`}
+  </section>`;
+}
+
+/** Returns a function that asks how many items there are of each kind. */
+function useNumbers() {
+  const { commands } = useContext(Page);
+  return async () => {
+    const [notes, entries, files, pending] = await Promise.all([
+      commands.notes({ limit: 0 }),
+      commands.entries(1),
+      commands.files(1),
+      commands.pending({ limit: 1 }),
+    ]);
+    return { note: notes.total, entry: entries.total, file: files.total, waiting: pending.total };
+  };
+}
+
+function Bulk({ rows, onForget, onDone }) {
+  const { commands, change } = useContext(Page);
+  const [tags, setTags] = useState('');
+  const addTags = async event => {
+    event.preventDefault();
+    const added = tags.split(/[\s,]+/).filter(Boolean);
+    const notes = rows.filter(row => row.kind === 'note');
+    const done = await change(async options => {
+      for (const row of notes) await commands.tag(row.path, added, [], options);
+      return {};
+    }, STRINGS.memory.saved);
+    if (done) onDone();
+  };
+  return html`<form class="bulk" onSubmit=${addTags}>
+    <span role="status">${STRINGS.memory.selected(rows.length)}</span>
+    <button type="button" onClick=${onForget}>${STRINGS.memory.forgetSelected}</button>
+    <input aria-label=${STRINGS.memory.tagField} placeholder=${STRINGS.memory.tagField} value=${tags} onInput=${event => setTags(event.target.value)} />
+    <button type="submit">${STRINGS.memory.tagSelected}</button>
+  </form>`;
+}
+
+function FirstSteps() {
+  return html`<div class="first-steps">
+    <h2>${STRINGS.memory.empty.title}</h2>
+    <ol>
+      ${STRINGS.memory.empty.steps.map(([what, command]) => html`<li>${what}<pre><code>${command}</code></pre></li>`)}
+    </ol>
+  </div>`;
+}
+
+/** Forgets a note or an entry. Another file has no such command, and its error says so. */
+function forgetItem(commands, row, options) {
+  return row.kind === 'entry' ? commands.forgetEntry(row.name, options) : commands.forgetNote(row.path, options);
+}
+
+/** One note, entry or file. */
+function ItemView({ name, go }) {
+  const page = useContext(Page);
+  const { commands, memory, change } = page;
+  const [mode, setMode] = useState('rendered');
+  const answer = useAnswer(() => load(page, name), [name]);
+  const item = answer.reply;
+  const forget = async () => {
+    if (await change(options => forgetItem(commands, item, options), STRINGS.memory.forgotten(item.title))) go('memory');
+  };
+  const canChange = item && !memory.isReadOnly;
+  useKeys({ e: () => canChange && setMode('edit'), '#': () => canChange && forget() });
+  return html`<${Answer} answer=${answer}>
+    ${() => html`<article>
+      <h1><${Shown} text=${item.title} /> <${Waits} of=${item.unapproved} /></h1>
+      <div class="buttons">
+        <button type="button" aria-pressed=${mode === 'rendered'} onClick=${() => setMode('rendered')}>
+          ${STRINGS.memory.rendered}
+        </button>
+        <button type="button" aria-pressed=${mode === 'source'} onClick=${() => setMode('source')}>
+          ${STRINGS.memory.source}
+        </button>
+        ${canChange &&
+        html`<button type="button" aria-pressed=${mode === 'edit'} onClick=${() => setMode('edit')}>${STRINGS.memory.edit}</button>
+          ${item.kind === 'note' &&
+          html`<button type="button" aria-pressed=${mode === 'rename'} onClick=${() => setMode('rename')}>
+              ${STRINGS.memory.rename}
+            </button>
+            <button type="button" aria-pressed=${mode === 'tag'} onClick=${() => setMode('tag')}>${STRINGS.memory.tag}</button>`}
+          <button type="button" onClick=${forget}>${STRINGS.memory.forget}</button>`}
+      </div>
+      ${mode === 'edit'
+        ? html`<${EditItem} item=${item} onDone=${() => setMode('rendered')} />`
+        : mode === 'source'
+          ? html`<pre class="text" tabindex="0"><${Shown} text=${item.content} /></pre>`
+          : html`<${Rendered} item=${item} go=${go} />`}
+      ${mode === 'rename' && html`<${Rename} item=${item} go=${go} onDone=${() => setMode('rendered')} />`}
+      ${mode === 'tag' && html`<${TagItem} item=${item} onDone=${() => setMode('rendered')} />`}
+      <${Facts}
+        rows=${[
+          [STRINGS.memory.key, item.kind === 'entry' ? item.name : null],
+          [STRINGS.memory.category, item.category],
+          [STRINGS.memory.tags, (item.tags ?? []).join(', ')],
+          [STRINGS.memory.created, item.created && html`<${Time} value=${item.created} />`],
+          [STRINGS.memory.changed, item.date && html`<${Time} value=${item.date} />`],
+          [STRINGS.memory.expires, item.expires && html`<${Time} value=${item.expires} />`],
+          [STRINGS.memory.path, item.path],
+        ]}
+      />
+      ${item.kind === 'note' && html`<${Links} item=${item} />`} <${Versions} item=${item} />
+    </article>`}
+  <//>`;
+}
+
+/** Time after its last change in which an entry of the category `daily` expires, in milliseconds. */
+const DAILY_TIME = 72 * 3_600_000;
+
+/** Reads an item by any name. */
+async function load({ commands, memory }, name) {
+  const found = await commands.resolve(name);
+  if (found.kind === 'entry') {
+    const entry = await commands.entry(found.name);
+    const expires = entry.category === 'daily' ? new Date(new Date(entry.updated).valueOf() + DAILY_TIME).toISOString() : null;
+    return { ...rowOfEntry(entry), ...entry, expires, before: entry };
+  }
+  const content = await wholeText(memory, found.path);
+  const before = { content };
+  const { notes } = await commands.notes({ conditions: [{ kind: 'path', value: found.path }], limit: 2 });
+  const note = notes.find(note => note.path === found.path);
+  if (!note) return { kind: 'file', id: found.path, name: found.path, path: found.path, title: found.path, content, before };
+  return { ...rowOfNote(note), tags: note.tags, created: note.created, content, before };
+}
+
+/** The text as HTML that the program has made, which can neither run nor load anything. */
+function Rendered({ item, go }) {
+  const { memory } = useContext(Page);
+  const answer = useAnswer(() => memory.render(item.content, item.path), [item.content]);
+  const follow = event => {
+    const target = event.target.closest('a')?.getAttribute('href');
+    if (!target?.startsWith('#/open/')) return;
+    event.preventDefault();
+    const folder = item.path.slice(0, item.path.lastIndexOf('/') + 1);
+    go(`open/${target.slice('#/open/'.length)}/${encodeURIComponent(folder)}`);
+  };
+  return html`<${Answer} answer=${answer}>
+    ${markup => html`<div class="rendered" onClick=${follow} dangerouslySetInnerHTML=${{ __html: markup }}></div>`}
+  <//>`;
+}
+
+/** Goes to the item that a link in a note means: a path beside the note, or a name. */
+function OpenView({ target, folder, go }) {
+  const { commands } = useContext(Page);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    const plain = decodeURIComponent(target.split('#')[0]);
+    const names = [plain, `${folder}${plain}`.replace(/[^/]+\/\.\.\//g, '')];
+    const next = async rest => {
+      if (rest.length === 0) throw { code: 'not-found', message: plain, help: '' };
+      return commands.resolve(rest[0]).catch(() => next(rest.slice(1)));
+    };
+    next(names).then(
+      found => go(`memory/${encodeURIComponent(found.kind === 'entry' ? found.name : found.path)}`, true),
+      thrown => setError(asError(thrown)),
+    );
+  }, [target]);
+  return html`<${Problem} error=${error} />`;
+}
+
+/** Edits an item. If somebody else was faster, nothing is lost: the draft and what differs stay on the page. */
+function EditItem({ item, onDone }) {
+  const { commands, memory, change } = useContext(Page);
+  const [base, setBase] = useState(item.before);
+  const [conflict, setConflict] = useState(null);
+  const save = async draft => {
+    const now =
+      item.kind === 'entry'
+        ? await commands.entry(item.name).catch(() => null)
+        : { content: await wholeText(memory, item.path).catch(() => null) };
+    if (now?.content !== base.content || now?.version !== base.version) {
+      const difference = await memory.difference(now?.content ?? '', draft).catch(() => '');
+      setConflict({ now, draft, difference });
+      return;
+    }
+    const saved = await change(async options => {
+      const reply = await storeText(commands, { ...item, is_entry: item.kind === 'entry' }, base, draft, options);
+      if (reply.state === 'conflict') throw { code: 'stale-version', message: STRINGS.memory.conflict, help: '' };
+      return reply;
+    }, STRINGS.memory.saved);
+    if (saved) onDone();
+  };
+  return html`
+    ${conflict &&
+    html`<div class="problem" role="alert">
+      <p>${STRINGS.memory.conflict}</p>
+      <${Difference} text=${conflict.difference} />
+      ${conflict.now?.content !== null &&
+      conflict.now &&
+      html`<button
+        type="button"
+        onClick=${() => {
+          setBase(conflict.now);
+          setConflict(null);
+        }}
+      >
+        ${STRINGS.memory.takeTheirs}
+      </button>`}
+    </div>`}
+    <${Editor} key=${base.content} text=${base.content} label=${item.title} onSave=${save} onCancel=${onDone} />
+  `;
+}
+
+function Rename({ item, go, onDone }) {
+  const { commands, change } = useContext(Page);
+  const [title, setTitle] = useState(item.title);
+  const links = useAnswer(() => commands.notes({ conditions: [{ kind: 'link-to', value: item.path }] }), [item.path]);
+  const rename = async event => {
+    event.preventDefault();
+    let path = null;
+    const done = await change(async options => {
+      const reply = await commands.rename(item.path, title, options);
+      path = reply.path;
+      return reply;
+    });
+    if (done) {
+      onDone();
+      go(`memory/${encodeURIComponent(path)}`);
+    }
+  };
+  return html`<form onSubmit=${rename} class="panel">
+    <label>${STRINGS.memory.renameTitle} <input value=${title} onInput=${event => setTitle(event.target.value)} /></label>
+    <${Answer} answer=${links}>
+      ${reply => html`<p>${STRINGS.memory.renameLinks(reply.total)}</p>
+        <ul>
+          ${reply.notes.map(note => html`<li><${Item} name=${note.path}>${note.title}<//></li>`)}
+        </ul>`}
+    <//>
+    <div class="buttons">
+      <button type="submit" class="main">${STRINGS.memory.rename}</button>
+      <button type="button" onClick=${onDone}>${STRINGS.cancel}</button>
+    </div>
+  </form>`;
+}
+
+function TagItem({ item, onDone }) {
+  const { commands, change } = useContext(Page);
+  const [tags, setTags] = useState((item.tags ?? []).join(' '));
+  const save = async event => {
+    event.preventDefault();
+    const wanted = new Set(tags.split(/[\s,]+/).filter(Boolean));
+    const old = new Set(item.tags);
+    const add = [...wanted].filter(tag => !old.has(tag));
+    const remove = [...old].filter(tag => !wanted.has(tag));
+    const isSame = add.length === 0 && remove.length === 0;
+    if (isSame || (await change(options => commands.tag(item.path, add, remove, options)))) onDone();
+  };
+  return html`<form onSubmit=${save} class="panel">
+    <label>${STRINGS.memory.tagField} <input value=${tags} onInput=${event => setTags(event.target.value)} /></label>
+    <div class="buttons">
+      <button type="submit" class="main">${STRINGS.save}</button>
+      <button type="button" onClick=${onDone}>${STRINGS.cancel}</button>
+    </div>
+  </form>`;
+}
+
+/** Links in both directions, and mentions that a click makes into links. */
+function Links({ item }) {
+  const { commands, memory, change } = useContext(Page);
+  const answer = useAnswer(async () => {
+    const [to, from, mentions] = await Promise.all([
+      commands.notes({ conditions: [{ kind: 'linked-by', value: item.path }], limit: PAGE_ROWS }),
+      commands.notes({ conditions: [{ kind: 'link-to', value: item.path }], limit: PAGE_ROWS }),
+      commands.mentions(item.path),
+    ]);
+    return { to: to.notes, from: from.notes, mentions: mentions.notes };
+  }, [item.path]);
+  const notes = (title, list, extra = () => null) =>
+    list.length > 0 &&
+    html`<h2>${title}</h2>
+      <ul>
+        ${list.map(note => html`<li><${Item} name=${note.path}>${note.title}<//> ${extra(note)}</li>`)}
+      </ul>`;
+  return html`<${Answer} answer=${answer}>
+    ${reply => html`
+      ${notes(STRINGS.memory.links, reply.to)} ${notes(STRINGS.memory.backlinks, reply.from)}
+      ${notes(
+        STRINGS.memory.mentions,
+        reply.mentions,
+        note =>
+          !memory.isReadOnly &&
+          html`<button
+            type="button"
+            aria-label=${`${STRINGS.memory.makeLink}: ${note.title}`}
+            onClick=${() => change(options => commands.link(note.path, item.path, options))}
+          >
+            ${STRINGS.memory.makeLink}
+          </button>`,
+      )}
+    `}
+  <//>`;
+}
+
+/** The versions of an item: who wrote them, and what they changed. */
+function Versions({ item }) {
+  const { commands, memory, change } = useContext(Page);
+  const [open, setOpen] = useState(null);
+  const answer = useAnswer(() => commands.versions(item.path, { patch: true, limit: 20 }), [item.path]);
+  if (answer.error) return html`<${Problem} error=${answer.error} />`;
+  const versions = answer.reply?.versions ?? [];
+  if (versions.length === 0) return null;
+  return html`<h2>${STRINGS.memory.versions}</h2>
+    <ol class="rows versions">
+      ${versions.map(
+        version => html`<li>
+          <button
+            type="button"
+            aria-expanded=${open === version.number ? 'true' : 'false'}
+            onClick=${() => setOpen(open === version.number ? null : version.number)}
+          >
+            ${version.number}
+          </button>
+          ${STRINGS.history.kinds[version.kind] ?? version.kind}
+          ${version.operation && html` <${Who} operation=${version.operation} /> <${Time} value=${version.operation.time} />`}
+          ${open === version.number &&
+          html`<${Difference} text=${version.patch} />
+            ${!memory.isReadOnly &&
+            version.size !== null &&
+            html`<button
+              type="button"
+              onClick=${() => change(options => commands.restoreVersion(item.path, version.number, options))}
+            >
+              ${STRINGS.memory.restore}
+            </button>`}`}
+        </li>`,
+      )}
+    </ol>`;
+}
+
+/** A new note. */
+function NewView({ go }) {
+  const { commands, change } = useContext(Page);
+  const [title, setTitle] = useState('');
+  const [text, setText] = useState('');
+  const save = async event => {
+    event.preventDefault();
+    let path = null;
+    const done = await change(async options => {
+      const reply = await commands.remember(title, text, options);
+      path = reply.path;
+      return reply;
+    });
+    if (done) go(`memory/${encodeURIComponent(path)}`);
+  };
+  return html`<section aria-labelledby="new-title">
+    <h1 id="new-title">${STRINGS.memory.fresh}</h1>
+    <form onSubmit=${save} class="panel">
+      <label>
+        ${STRINGS.memory.freshTitle}
+        <input required value=${title} onInput=${event => setTitle(event.target.value)} />
+      </label>
+      <label>
+        ${STRINGS.memory.freshText}
+        <textarea required rows="10" value=${text} onInput=${event => setText(event.target.value)}></textarea>
+      </label>
+      <div class="buttons">
+        <button type="submit" class="main">${STRINGS.save}</button>
+        <a class="button" href="#/memory">${STRINGS.cancel}</a>
+      </div>
+    </form>
+  </section>`;
+}

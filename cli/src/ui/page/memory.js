@@ -1,0 +1,395 @@
+/**
+ * The one interface of the views: `call` runs a command of the contract, and returns its reply as `--json` prints it.
+ * `MemoryOverHttp` asks the server of this page, `MemoryInFile` has the answers in the page itself, and `MemoryInChat` asks the
+ * host of a chat. A host that runs the component in the page implements the same functions.
+ */
+class MemoryOverHttp {
+  constructor(csrf, isReadOnly) {
+    this.csrf = csrf;
+    this.isReadOnly = isReadOnly;
+    this.isLive = true;
+  }
+
+  async post(name, body) {
+    let response;
+    try {
+      response = await fetch(`api/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-saddlebag-csrf': this.csrf },
+        body: JSON.stringify(body),
+      });
+    } catch {
+      throw { code: 'server', message: STRINGS.signedOut, help: '' };
+    }
+    const text = await response.text();
+    let reply;
+    try {
+      reply = JSON.parse(text);
+    } catch {
+      throw { code: 'server', message: text.trim() || STRINGS.signedOut, help: '' };
+    }
+    if (!response.ok) throw reply.error;
+    return reply;
+  }
+
+  call(contractInterface, name, command, { operation = null, reason = null, at = null } = {}) {
+    return this.post('call', {
+      interface: contractInterface,
+      command: command === undefined ? name : { [name]: command },
+      operation,
+      reason,
+      at,
+    });
+  }
+
+  async render(text) {
+    return (await this.post('render', { text })).html;
+  }
+
+  async difference(before, after) {
+    return (await this.post('diff', { before, after })).diff;
+  }
+
+  status() {
+    return this.post('status', {});
+  }
+
+  hookLog() {
+    return this.post('hook-log', {});
+  }
+
+  /** Calls a function after each change, until the returned function is called. */
+  follow(changed) {
+    const events = new EventSource('api/changes');
+    let wasOpen = false;
+    events.addEventListener('change', changed);
+    // After a lost connection, changes may have been missed.
+    events.addEventListener('open', () => {
+      if (wasOpen) changed();
+      wasOpen = true;
+    });
+    return () => events.close();
+  }
+}
+
+/** The answers of the time when the file was made. */
+class MemoryInFile {
+  constructor(data) {
+    this.data = data;
+    this.isReadOnly = true;
+    this.isLive = false;
+  }
+
+  async call(contractInterface, name, command = {}) {
+    const { notes, entries, pending, operations, context } = this.data;
+    const deadLinks = this.data['dead-links'];
+    const ofNotes = list => ({ ...notes, links: [], notes: list, total: list.length });
+    switch (name) {
+      case 'context':
+        return context;
+      case 'list-notes': {
+        const conditions = command.filter?.conditions ?? [];
+        if (!command.filter) return command['with-links'] ? notes : { ...notes, links: [] };
+        const linked = (from, to, wanted) =>
+          new Set(notes.links.filter(link => link[from] === wanted).map(link => link[to]));
+        return ofNotes(
+          notes.notes.filter(note =>
+            conditions.every(({ kind, value }) => {
+              if (kind === 'path') return note.path === value;
+              if (kind === 'tag') return note.tags.includes(value);
+              if (kind === 'link-to') return linked('target', 'source', value).has(note.path);
+              if (kind === 'linked-by') return linked('source', 'target', value).has(note.path);
+              return true;
+            }) && (!command.filter.orphan || !notes.links.some(link => link.target === note.path)),
+          ),
+        );
+      }
+      case 'list-entries':
+        return entries;
+      case 'get-entry':
+        return this.found(entries.entries.find(entry => entry.key === command.key));
+      case 'pending': {
+        if (!command.name) return pending;
+        const items = pending.items.filter(item => item.path === command.name);
+        return { ...pending, items: items.map(item => ({ ...item, text: item.preview })), total: items.length };
+      }
+      case 'list-operations':
+        return operations;
+      case 'dead-links':
+        return deadLinks;
+      case 'tags': {
+        const counts = new Map();
+        for (const note of notes.notes) for (const tag of note.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+        return { tags: [...counts].map(([name, number]) => ({ name, notes: number, number: 0 })), skipped: [] };
+      }
+      case 'list-files':
+        return { files: [], next: null, total: 0, skipped: [] };
+      case 'read-file': {
+        const note = this.found(notes.notes.find(note => note.path === command.path));
+        return { path: note.path, text: this.data.texts[note.path], next_offset: null };
+      }
+      case 'resolve': {
+        const note = notes.notes.find(({ path, title }) => path === command.name || title === command.name);
+        const entry = entries.entries.find(({ key }) => key === command.name);
+        if (entry) return { kind: 'entry', path: entry.path, name: entry.key };
+        return { kind: 'note', path: this.found(note).path, name: note.title };
+      }
+      case 'list-versions':
+        return { versions: [], total: 0, cut: false };
+      case 'unlinked-mentions':
+        return { notes: [] };
+      case 'recall':
+      case 'search':
+        return this.search(command.query);
+    }
+    throw { code: 'not-found', message: STRINGS.notInFile, help: '' };
+  }
+
+  found(item) {
+    if (item === undefined) throw { code: 'not-found', message: STRINGS.notInFile, help: '' };
+    return item;
+  }
+
+  /** Returns what has every word, titles first. The ranking of the program needs the program. */
+  search(query) {
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const hit = (kind, path, title, text, date, unapproved) => {
+      const all = `${title}\n${text}`.toLowerCase();
+      if (!words.every(word => all.includes(word))) return [];
+      const line = text.split('\n').find(line => words.some(word => line.toLowerCase().includes(word))) ?? '';
+      const score = words.filter(word => title.toLowerCase().includes(word)).length;
+      return [{ kind, path, title, passage: line, date, score, unapproved, parts: [], superseded_by: null }];
+    };
+    const { notes, entries } = this.data;
+    const hits = [
+      ...notes.notes.flatMap(note => hit('note', note.path, note.title, this.data.texts[note.path], note.modified, note.unapproved)),
+      ...entries.entries.flatMap(entry =>
+        hit('entry', entry.path, entry.key, entry.content, entry.updated, entry.unapproved),
+      ),
+    ].sort((a, b) => b.score - a.score);
+    return { hits, total: hits.length, warnings: [], skipped: [] };
+  }
+
+  async render(text, path) {
+    return this.found(this.data.rendered[path]);
+  }
+
+  async difference() {
+    return '';
+  }
+
+  async status() {
+    return this.data.status;
+  }
+
+  async hookLog() {
+    return [];
+  }
+
+  follow() {
+    return () => {};
+  }
+}
+
+/** A call of the page that waits for the chat, in milliseconds. */
+const CHAT_TIME = 60_000;
+
+/**
+ * The page inside a chat: the host passes calls on as calls of a tool, by messages of the extension MCP Apps. The key for
+ * changes comes with the answer of the tool beside which the page is shown.
+ */
+class MemoryInChat {
+  constructor() {
+    this.isLive = true;
+    this.isReadOnly = true;
+    this.isInChat = true;
+    this.key = '';
+    this.waiting = new Map();
+    this.last = 0;
+    this.listeners = new Set();
+    addEventListener('message', event => event.source === parent && this.receive(event.data));
+  }
+
+  /** Introduces the page to the host. `shown` gets the question that the chat has asked memory. */
+  async connect(shown) {
+    this.shown = shown;
+    const info = { name: 'saddlebag', title: STRINGS.title, version: '1' };
+    const reply = await this.request('ui/initialize', {
+      appInfo: info,
+      appCapabilities: {},
+      protocolVersion: '2026-01-26',
+    });
+    this.dress(reply.hostContext);
+    this.send({ method: 'ui/notifications/initialized' });
+    new ResizeObserver(() => {
+      const { scrollWidth: width, scrollHeight: height } = document.documentElement;
+      this.send({ method: 'ui/notifications/size-changed', params: { width, height } });
+    }).observe(document.body);
+  }
+
+  send(message) {
+    parent.postMessage({ jsonrpc: '2.0', ...message }, '*');
+  }
+
+  request(method, params) {
+    this.last += 1;
+    const id = this.last;
+    this.send({ id, method, params });
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject({ code: 'server', message: STRINGS.signedOut, help: '' }), CHAT_TIME);
+      this.waiting.set(id, { resolve, reject, timer });
+    });
+  }
+
+  receive({ id, method, params, result, error } = {}) {
+    if (method === undefined) {
+      const waiting = this.waiting.get(id);
+      if (!waiting) return;
+      this.waiting.delete(id);
+      clearTimeout(waiting.timer);
+      if (error) waiting.reject({ code: 'server', message: error.message, help: '' });
+      else waiting.resolve(result);
+      return;
+    }
+    if (method === 'ui/notifications/tool-input') this.shown?.(params.arguments ?? {});
+    if (method === 'ui/notifications/tool-result') {
+      this.key = params._meta?.['saddlebag/key'] ?? this.key;
+      this.isReadOnly = this.key === '';
+      for (const listener of this.listeners) listener();
+    }
+    if (method === 'ui/notifications/host-context-changed') this.dress(params);
+    if (id !== undefined) this.send({ id, result: {} });
+  }
+
+  /** Takes light or dark from the host. */
+  dress(context) {
+    if (context?.theme) document.documentElement.style.colorScheme = context.theme;
+  }
+
+  async post(name, body) {
+    const reply = await this.request('tools/call', {
+      name: 'memory_page',
+      arguments: { call: name, body, key: this.key },
+    });
+    const { answer, error } = reply.structuredContent ?? {};
+    if (error || answer === undefined) {
+      throw error ?? { code: 'server', message: reply.content?.[0]?.text ?? STRINGS.signedOut, help: '' };
+    }
+    return answer;
+  }
+
+  openLink(url) {
+    return this.request('ui/open-link', { url });
+  }
+
+  follow(changed) {
+    this.listeners.add(changed);
+    return () => this.listeners.delete(changed);
+  }
+}
+for (const name of ['call', 'render', 'difference', 'status', 'hookLog']) {
+  MemoryInChat.prototype[name] = MemoryOverHttp.prototype[name];
+}
+
+/** Returns the memory that this page is for. */
+function memoryOfPage() {
+  const data = document.getElementById('data');
+  if (data) return new MemoryInFile(JSON.parse(data.textContent));
+  if (document.querySelector('meta[name="saddlebag-chat"]')) return new MemoryInChat();
+  const value = name => document.querySelector(`meta[name="saddlebag-${name}"]`)?.content;
+  return new MemoryOverHttp(value('csrf'), value('read-only') === 'true');
+}
+
+/** The commands that the views use, with the arguments that all of them give. */
+const COMMANDS = {
+  context: memory => at =>
+    memory.call(
+      'prompt',
+      'context',
+      { overflow: 'balanced', 'max-bytes': null, turn: null, entries: { policy: 'greedy' }, form: 'claude' },
+      { at },
+    ),
+  preview: memory => prompt =>
+    memory.call('session', 'recall-for-prompt', { session: 'preview', prompt, 'keep-out': [], 'dry-run': true }),
+  recall: memory => (query, more = {}) =>
+    memory.call('files', 'recall', {
+      query,
+      kinds: [],
+      offset: 0,
+      sort: [],
+      explain: false,
+      everywhere: false,
+      'assume-unchanged': false,
+      ...more,
+    }),
+  search: memory => query => memory.call('journal', 'search', { query, offset: 0, 'assume-unchanged': false }),
+  resolve: memory => name => memory.call('files', 'resolve', { name }),
+  notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
+    memory.call('notebook', 'list-notes', {
+      filter:
+        conditions.length > 0 || orphan
+          ? { conditions, tagless: false, orphan, 'missing-backlink': false, recursive: false }
+          : null,
+      sort: [{ by: 'modified', ascending: false }],
+      offset: 0,
+      'zk-links': false,
+      'with-text': false,
+      'with-links': false,
+      ...more,
+    }),
+  entries: memory => (limit, cursor = null, category = null) =>
+    memory.call('entries', 'list-entries', { filter: { category, 'all-tags': [], 'any-tags': [] }, limit, cursor }),
+  entry: memory => key => memory.call('entries', 'get-entry', { key }),
+  files: memory => (limit, after = null) => memory.call('files', 'list-files', { limit, after }),
+  tags: memory => () => memory.call('notebook', 'tags'),
+  pending: memory => (more = {}) => memory.call('trust', 'pending', more),
+  approve: memory => (items, options) =>
+    memory.call('trust', 'approve', { items, 'dry-run': false }, options),
+  reject: memory => (items, isForGood, options) =>
+    memory.call('trust', 'reject', { items, 'dry-run': false, 'for-good': isForGood }, options),
+  operations: memory => more => memory.call('history', 'list-operations', more),
+  versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),
+  version: memory => (name, version) => memory.call('history', 'read-version', { name, version }),
+  comparison: memory => (name, before, after) => memory.call('history', 'compare-versions', { name, before, after }),
+  restoreVersion: memory => (name, version, options) =>
+    memory.call('history', 'restore-version', { name, version, 'dry-run': false }, options),
+  undo: memory => more =>
+    memory.call('history', 'undo', { operations: [], 'only-own': false, 'skip-conflicts': false, 'dry-run': false, ...more }),
+  handOff: memory => (session, choice, options) =>
+    memory.call('session', 'choose-hand-off', { session, choice }, options),
+  deadLinks: memory => () => memory.call('notebook', 'dead-links', { 'only-notes': true }),
+  mentions: memory => note => memory.call('notebook', 'unlinked-mentions', { note }),
+  link: memory => (source, target, options) => memory.call('notebook', 'link', { source, target }, options),
+  tag: memory => (note, add, remove, options) => memory.call('notebook', 'tag-note', { note, add, remove }, options),
+  rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
+  remember: memory => (title, content, options) =>
+    memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
+  forgetNote: memory => (note, options) => memory.call('notebook', 'forget', { note }, options),
+  forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
+  storeEntry: memory => ({ version, ...entry }, options) =>
+    memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options),
+  replace: memory => (path, before, after, options) =>
+    memory.call(
+      'journal',
+      'edit',
+      { target: { page: path }, change: { replace: { 'old-text': before, 'new-text': after } } },
+      options,
+    ),
+};
+
+/** Returns the commands on a memory. */
+function commandsOf(memory) {
+  return Object.fromEntries(Object.entries(COMMANDS).map(([name, command]) => [name, command(memory)]));
+}
+
+/** Returns the whole text of a file, which is read in parts. */
+async function wholeText(memory, path) {
+  let text = '';
+  let offset = 0;
+  for (;;) {
+    const part = await memory.call('files', 'read-file', { path, offset: String(offset) });
+    text += part.text;
+    if (part.next_offset === null || part.next_offset === undefined) return text;
+    offset = part.next_offset;
+  }
+}

@@ -1,0 +1,205 @@
+const { html, render: mount, createContext, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } = htmPreact;
+
+/** What every view needs: `memory`, `commands`, `version` (grows with each change), `change`, `tell`, `setKeys`. */
+const Page = createContext(null);
+
+// Control and invisible characters, except line ends, tabs, and the selector that makes a sign an emoji.
+const HIDDEN =
+  /([\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0E\uFEFF\uFFA0\uFFF9-\uFFFB\u{E0000}-\u{E0FFF}])/u;
+
+/** Stored text, in which hidden characters can be seen. */
+function Shown({ text }) {
+  const parts = String(text ?? '').split(HIDDEN);
+  if (parts.length === 1) return parts[0];
+  return parts.map((part, index) => {
+    if (index % 2 === 0) return part;
+    const code = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    return html`<mark class="hidden-character" title=${STRINGS.hiddenCharacter(code)}>${code}</mark>`;
+  });
+}
+
+/** Number of questions whose answers the reader waits for. */
+let asked = 0;
+
+/** Waits until the reader waits for nothing. */
+async function idle() {
+  do await new Promise(done => setTimeout(done, 30));
+  while (asked > 0);
+}
+
+/**
+ * Asks memory, again after each change. Returns the reply, or the error; an old reply stays until there is a new one.
+ * What is for the margin comes later, so that it delays nothing: memory answers one question after another.
+ */
+function useAnswer(ask, inputs, { isLater = false } = {}) {
+  const { version } = useContext(Page);
+  const [answer, setAnswer] = useState({});
+  const counted = async () => {
+    asked += 1;
+    try {
+      return await ask();
+    } finally {
+      asked -= 1;
+    }
+  };
+  useEffect(() => {
+    let isWanted = true;
+    (isLater ? idle().then(() => (isWanted ? ask() : null)) : counted())
+      .then(
+        reply => isWanted && setAnswer({ reply }),
+        error => isWanted && setAnswer({ error: asError(error) }),
+      );
+    return () => {
+      isWanted = false;
+    };
+  }, [version, ...inputs]);
+  return answer;
+}
+
+/** Returns what was thrown as an error of the contract. */
+function asError(thrown) {
+  if (thrown?.message && thrown.code !== undefined) return thrown;
+  return { code: 'internal', message: String(thrown?.message ?? thrown), help: '' };
+}
+
+/** Handles keys while a view is shown. A key is a name of `KeyboardEvent.key`, or `g` and a second one. */
+function useKeys(keys) {
+  const { setKeys } = useContext(Page);
+  // After each rendering and before the next key, so that a key never meets an old state.
+  useLayoutEffect(() => setKeys(keys));
+}
+
+function Problem({ error }) {
+  if (!error) return null;
+  return html`<div class="problem" role="alert">
+    <strong>${STRINGS.failed}:</strong> <${Shown} text=${error.message} />
+    ${error.help && html`<div class="faint"><${Shown} text=${error.help} /></div>`}
+  </div>`;
+}
+
+/** The answer as soon as it is there. `children` makes it. */
+function Answer({ answer, children }) {
+  if (answer.error && answer.reply === undefined) return html`<${Problem} error=${answer.error} />`;
+  if (answer.reply === undefined) return html`<p class="faint" role="status">${STRINGS.loading}</p>`;
+  return html`<${Problem} error=${answer.error} />${children(answer.reply)}`;
+}
+
+/** A time as the reader's calendar has it. */
+function Time({ value }) {
+  if (!value) return null;
+  const time = new Date(value);
+  if (Number.isNaN(time.valueOf())) return html`<${Shown} text=${value} />`;
+  const text = time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return html`<time datetime=${time.toISOString()} title=${time.toISOString()}>${text}</time>`;
+}
+
+/** A unified difference, a line a row. The sign at the beginning says what colour says too. */
+function Difference({ text }) {
+  if (!text) return null;
+  const kind = line =>
+    line.startsWith('@@') || line.startsWith('---') || line.startsWith('+++')
+      ? 'diff-place'
+      : line.startsWith('+')
+        ? 'diff-added'
+        : line.startsWith('-')
+          ? 'diff-removed'
+          : '';
+  const lines = text.replace(/\n$/, '').split('\n');
+  return html`<pre class="diff" tabindex="0">${lines.map(
+    line => html`<span class=${kind(line)}><${Shown} text=${line} />${'\n'}</span>`,
+  )}</pre>`;
+}
+
+function Waits({ of }) {
+  if (!of) return null;
+  return html`<span class="tag waits" title=${STRINGS.inbox.provenance[of] ?? of}>${STRINGS.waiting}</span>`;
+}
+
+/** A link to an item in the page. */
+function Item({ name, children }) {
+  return html`<a href=${`#/memory/${encodeURIComponent(name)}`}><${Shown} text=${children ?? name} /></a>`;
+}
+
+/** A dialog that keeps the keyboard inside, and gives it back. */
+function Dialog({ title, onClose, children }) {
+  const element = useRef(null);
+  useEffect(() => {
+    element.current.showModal();
+  }, []);
+  return html`<dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose}>
+    <div class="bar">
+      <h2 id="dialog-title">${title}</h2>
+      <button type="button" onClick=${() => element.current.close()}>${STRINGS.close}</button>
+    </div>
+    ${children}
+  </dialog>`;
+}
+
+/** A text field with its own keys: Ctrl+S saves, Esc leaves it. */
+function Editor({ text, label, onSave, onCancel }) {
+  const [draft, setDraft] = useState(text);
+  const keys = event => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+      event.preventDefault();
+      onSave(draft);
+    }
+  };
+  return html`<form
+    class="editor"
+    onSubmit=${event => {
+      event.preventDefault();
+      onSave(draft);
+    }}
+  >
+    <textarea
+      aria-label=${label}
+      value=${draft}
+      rows=${Math.min(30, Math.max(8, draft.split('\n').length + 2))}
+      onInput=${event => setDraft(event.target.value)}
+      onKeyDown=${keys}
+      ref=${element => element && !element.dataset.hasFocused && ((element.dataset.hasFocused = 'yes'), element.focus())}
+    ></textarea>
+    <div class="buttons">
+      <button type="submit" class="main">${STRINGS.save}</button>
+      <button type="button" onClick=${onCancel}>${STRINGS.cancel}</button>
+    </div>
+  </form>`;
+}
+
+/** A button that asks for a second press, so that one slip does nothing. */
+function Confirmed({ label, question, onConfirm, isDisabled = false }) {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    return html`<button type="button" disabled=${isDisabled} onClick=${() => setAsking(true)}>${label}</button>`;
+  }
+  return html`<span class="confirm" role="group" aria-label=${label}>
+    <span>${question}</span>
+    <button
+      type="button"
+      class="main"
+      ref=${element => element?.focus()}
+      onClick=${() => {
+        setAsking(false);
+        onConfirm();
+      }}
+    >
+      ${STRINGS.confirm}
+    </button>
+    <button type="button" onClick=${() => setAsking(false)}>${STRINGS.cancel}</button>
+  </span>`;
+}
+
+/** Returns the name of a new operation of the history. */
+function newOperation() {
+  const bytes = crypto.getRandomValues(new Uint8Array(6));
+  return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('');
+}
+
+const bytesOf = text => new TextEncoder().encode(text).length;
+
+/** Moves through rows with `j` and `k`. Returns the row that is chosen, and a function that chooses one. */
+function step(rows, current, by) {
+  if (rows.length === 0) return current;
+  const at = rows.findIndex(row => row.id === current);
+  return rows[Math.max(0, Math.min(rows.length - 1, at === -1 ? 0 : at + by))].id;
+}

@@ -1,0 +1,176 @@
+//! [`Page`]: the site of the page. Every request passes [`Page::answer`], which checks who asks.
+//!
+//! The address that the program prints has a key that signs one browser in. The browser gets a cookie, and the page a
+//! second secret that each call must show: another page of this machine has the cookie sent, but cannot read the secret.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hyper::body::Incoming;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    ORIGIN, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::{Method, Request, Response, StatusCode};
+use saddlebag::protocol::ErrorCode;
+use serde_json::json;
+
+use super::api::{Api, status};
+use super::assets::{POLICY, SCRIPT, STYLE, served};
+use super::live::Live;
+use crate::failure::Failure;
+use crate::server::connections::Connection;
+use crate::server::http::{Answer, Site, answer, held, plain, read_body};
+use crate::server::secret::Secret;
+
+/// Maximum size of a call in bytes: a note, even if every character is escaped.
+const MAX_CALL_BYTES: usize = 8 << 20;
+const CSRF_HEADER: HeaderName = HeaderName::from_static("x-saddlebag-csrf");
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const SIGNED_OUT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Saddlebag</title>\
+                          <p>This browser is not signed in to this page. The address that <code>saddlebag ui</code> \
+                          prints signs in one browser, once. Run <code>saddlebag ui</code> again for another one.";
+
+/// The site of the page.
+pub(super) struct Page {
+    pub(super) api: Api,
+    /// `None` if the folder cannot be watched.
+    pub(super) live: Option<Live>,
+    pub(super) is_read_only: bool,
+    pub(super) port: u16,
+    /// Key in the address, which signs in one browser.
+    pub(super) key: Secret,
+    pub(super) is_key_used: AtomicBool,
+    /// Value of the cookie.
+    pub(super) session: Secret,
+    /// Secret that each call shows.
+    pub(super) csrf: Secret,
+}
+
+impl Site for Page {
+    async fn answer(&self, request: Request<Incoming>, place: &Connection) -> Answer {
+        let mut answer = self.route(request, place).await;
+        let headers = answer.headers_mut();
+        for (name, value) in [
+            (CONTENT_SECURITY_POLICY, POLICY),
+            (CACHE_CONTROL, "no-store"),
+            (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (REFERRER_POLICY, "no-referrer"),
+            (OPENER_POLICY, "same-origin"),
+            (RESOURCE_POLICY, "same-origin"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        answer
+    }
+}
+
+impl Page {
+    async fn route(&self, request: Request<Incoming>, place: &Connection) -> Answer {
+        let (method, path) = (request.method().clone(), request.uri().path().to_string());
+        if let Err(text) = self.check_origin(request.headers()) {
+            return plain(StatusCode::FORBIDDEN, text);
+        }
+        let is_signed_in = self.is_signed_in(request.headers());
+        if method == Method::GET && path == "/" && request.uri().query().is_some() {
+            return self.sign_in(request.uri().query().unwrap_or_default(), is_signed_in);
+        }
+        if !is_signed_in {
+            return answer(StatusCode::UNAUTHORIZED, "text/html; charset=utf-8", SIGNED_OUT.into());
+        }
+        let answering = place.answers();
+        let answered = match (&method, path.as_str()) {
+            (&Method::GET, "/") => {
+                let page = served(self.csrf.as_str(), self.is_read_only);
+                answer(StatusCode::OK, "text/html; charset=utf-8", page.into())
+            }
+            (&Method::GET, "/app.js") => answer(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT.into()),
+            (&Method::GET, "/app.css") => answer(StatusCode::OK, "text/css; charset=utf-8", STYLE.into()),
+            (&Method::GET, "/api/changes") => match &self.live {
+                Some(live) => {
+                    let mut answer = Response::new(live.events());
+                    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+                    answer
+                }
+                None => answer(StatusCode::NO_CONTENT, "text/plain", "".into()),
+            },
+            (&Method::POST, _) if let Some(name) = path.strip_prefix("/api/") => self.call(name, request).await,
+            _ => plain(StatusCode::NOT_FOUND, "there is no such page\n"),
+        };
+        held(answered, answering)
+    }
+
+    /// Refuses what another page sent, also one of another port of this machine.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), &'static str> {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let port = host.rsplit_once(':').map(|(_, port)| port);
+        if port != Some(self.port.to_string().as_str()) {
+            return Err("`Host` has another port\n");
+        }
+        let own = format!("http://{host}");
+        if headers.get(ORIGIN).is_some_and(|origin| origin.as_bytes() != own.as_bytes()) {
+            return Err("only this page gets an answer\n");
+        }
+        let is_from_here = headers.get(FETCH_SITE).is_none_or(|site| site == "same-origin" || site == "none");
+        if is_from_here { Ok(()) } else { Err("only this page gets an answer\n") }
+    }
+
+    /// Signs in the browser that shows the key, once.
+    fn sign_in(&self, query: &str, is_signed_in: bool) -> Answer {
+        let is_right = query.strip_prefix("key=").is_some_and(|key| self.key.is(key.as_bytes()));
+        let is_first = is_right && !self.is_key_used.swap(true, Ordering::Relaxed);
+        if !is_first && !is_signed_in {
+            return answer(StatusCode::UNAUTHORIZED, "text/html; charset=utf-8", SIGNED_OUT.into());
+        }
+        let mut answer = plain(StatusCode::SEE_OTHER, "");
+        answer.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
+        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie(), self.session.as_str());
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            answer.headers_mut().insert(SET_COOKIE, cookie);
+        }
+        answer
+    }
+
+    /// Returns the name of the cookie. A browser sends cookies to all ports of a host, so each port has a name.
+    fn cookie(&self) -> String {
+        format!("saddlebag-{}", self.port)
+    }
+
+    fn is_signed_in(&self, headers: &HeaderMap) -> bool {
+        let Some(cookies) = headers.get(COOKIE).and_then(|cookies| cookies.to_str().ok()) else { return false };
+        let name = self.cookie();
+        let mut pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
+        pairs.any(|(other, value)| other == name && self.session.is(value.as_bytes()))
+    }
+
+    async fn call(&self, name: &str, request: Request<Incoming>) -> Answer {
+        let shown = request.headers().get(CSRF_HEADER).and_then(|shown| shown.to_str().ok());
+        if !shown.is_some_and(|shown| self.csrf.is(shown.as_bytes())) {
+            return plain(
+                StatusCode::FORBIDDEN,
+                "the header `x-saddlebag-csrf` is missing or wrong; reload the page\n",
+            );
+        }
+        let body = match read_body(request.into_body(), MAX_CALL_BYTES).await {
+            Ok(body) => body,
+            Err(reason) => return reason.answer(),
+        };
+        let refusal = || {
+            let help = "start `saddlebag ui` without --read-only to change memory";
+            Failure::new(ErrorCode::NotPermitted, "this page only reads; nothing was changed", help)
+        };
+        let answered = match serde_json::from_slice(&body) {
+            Ok(given) => self.api.answer(name, given, self.is_read_only.then(refusal)).await,
+            Err(error) => Err(Failure::new(ErrorCode::InvalidArgument, format!("the body is not JSON: {error}"), "")),
+        };
+        let (code, value) = match answered {
+            Ok(value) => (StatusCode::OK, value),
+            Err(Failure { code, message, help }) => {
+                let status = StatusCode::from_u16(status(code)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                (status, json!({ "error": { "code": code.as_str(), "message": message, "help": help } }))
+            }
+        };
+        answer(code, "application/json", value.to_string().into())
+    }
+}

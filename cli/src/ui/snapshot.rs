@@ -1,0 +1,94 @@
+//! `saddlebag ui --out`: the page as one file, with the answers to the calls that its views make.
+
+use std::path::Path;
+
+use saddlebag::store::{Timestamp, utc_text};
+use serde_json::{Map, Value, json};
+
+use super::api::Api;
+use super::assets::one_file;
+use super::render::render;
+use crate::failure::{Exit, Failure, ProgramCode};
+use crate::output::{Output, single_line};
+
+/// Maximum number of notes, and of entries, that the file has with their text.
+const MAX_ITEMS: u32 = 5_000;
+/// Number of operations in the file.
+const MAX_OPERATIONS: u32 = 200;
+
+/// Writes the file.
+pub(super) async fn write(api: &Api, now: Timestamp, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    let now = now.seconds.unsigned_abs().saturating_mul(1_000_000_000);
+    let page = one_file(&data(api, now).await?.to_string());
+    std::fs::write(file, &page).map_err(|error| {
+        let message = format!("cannot write {}: {}", file.display(), saddlebag_host::io_cause(&error));
+        Failure::new(ProgramCode::Output, message, "name a file in a folder that exists")
+    })?;
+    output.line(&single_line(&format!("Wrote {}, {} bytes", file.display(), page.len())))?;
+    output.flush()?;
+    Ok(Exit::Done)
+}
+
+/// Returns the answers, by the name of the call and its arguments as the page writes them.
+async fn data(api: &Api, nanoseconds: u64) -> Result<Value, Failure> {
+    let mut answers = Map::new();
+    for (key, interface, command) in [
+        (
+            "context",
+            "prompt",
+            json!({ "context": { "overflow": "balanced", "max-bytes": null, "turn": null,
+            "entries": { "max-bytes": null, "policy": "greedy" }, "form": "claude" } }),
+        ),
+        (
+            "notes",
+            "notebook",
+            json!({ "list-notes": { "filter": null, "sort": [{ "by": "modified", "ascending": false }],
+            "limit": MAX_ITEMS, "offset": 0, "zk-links": false, "with-text": false, "with-links": true } }),
+        ),
+        (
+            "entries",
+            "entries",
+            json!({ "list-entries": { "filter": { "category": null, "all-tags": [], "any-tags": [],
+            "since": null, "until": null }, "limit": 1_000, "cursor": null } }),
+        ),
+        ("pending", "trust", json!({ "pending": { "limit": 1_000, "cursor": null, "name": null, "source": null } })),
+        (
+            "operations",
+            "history",
+            json!({ "list-operations": { "limit": MAX_OPERATIONS, "operation": null, "since": null,
+            "by": null } }),
+        ),
+        ("dead-links", "notebook", json!({ "dead-links": { "only-notes": true } })),
+    ] {
+        let call = json!({ "interface": interface, "command": command });
+        answers.insert(key.into(), api.answer("call", call, None).await?);
+    }
+    answers.insert("status".into(), api.answer("status", json!({}), None).await?);
+    let (mut texts, mut rendered) = (Map::new(), Map::new());
+    let notes = answers.get("notes").and_then(|reply| reply.get("notes")?.as_array()).cloned().unwrap_or_default();
+    for path in notes.iter().filter_map(|note| note.get("path")?.as_str()) {
+        let text = whole_text(api, path).await?;
+        rendered.insert(path.into(), json!(render(&text)));
+        texts.insert(path.into(), json!(text));
+    }
+    answers.insert("texts".into(), Value::Object(texts));
+    answers.insert("rendered".into(), Value::Object(rendered));
+    answers.insert("time".into(), json!(utc_text(nanoseconds)));
+    Ok(Value::Object(answers))
+}
+
+/// Returns the whole text of a file.
+async fn whole_text(api: &Api, path: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut offset = 0;
+    loop {
+        let command = json!({ "read-file": { "path": path, "offset": offset.to_string(), "max-bytes": null } });
+        let call = json!({ "interface": "files", "command": command });
+        let part = api.answer("call", call, None).await?;
+        text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
+        match part.get("next_offset").and_then(Value::as_u64) {
+            Some(next) => offset = next,
+            None => return Ok(text),
+        }
+    }
+}

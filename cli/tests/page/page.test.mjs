@@ -1,0 +1,641 @@
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+import { axeSource, chromium, closeBrowser, fill, withStore } from './support.mjs';
+
+after(closeBrowser);
+
+/** Text with everything that has broken a page or a terminal before. */
+const HOSTILE =
+  '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'><svg onload=alert(3)>\u202eevil\u200b\u001b[31m{{7*7}}${7*7}';
+
+const item = (page, title) => page.locator('.items .list .row', { hasText: title });
+const notice = page => page.locator('.notice');
+
+/** Sends a request as another program of the machine may. */
+function ask(address, { method = 'GET', headers = {}, body = '' } = {}) {
+  const { hostname, port, pathname, search } = new URL(address);
+  return new Promise((resolve, reject) => {
+    const request = http.request({ hostname, port, path: pathname + search, method, headers }, response => {
+      let text = '';
+      response.on('data', part => (text += part));
+      response.on('end', () => resolve({ status: response.statusCode, headers: response.headers, text }));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+test('an address without its key, and a key that was used, get nothing', () =>
+  withStore(async store => {
+    fill(store);
+    const address = await store.serve();
+    const { origin } = new URL(address);
+    for (const path of ['/', '/app.js', '/api/changes', '/?key=wrong', '/?key=', '/?x']) {
+      const answer = await ask(origin + path);
+      assert.equal(answer.status, 401, path);
+      assert.ok(!answer.text.includes('csrf') && !answer.text.includes('Postgres'), path);
+    }
+    const first = await ask(address);
+    assert.equal(first.status, 303);
+    const cookie = first.headers['set-cookie'][0];
+    assert.match(cookie, /HttpOnly; SameSite=Strict/);
+    assert.equal((await ask(address)).status, 401, 'the second use');
+    const session = { cookie: cookie.split(';')[0] };
+    const page = await ask(origin + '/', { headers: session });
+    assert.equal(page.status, 200);
+    assert.match(page.headers['content-security-policy'], /default-src 'none'; script-src 'self'/);
+    const csrf = /csrf" content="([^"]+)/.exec(page.text)[1];
+    const call = headers => ask(`${origin}/api/status`, { method: 'POST', headers: { ...session, ...headers }, body: '{}' });
+    assert.equal((await call({ 'x-saddlebag-csrf': csrf })).status, 200);
+    // Without the secret of the page, with another one, and without the cookie.
+    assert.equal((await call({})).status, 403);
+    assert.equal((await call({ 'x-saddlebag-csrf': 'x'.repeat(43) })).status, 403);
+    assert.equal((await call({ 'x-saddlebag-csrf': csrf, cookie: '' })).status, 401);
+    // From another page of this machine, from elsewhere, and under another name of the host.
+    for (const headers of [
+      { origin: 'http://127.0.0.1:1' },
+      { origin: 'http://localhost:3000' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { host: 'evil.example' },
+      { host: `evil.example:${new URL(origin).port}` },
+      { host: '127.0.0.1:1' },
+    ]) {
+      const answer = await call({ 'x-saddlebag-csrf': csrf, ...headers });
+      assert.equal(answer.status, 403, JSON.stringify(headers));
+    }
+    assert.equal((await call({ 'x-saddlebag-csrf': csrf, origin })).status, 200);
+  }));
+
+test('a page of another origin reads nothing and changes nothing', () =>
+  withStore(async store => {
+    fill(store);
+    const address = await store.serve();
+    const page = await store.visit(address);
+    const { origin } = new URL(address);
+    const other = http.createServer((_, response) => response.end('<!doctype html><title>evil</title>')).listen(0, '127.0.0.1');
+    await new Promise(ready => other.once('listening', ready));
+    const evil = await page.context().newPage();
+    await evil.goto(`http://127.0.0.1:${other.address().port}/`);
+    const read = await evil.evaluate(async target => {
+      const tried = [];
+      for (const [path, options] of [
+        ['/', {}],
+        ['/', { mode: 'no-cors' }],
+        ['/api/status', { method: 'POST', body: '{}', credentials: 'include' }],
+      ]) {
+        try {
+          tried.push((await fetch(target + path, options)).type);
+        } catch {
+          tried.push('refused');
+        }
+      }
+      const frame = document.createElement('iframe');
+      frame.src = target;
+      document.body.append(frame);
+      await new Promise(ready => (frame.onload = ready));
+      tried.push(frame.contentDocument ? 'framed' : 'refused');
+      return tried;
+    }, origin);
+    assert.deepEqual(read, ['refused', 'refused', 'refused', 'refused']);
+    other.close();
+  }));
+
+test('the prompt is shown byte for byte with sources, and a prompt shows what the hook would add', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open('#/prompt');
+    await page.locator('table.block').waitFor();
+    const lines = await page.locator('table.block td.code').allTextContents();
+    assert.equal(lines.join('\n'), store.json('context', '--entries').block);
+    const source = page.locator('table.block tr', { hasText: 'Staging runs on' });
+    await page.locator('table.block td.source a', { hasText: 'staging_host' }).waitFor();
+    assert.equal(await source.count(), 1);
+    await page.locator('.rows li', { hasText: 'api_version' }).filter({ hasText: 'unapproved' }).waitFor();
+    assert.match(await page.locator('.budget').textContent(), /of 32768 bytes/);
+    await page.getByLabel('Prompt', { exact: true }).fill('Which port does Postgres listen on?');
+    await page.keyboard.press('Enter');
+    const added = await page.locator('pre.added').textContent();
+    assert.match(added, /5433/);
+    await page.locator('summary', { hasText: 'Score' }).first().click();
+    assert.match(await page.locator('details[open]').textContent(), /coverage/);
+    await page.getByLabel('Prompt', { exact: true }).fill('Tell me a joke about giraffes');
+    await page.getByRole('button', { name: 'Show what would be added' }).click();
+    await page.getByText('Nothing would be added.').waitFor();
+    // A preview is not recorded.
+    assert.equal(store.json('sessions', 'list').sessions?.length ?? 0, 0);
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('the inbox has one key for each answer, and each can be undone', () =>
+  withStore(async store => {
+    for (const name of ['one', 'two', 'three', 'four', 'five']) {
+      store.run('--provenance', 'tool', 'remember', '--key', name, `The tool says ${name}.`);
+    }
+    const page = await store.open('#/inbox');
+    const rows = page.locator('.list li');
+    const waiting = () => store.json('list', '--pending').total;
+    await rows.nth(4).waitFor();
+    const current = () => page.locator('.list li.current .title').textContent();
+    const press = async (key, told) => {
+      const name = await current();
+      await page.locator('section pre.text').waitFor();
+      await page.waitForFunction(name => document.querySelector('pre.text')?.textContent.includes(`says ${name}`), name);
+      await page.keyboard.press(key);
+      if (told) await notice(page).filter({ hasText: told }).waitFor();
+      return name;
+    };
+    const accepted = await press('a', 'Accepted: ');
+    assert.equal(waiting(), 4);
+    await page.keyboard.press('u');
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.equal(waiting(), 5);
+    await page.locator('.list li', { hasText: accepted }).getByRole('button').click();
+    await press('a', 'Accepted: ');
+    const rejected = await press('r', 'Rejected: ');
+    assert.equal(waiting(), 3);
+    assert.ok(!store.json('list', '--kind', 'entry').entries.some(entry => entry.key === rejected));
+    const name = await press('R');
+    await page.getByRole('dialog').getByRole('button', { name: 'Do it' }).click();
+    await notice(page).filter({ hasText: 'Rejected for good' }).waitFor();
+    assert.throws(() => store.agent('remember', '--key', 'again', `THE TOOL  says ${name}.`), /rejected/);
+    const edited = await press('e');
+    const field = page.getByRole('textbox', { name: edited });
+    await field.fill('A person has corrected this.');
+    await page.keyboard.press('Control+s');
+    await notice(page).filter({ hasText: 'Accepted: ' }).waitFor();
+    const { entries } = store.json('list', '--kind', 'entry');
+    const entry = entries.find(entry => entry.key === edited);
+    assert.equal(entry.content, 'A person has corrected this.');
+    assert.equal(entry.unapproved, null);
+    assert.equal(waiting(), 1);
+    await page.getByRole('button', { name: 'Accept all shown' }).click();
+    await page.getByRole('button', { name: 'Do it' }).click();
+    await page.getByText('Nothing waits for approval.').waitFor();
+    assert.equal(waiting(), 0);
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('an answer in the inbox is only for the text that was shown', () =>
+  withStore(async store => {
+    store.run('--provenance', 'tool', 'remember', '--key', 'one', 'The tool says one.');
+    const page = await store.open('#/inbox');
+    await page.locator('section pre.text', { hasText: 'says one' }).waitFor();
+    // The page is told of changes, so the answer must be faster than the news of one.
+    await page.route('**/api/call', async route => {
+      if (!route.request().postData().includes('"approve"')) return route.continue();
+      store.run('--provenance', 'tool', 'remember', '--key', 'one', 'Something else entirely.');
+      return route.continue();
+    });
+    await page.keyboard.press('a');
+    await page.locator('.notice.problem').waitFor();
+    assert.equal(store.json('list', '--pending').total, 1);
+  }));
+
+test('memory is searched as you type, filtered, read, edited, renamed, linked, tagged and forgotten', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open();
+    await item(page, 'Postgres port').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('which port does postgres');
+    await page.waitForFunction(() => document.querySelector('.items .row .title')?.textContent === 'Postgres port');
+    await page.getByLabel('Exact words only').check();
+    await page.getByLabel('Search memory').fill('5433');
+    await item(page, 'Postgres').waitFor();
+    await page.getByLabel('Exact words only').uncheck();
+    await page.getByLabel('Search memory').fill('');
+    await page.getByRole('button', { name: 'database 1' }).click();
+    await page.waitForFunction(() => document.querySelectorAll('.items .row').length === 1);
+    await page.getByRole('button', { name: 'database 1' }).click();
+    await page.getByRole('button', { name: /^Entries/ }).click();
+    await item(page, 'Postgres port').waitFor({ state: 'detached' });
+    await item(page, 'staging_host').waitFor();
+    await page.getByRole('button', { name: /^Entries/ }).click();
+
+    await item(page, 'Postgres port').click();
+    const article = page.locator('article');
+    await article.locator('.rendered a', { hasText: 'Load balancer' }).click();
+    await article.getByRole('heading', { name: 'Load balancer' }).waitFor();
+    await article.locator('li a', { hasText: 'Postgres port' }).waitFor();
+    // The log mentions the note without a link.
+    await article.getByRole('button', { name: /^Make a link/ }).click();
+    await page.waitForFunction(() => !document.body.textContent.includes('Mentions without a link'));
+    assert.equal(store.json('related', 'Load balancer').notes.length, 2);
+
+    await page.keyboard.press('e');
+    const field = page.getByRole('textbox', { name: 'Load balancer' });
+    await field.fill((await field.inputValue()).replace('8443', '9443'));
+    await page.keyboard.press('Control+s');
+    await notice(page).filter({ hasText: 'Saved.' }).waitFor();
+    assert.match(store.run('show', 'Load balancer'), /9443/);
+    await notice(page).getByRole('button', { name: 'Undo' }).click();
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.match(store.run('show', 'Load balancer'), /8443/);
+
+    await article.getByRole('button', { name: 'Rename' }).click();
+    await article.getByText('2 notes link to it.').waitFor();
+    await article.getByLabel('New title').fill('Edge proxy');
+    await page.keyboard.press('Enter');
+    await article.getByRole('heading', { name: 'Edge proxy' }).waitFor();
+    assert.match(store.run('show', 'Postgres port'), /\[\[Edge proxy\]\]|edge-proxy/);
+
+    await article.getByRole('button', { name: 'Tags', exact: true }).click();
+    await article.getByLabel('Tags, separated by spaces').fill('infra proxy');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'proxy 1' }).waitFor();
+
+    await article.getByRole('button', { name: 'Forget' }).click();
+    await notice(page).filter({ hasText: 'Forgotten: Edge proxy' }).waitFor();
+    await item(page, 'Edge proxy').waitFor({ state: 'detached' });
+    await page.keyboard.press('u');
+    await item(page, 'Edge proxy').waitFor();
+
+    await page.getByRole('link', { name: 'New note' }).click();
+    await page.getByLabel('Title').fill('Written by hand');
+    await page.getByLabel('Text').fill('A fact of mine.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await article.getByRole('heading', { name: 'Written by hand' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('many items are selected by key, tagged and forgotten as one operation', () =>
+  withStore(async store => {
+    for (const name of ['A', 'B', 'C', 'D']) store.run('remember', `Note ${name}`, 'text');
+    const page = await store.open();
+    await item(page, 'Note A').waitFor();
+    for (const keys of ['j', 'x', 'j', 'x']) await page.keyboard.press(keys);
+    await page.getByText('2 selected').waitFor();
+    await page.locator('.bulk input').fill('old');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'old 2' }).waitFor();
+    await item(page, 'Note A').focus();
+    for (const keys of ['k', 'k', 'k', 'x', 'j', 'x']) await page.keyboard.press(keys);
+    await page.getByText('2 selected').waitFor();
+    await page.keyboard.press('#');
+    await notice(page).filter({ hasText: 'Forgotten: 2 items' }).waitFor();
+    assert.equal(store.json('list', '--kind', 'note').total, 2);
+    await notice(page).getByRole('button', { name: 'Undo' }).click();
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.equal(store.json('list', '--kind', 'note').total, 4);
+  }));
+
+test('an edit that meets the change of an agent loses neither text', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open();
+    await item(page, 'Postgres port').click();
+    const article = page.locator('article');
+    await article.getByRole('button', { name: 'Edit' }).click();
+    const field = page.getByRole('textbox', { name: 'Postgres port' });
+    const before = await field.inputValue();
+    await field.fill(before.replace('5433', '6000'));
+    store.agent('edit', 'Postgres port', '--old', 'another database', '--new', 'MySQL');
+    // The draft stays while the page follows the change.
+    await page.waitForTimeout(400);
+    assert.match(await field.inputValue(), /6000/);
+    await page.keyboard.press('Control+s');
+    await page.getByText('Somebody changed this item').waitFor();
+    assert.match(await page.locator('pre.diff').first().textContent(), /MySQL[\s\S]*6000/);
+    assert.match(store.run('show', 'Postgres port'), /5433, because MySQL/);
+    await page.getByRole('button', { name: 'Edit the text as it is now' }).click();
+    assert.match(await field.inputValue(), /MySQL/);
+    await field.fill((await field.inputValue()).replace('5433', '6000'));
+    await page.keyboard.press('Control+s');
+    await notice(page).filter({ hasText: 'Saved.' }).waitFor();
+    assert.match(store.run('show', 'Postgres port'), /6000, because MySQL/);
+  }));
+
+test('history shows who changed what by session, and undoes an operation or a session', () =>
+  withStore(async store => {
+    fill(store);
+    store.run('edit', 'Postgres port', '--old', '5433', '--new', '5434');
+    const payload = { hook_event_name: 'SessionStart', session_id: 'abc', cwd: store.project, source: 'startup' };
+    store.run('hook', '--client', 'claude-code', { input: JSON.stringify(payload) });
+    const page = await store.open('#/history');
+    const edit = page.locator('.day .rows > li', { hasText: 'edit' }).first();
+    await edit.locator('button.row').click();
+    assert.match(await edit.locator('pre.diff').textContent(), /-Postgres listens on 5433[\s\S]*\+Postgres listens on 5434/);
+    assert.match(await edit.locator('.who').textContent(), /You/);
+    await edit.getByRole('button', { name: /^Undo this/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.match(store.run('show', 'Postgres port'), /5433/);
+    await page.locator('.day .rows > li.undone').first().waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('the graph is drawn, and its lists lead to notes', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open('#/graph');
+    await page.locator('canvas[data-drawn]').waitFor();
+    await page.getByText('1 links').waitFor();
+    for (const colour of ['tag', 'age', 'folder']) await page.getByLabel('Colour by').selectOption(colour);
+    const points = await page.locator('canvas').evaluate(canvas => {
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return data.reduce((sum, value, index) => sum + (index % 4 === 3 && value > 0), 0);
+    });
+    assert.ok(points > 100, `${points} points`);
+    await page.locator('ol a', { hasText: 'Load balancer' }).click();
+    await page.locator('article h1', { hasText: 'Load balancer' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('health names dead links, files that cannot be read, and failures of hooks', () =>
+  withStore(async store => {
+    fill(store);
+    store.run('write', 'daily', 'See [[Nowhere]].');
+    const { path: file } = store.json('show', '--path', 'Load balancer');
+    writeFileSync(path.join(path.dirname(path.resolve(store.root, file)), 'broken.md'), Buffer.from([0xff, 0xfe, 0x00]));
+    const page = await store.open('#/health');
+    await page.locator('li', { hasText: 'Nowhere' }).waitFor();
+    await page.locator('li', { hasText: 'broken.md' }).waitFor();
+    await page.getByRole('row', { name: /Notes \d/ }).waitFor();
+    await page.locator('.plot').waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('two pages and an agent follow each other', () =>
+  withStore(async store => {
+    fill(store);
+    const one = await store.open();
+    const two = await store.open('#/inbox');
+    await item(one, 'Postgres port').waitFor();
+    store.agent('remember', 'From the agent', 'An agent wrote this.');
+    await item(one, 'From the agent').waitFor();
+    store.run('--provenance', 'tool', 'remember', 'From a tool', 'A tool wrote this.');
+    await two.locator('.list .row', { hasText: 'from-a-tool' }).click();
+    await two.locator('pre.text', { hasText: 'A tool wrote this.' }).waitFor();
+    await item(one, 'From a tool').locator('.waits').waitFor();
+    await two.keyboard.press('a');
+    await notice(two).filter({ hasText: 'Accepted' }).waitFor();
+    await one.waitForFunction(() => !document.querySelector('.items .list')?.textContent.includes('From a toolnotewaits'));
+    await two.goto(new URL(two.url()).origin + '/#/memory');
+    await item(two, 'From the agent').click();
+    await two.locator('article').getByRole('button', { name: 'Forget' }).click();
+    await notice(two).waitFor();
+    await item(one, 'From the agent').waitFor({ state: 'detached' });
+    assert.deepEqual([...one.failures, ...two.failures], []);
+  }));
+
+test('hostile text is text in every view', () =>
+  withStore(async store => {
+    const inLine = HOSTILE.replace('\u001b', '');
+    store.run('remember', `Title ${inLine.slice(0, 60)}`, `Body ${HOSTILE}\n\n![x](https://evil.example/x.png) [y](javascript:alert(4)) <a href="javascript:alert(5)">z</a>`, '--tag', 'a"b<i>c');
+    store.run('--provenance', 'tool', 'remember', `Waits ${inLine.slice(0, 60)}`, `Body ${HOSTILE}`);
+    store.run('remember', '--key', 'key', `Content ${HOSTILE}`);
+    store.run('write', 'daily', `Log ${HOSTILE}`);
+    store.run('--reason', `reason ${inLine}`, 'edit', 'key', '--old', 'Content', '--new', 'Changed');
+    const page = await store.open();
+    const views = ['memory', 'prompt', 'inbox', 'history', 'graph', 'health'];
+    for (const view of views) {
+      await page.goto(new URL(page.url()).origin + `/#/${view}`);
+      await page.waitForTimeout(300);
+      if (view === 'history') for (const row of await page.locator('.day button.row').all()) await row.click();
+      if (view === 'prompt') {
+        await page.getByLabel('Prompt', { exact: true }).fill(`Title Body evil ${HOSTILE}`);
+        await page.keyboard.press('Enter');
+      }
+      if (view === 'memory') {
+        await page.getByLabel('Search memory').fill('evil');
+        await page.waitForTimeout(200);
+      }
+      await page.waitForTimeout(300);
+      const found = await page.evaluate(() => ({
+        foreign: document.querySelectorAll('#app script, #app iframe, #app svg, #app img, #app [onerror], #app [onload]').length,
+        links: [...document.querySelectorAll('#app a')].map(a => a.getAttribute('href')).filter(href => !/^(#|https?:|mailto:)/.test(href ?? '#')),
+        raw: /[\u202e\u200b\u001b]/.test(document.getElementById('app').textContent),
+      }));
+      assert.deepEqual(found, { foreign: 0, links: [], raw: false }, view);
+    }
+    for (const name of (await page.evaluate(async () => {
+      const csrf = document.querySelector('meta[name="saddlebag-csrf"]').content;
+      const memory = new MemoryOverHttp(csrf, false);
+      const { notes } = await commandsOf(memory).notes();
+      return notes.map(note => note.path);
+    })).concat('key')) {
+      await page.goto(new URL(page.url()).origin + `/#/memory/${encodeURIComponent(name)}`);
+      await page.locator('article').waitFor();
+      for (const mode of ['As text', 'As a page']) {
+        await page.locator('article').getByRole('button', { name: mode }).click();
+        await page.waitForTimeout(150);
+        assert.equal(await page.locator('article :is(script, img, svg, iframe)').count(), 0, name);
+        assert.ok(!/[\u202e\u200b\u001b]/.test(await page.locator('article').textContent()), name);
+      }
+    }
+    const origin = new URL(page.url()).origin;
+    assert.deepEqual(page.requests.filter(url => !url.startsWith(origin)), []);
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('a page that only reads changes nothing', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open('', { options: ['--read-only'] });
+    await page.getByText('This page only reads.').waitFor();
+    await item(page, 'Postgres port').click();
+    await page.locator('article .rendered').waitFor();
+    assert.equal(await page.locator('article').getByRole('button', { name: 'Forget' }).count(), 0);
+    const refused = await page.evaluate(async () => {
+      const memory = new MemoryOverHttp(document.querySelector('meta[name="saddlebag-csrf"]').content, false);
+      const commands = commandsOf(memory);
+      const tried = [() => commands.forgetEntry('staging_host'), () => commands.remember('X', 'y'), () => commands.undo({})];
+      const codes = [];
+      for (const attempt of tried) codes.push(await attempt().then(() => 'done', error => error.code));
+      codes.push(await commands.preview('Postgres port').then(() => 'done', error => error.code));
+      return codes;
+    });
+    assert.deepEqual(refused, ['not-permitted', 'not-permitted', 'not-permitted', 'done']);
+    assert.match(store.run('show', 'staging_host'), /staging/);
+  }));
+
+test('an empty memory explains the first steps', () =>
+  withStore(async store => {
+    const page = await store.open();
+    await page.getByText('Memory is empty.').waitFor();
+    await page.getByText('saddlebag setup').waitFor();
+    for (const view of ['prompt', 'inbox', 'history', 'graph', 'health']) {
+      await page.goto(new URL(page.url()).origin + `/#/${view}`);
+      await page.locator('main h1').first().waitFor();
+    }
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('every view is accessible, wide and narrow, light and dark', () =>
+  withStore(async store => {
+    fill(store);
+    for (const [size, scheme] of [
+      [{ width: 1280, height: 800 }, 'light'],
+      [{ width: 360, height: 740 }, 'dark'],
+    ]) {
+      const page = await store.open('', { size, scheme });
+      const views = ['memory', 'memory/Postgres%20port', 'prompt', 'inbox', 'history', 'graph', 'health', 'new'];
+      for (const view of views) {
+        await page.goto(new URL(page.url()).origin + `/#/${view}`);
+        await page.locator('main :is(h1, h2):visible').first().waitFor();
+        await page.waitForTimeout(400);
+        await page.evaluate(axeSource);
+        const { violations } = await page.evaluate(() =>
+          axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }),
+        );
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html.slice(0, 120)).join(' | ')}`);
+        assert.deepEqual(found, [], `${view} ${size.width} ${scheme}`);
+        const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(wider <= 0, `${view} is ${wider} pixels wider than a window of ${size.width}`);
+      }
+    }
+  }));
+
+test('the files of the page are small', () =>
+  withStore(async store => {
+    const page = await store.open();
+    const sizes = await page.evaluate(async () => {
+      const texts = await Promise.all(['/', '/app.js', '/app.css'].map(async path => (await fetch(path)).text()));
+      return texts;
+    });
+    const compressed = sizes.map(text => gzipSync(text, { level: 9 }).length);
+    const total = compressed.reduce((sum, size) => sum + size, 0);
+    assert.ok(total < 60 * 1024, `${total} bytes compressed`);
+  }));
+
+test('everything is reached by keyboard', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open();
+    await item(page, 'Postgres port').waitFor();
+    for (const [key, title] of [['p', 'Prompt'], ['i', 'Inbox'], ['h', 'History'], ['g', 'Graph'], ['s', 'Health'], ['m', 'Memory']]) {
+      await page.keyboard.press('g');
+      await page.keyboard.press(key);
+      await page.waitForFunction(title => document.title.startsWith(title), title);
+    }
+    await page.keyboard.press('?');
+    await page.getByRole('dialog').getByText('Next item, previous item').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('textbox').fill('postgres');
+    await page.getByRole('dialog').locator('.row', { hasText: 'Postgres port' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('article h1', { hasText: 'Postgres port' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => location.hash === '#/memory');
+    await page.keyboard.press('j');
+    const row = await page.evaluate(() => document.activeElement.className);
+    assert.equal(row, 'row');
+    await page.keyboard.press('Enter');
+    await page.locator('article').waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('one file shows memory without a server', () =>
+  withStore(async store => {
+    fill(store);
+    const file = path.join(store.folder, 'memory.html');
+    store.run('ui', '--out', file);
+    const context = await (await chromium()).newContext();
+    const page = await context.newPage();
+    const failures = [];
+    page.on('pageerror', error => failures.push(error.message));
+    page.on('console', message => message.type() === 'error' && failures.push(message.text()));
+    const requests = [];
+    page.on('request', request => requests.push(request.url()));
+    await page.goto(`file://${file}`);
+    await item(page, 'Postgres port').click();
+    await page.locator('article .rendered', { hasText: '5433' }).waitFor();
+    await page.getByLabel('Search memory').fill('caddy');
+    await item(page, 'Load balancer').waitFor();
+    for (const view of ['prompt', 'inbox', 'history', 'graph', 'health']) {
+      await page.goto(`file://${file}#/${view}`);
+      await page.locator('main h1').first().waitFor();
+      await page.waitForTimeout(200);
+      assert.equal(await page.locator('main .problem').count(), 0, view);
+    }
+    assert.deepEqual(failures, []);
+    assert.ok(requests.every(url => url.startsWith('file://') || url.startsWith('data:')));
+  }));
+
+test('somebody who never saw the program finds a fact, why it is in the prompt, who wrote it, and takes it back', () =>
+  withStore(async store => {
+    fill(store);
+    store.agent('remember', 'Checkout timeout', 'The checkout times out after 90 seconds.', '--tag', 'checkout');
+    const page = await store.open();
+    // What does the agent know about the checkout?
+    await page.getByLabel('Search memory').fill('checkout timeout');
+    await page.waitForFunction(() => document.querySelector('.items .row .title')?.textContent === 'Checkout timeout');
+    await item(page, 'Checkout timeout').first().click();
+    await page.locator('article .rendered', { hasText: '90 seconds' }).waitFor();
+    // Who wrote it?
+    await page.locator('article .versions .who', { hasText: 'main' }).waitFor();
+    // Would it be in a prompt, and why?
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    await page.getByLabel('Prompt', { exact: true }).fill('When does the checkout time out?');
+    await page.keyboard.press('Enter');
+    await page.locator('pre.added', { hasText: '90 seconds' }).waitFor();
+    const hit = page.locator('ol.rows > li', { hasText: 'Checkout timeout' }).first();
+    await hit.locator('summary').click();
+    assert.match(await hit.locator('details').textContent(), /checkout/);
+    // Take it back.
+    await hit.getByRole('link').click();
+    await page.locator('article').getByRole('button', { name: 'Forget' }).click();
+    await notice(page).filter({ hasText: 'Forgotten' }).waitFor();
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    await page.getByLabel('Prompt', { exact: true }).fill('When does the checkout time out?');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.querySelector('main').textContent.includes('Nothing would be added') || !document.querySelector('pre.added')?.textContent.includes('90'));
+    assert.deepEqual(page.failures, []);
+  }));
+
+/** A shop with the memory of a few weeks, for pictures. */
+function shop(store) {
+  fill(store);
+  const notes = [
+    ['Checkout', 'The checkout talks to [[Payments]] and [[Postgres port]]. It times out after 90 seconds.', 'checkout'],
+    ['Payments', 'Stripe, through a queue. A payment is retried three times. See [[Rate limits]].', 'payments'],
+    ['Search', 'Typesense, rebuilt each night from [[Catalogue]].', 'search'],
+    ['Catalogue', 'Products come from the ERP each hour. Prices are in cents.', 'catalogue'],
+    ['Deploys', 'Blue-green, behind [[Load balancer]]. Roll back with `make rollback`.', 'infra'],
+    ['Sessions', 'Sessions live in Redis for 14 days. See [[Load balancer]].', 'infra'],
+    ['Emails', 'Postmark sends order mails, from [[Checkout]].', 'checkout'],
+  ];
+  for (const [title, text, tag] of notes) store.run('remember', title, text, '--tag', tag);
+  store.agent('remember', 'Flaky test', 'test_checkout_retry needs the queue to be empty. See [[Checkout]].', '--tag', 'checkout');
+  store.run('edit', 'Postgres port', '--old', '5433', '--new', '5434');
+  store.run('remember', '--key', 'test_command', 'Run tests with `make test`, not with pytest.');
+}
+
+const PICTURES = process.env.SADDLEBAG_PICTURES;
+
+test('pictures of the views', { skip: PICTURES ? false : 'made with SADDLEBAG_PICTURES=FOLDER' }, () =>
+  withStore(async store => {
+    shop(store);
+    const folder = path.resolve(PICTURES);
+    mkdirSync(folder, { recursive: true });
+    const size = { width: 1100, height: 640 };
+    const page = await store.open('', { size });
+    const take = async name => {
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: path.join(folder, `ui-${name}.png`) });
+    };
+    await item(page, 'Load balancer').click();
+    await page.locator('article h1', { hasText: 'Load balancer' }).waitFor();
+    await take('memory');
+    await page.goto(new URL(page.url()).origin + '/#/prompt');
+    await page.getByLabel('Prompt', { exact: true }).fill('Why does the checkout time out?');
+    await page.keyboard.press('Enter');
+    await page.locator('pre.added').waitFor();
+    await take('prompt');
+    await page.goto(new URL(page.url()).origin + '/#/inbox');
+    await page.locator('section pre.text').waitFor();
+    await take('inbox');
+    await page.goto(new URL(page.url()).origin + '/#/graph');
+    await page.waitForTimeout(2000);
+    await take('graph');
+  }));
