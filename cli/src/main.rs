@@ -25,6 +25,7 @@ mod global;
 mod help;
 mod history;
 mod hook;
+mod html;
 mod import;
 mod input;
 mod item;

@@ -7,6 +7,7 @@ use saddlebag::files::ItemKind;
 use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::store::{Timestamp, utc_text};
 
+use super::graph::GraphForm;
 use crate::failure::Failure;
 use crate::help::example;
 use crate::input::{nanoseconds, shown_path, since};
@@ -70,6 +71,16 @@ pub(crate) struct ListArgs {
     /// Print the links between the notes
     #[arg(long)]
     pub(super) links: bool,
+    /// Form of the links: dot (Graphviz), mermaid, or html
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        requires = "links",
+        conflicts_with = "json",
+        hide_possible_values = true
+    )]
+    pub(super) format: Option<GraphForm>,
     /// List the tags of notes instead, with the number of notes of each
     #[arg(long, conflicts_with = "dead_links")]
     tags: bool,

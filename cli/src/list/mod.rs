@@ -4,6 +4,7 @@ mod all;
 mod args;
 mod dead_links;
 mod entries;
+mod graph;
 mod notes;
 mod pages;
 mod tags;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use saddlebag::notebook::{GraphLink, ListNotes, ListNotesReply, NoteInfo};
 
 use super::args::ListArgs;
-use super::pages;
+use super::{graph, pages};
 use crate::failure::Failure;
 use crate::note::filter::sort_keys;
 use crate::note::shared::{mark, warn};
@@ -24,6 +24,14 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
     if output.is_json() {
         let reply = pages::list_all(store, &request, output)?;
         output.object(&reply)?;
+        return Ok(());
+    }
+    if let Some(form) = args.format {
+        let reply = pages::list_all(store, &request, output)?;
+        graph::print(&reply, form, output)?;
+        output.flush()?;
+        warn(&reply.warnings, output);
+        warn_of_skipped(&reply.skipped, output);
         return Ok(());
     }
     let print = if args.links { print_links } else { print_notes };

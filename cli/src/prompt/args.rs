@@ -2,12 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use saddlebag::context::{BlockForm, Overflow};
 
 use crate::help::example;
 use crate::past::AtArgs;
 use crate::word::word;
+
+/// Form of a report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReportForm {
+    #[default]
+    Text,
+    Html,
+}
 
 /// Print the memory block for a prompt
 #[derive(Debug, Args)]
@@ -43,6 +51,10 @@ pub(crate) struct ContextArgs {
     /// Instead of the text, print its size and what it leaves out
     #[arg(long)]
     pub(super) report: bool,
+    /// Form of the report: text; or html, with each line of the block and its source
+    #[arg(long, value_name = "FORM", value_enum, default_value_t, requires = "report", conflicts_with_all = ["json", "preamble"],
+        hide_possible_values = true, hide_default_value = true)]
+    pub(super) format: ReportForm,
     /// Instead of the block, print the file of each of its lines
     #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message", "preamble"])]
     pub(super) sources: bool,

@@ -624,8 +624,8 @@ test('pictures of the views', { skip: PICTURES ? false : 'made with SADDLEBAG_PI
       await page.waitForTimeout(500);
       await page.screenshot({ path: path.join(folder, `ui-${name}.png`) });
     };
-    await item(page, 'Load balancer').click();
-    await page.locator('article h1', { hasText: 'Load balancer' }).waitFor();
+    await item(page, 'Postgres port').click();
+    await page.locator('article h1', { hasText: 'Postgres port' }).waitFor();
     await take('memory');
     await page.goto(new URL(page.url()).origin + '/#/prompt');
     await page.getByLabel('Prompt', { exact: true }).fill('Why does the checkout time out?');

@@ -12,6 +12,7 @@ mod disk;
 mod entries;
 mod exchange;
 mod expunge;
+mod forms;
 mod golden;
 mod hook;
 mod instructions;

@@ -1,0 +1,83 @@
+//! The links between notes, in forms that other programs draw.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use saddlebag::notebook::ListNotesReply;
+use saddlebag::trust::for_terminal;
+
+use crate::failure::Failure;
+use crate::html::{escaped, page};
+use crate::output::Output;
+
+/// Form of the links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum GraphForm {
+    /// For Graphviz.
+    Dot,
+    /// For Mermaid, as in Markdown.
+    Mermaid,
+    /// A page of its own.
+    Html,
+}
+
+/// Prints notes and links.
+pub(super) fn print(reply: &ListNotesReply, form: GraphForm, output: &mut Output) -> Result<(), Failure> {
+    let numbers: BTreeMap<&str, usize> =
+        reply.notes.iter().enumerate().map(|(number, note)| (note.path.as_str(), number)).collect();
+    let links: Vec<(usize, usize)> = reply
+        .links
+        .iter()
+        .filter_map(|link| Some((*numbers.get(link.source.as_str())?, *numbers.get(link.target.as_str())?)))
+        .collect();
+    let titles: Vec<String> = reply.notes.iter().map(|note| for_terminal(&note.title).replace('\n', " ")).collect();
+    match form {
+        GraphForm::Dot => {
+            output.line("digraph memory {\n  node [shape=box];")?;
+            for (number, title) in titles.iter().enumerate() {
+                let title = title.replace('\\', "\\\\").replace('"', "\\\"");
+                output.line(&format!("  n{number} [label=\"{title}\"];"))?;
+            }
+            for (source, target) in links {
+                output.line(&format!("  n{source} -> n{target};"))?;
+            }
+            output.line("}")?;
+        }
+        GraphForm::Mermaid => {
+            output.line("graph LR")?;
+            for (number, title) in titles.iter().enumerate() {
+                output.line(&format!("  n{number}[\"{}\"]", of_mermaid(title)))?;
+            }
+            for (source, target) in links {
+                output.line(&format!("  n{source} --> n{target}"))?;
+            }
+        }
+        GraphForm::Html => {
+            let mut targets: Vec<Vec<usize>> = vec![Vec::new(); titles.len()];
+            for (source, target) in links {
+                targets[source].push(target);
+            }
+            let link = |number: &usize| format!("<a href=\"#n{number}\">{}</a>", escaped(&titles[*number]));
+            let rows =
+                reply.notes.iter().zip(&titles).zip(&targets).enumerate().map(|(number, ((note, title), to))| {
+                    let to: Vec<String> = to.iter().map(link).collect();
+                    format!(
+                        "<tr id=\"n{number}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
+                        escaped(title),
+                        to.join(", "),
+                        escaped(&note.path)
+                    )
+                });
+            let rows: String = rows.collect();
+            let head =
+                "<tr><th scope=\"col\">Note</th><th scope=\"col\">Links to</th><th scope=\"col\">Path</th></tr>\n";
+            output.text(&page("Links between notes", &format!("<table>\n{head}{rows}</table>\n")))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a label as Mermaid writes it: signs with a meaning become numbers.
+fn of_mermaid(title: &str) -> String {
+    title.chars().map(|c| if "\"#<>&;`".contains(c) { format!("#{};", u32::from(c)) } else { c.to_string() }).collect()
+}
