@@ -74,10 +74,10 @@ pub(crate) struct ListArgs {
     /// Form of the links: dot (Graphviz), mermaid, or html
     #[arg(
         long,
+        hide_short_help = true,
         value_name = "FORM",
         value_enum,
         requires = "links",
-        conflicts_with = "json",
         hide_possible_values = true
     )]
     pub(super) format: Option<GraphForm>,

@@ -21,6 +21,9 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
         with_text: args.snippets && output.is_json(),
         ..ListNotes::default()
     };
+    if output.is_json() && args.format.is_some() {
+        return Err(Failure::usage("--format is not for JSON", "leave out --json or --format"));
+    }
     if output.is_json() {
         let reply = pages::list_all(store, &request, output)?;
         output.object(&reply)?;

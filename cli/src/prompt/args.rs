@@ -52,8 +52,16 @@ pub(crate) struct ContextArgs {
     #[arg(long)]
     pub(super) report: bool,
     /// Form of the report: text; or html, with each line of the block and its source
-    #[arg(long, value_name = "FORM", value_enum, default_value_t, requires = "report", conflicts_with_all = ["json", "preamble"],
-        hide_possible_values = true, hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        default_value_t,
+        requires = "report",
+        conflicts_with = "preamble",
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub(super) format: ReportForm,
     /// Instead of the block, print the file of each of its lines
     #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message", "preamble"])]

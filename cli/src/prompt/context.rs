@@ -54,6 +54,9 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     if args.message && args.form != BlockForm::Openai {
         return Err(Failure::usage("--message needs OpenAI's form", "give --for openai as well"));
     }
+    if output.is_json() && args.format == ReportForm::Html {
+        return Err(Failure::usage("--format is not for JSON", "leave out --json or --format"));
+    }
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
     let preamble_given = preamble.is_some();
     let mut store = Store::open(global)?;

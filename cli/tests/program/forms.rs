@@ -37,4 +37,5 @@ fn links_and_the_block_are_printed_as_pages_without_a_script() {
     assert!(links.contains("<a href=\"#n"), "{links}");
     assert!(block.contains("MEMORY.md</td>") && block.contains("&lt;script&gt;alert(1)"), "{block}");
     store.run(&["context", "--format", "html"]).exits(2);
+    store.run(&["--json", "context", "--report", "--format", "html"]).exits(2);
 }
