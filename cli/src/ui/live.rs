@@ -49,12 +49,12 @@ impl Live {
     }
 }
 
-/// Returns the next event. The first one says that the page is connected.
+/// Returns the next event. The first one is a comment, with which the answer begins.
 async fn next(
     (mut receiver, is_first): (Receiver<()>, bool),
 ) -> Option<(Result<Frame<Bytes>, Infallible>, (Receiver<()>, bool))> {
     let event = if is_first {
-        "event: open\ndata: \n\n"
+        ": open\n\n"
     } else {
         match receiver.recv().await {
             Ok(()) | Err(RecvError::Lagged(_)) => "event: change\ndata: \n\n",

@@ -301,6 +301,13 @@ test('an edit that meets the change of an agent loses neither text', () =>
     // The draft stays while the page follows the change.
     await page.waitForTimeout(400);
     assert.match(await field.inputValue(), /6000/);
+    // So it does while the reader looks at another item.
+    await item(page, 'Load balancer').click();
+    await article.getByRole('heading', { name: 'Load balancer' }).waitFor();
+    await item(page, 'Postgres port').click();
+    await field.waitFor();
+    assert.match(await field.inputValue(), /6000/);
+    await field.focus();
     await page.keyboard.press('Control+s');
     await page.getByText('Somebody changed this item').waitFor();
     assert.match(await page.locator('pre.diff').first().textContent(), /MySQL[\s\S]*6000/);
@@ -330,6 +337,62 @@ test('history shows who changed what by session, and undoes an operation or a se
     assert.match(store.run('show', 'Postgres port'), /5433/);
     await page.locator('.day .rows > li.undone').first().waitFor();
     assert.deepEqual(page.failures, []);
+  }));
+
+/** Gives an event of a client to the hook. */
+function hook(store, name, more) {
+  const payload = { hook_event_name: name, session_id: 'monday', cwd: store.project, ...more };
+  store.run('hook', '--client', 'claude-code', { input: JSON.stringify(payload) });
+}
+
+test('a session is undone as a whole, and its hand-off is chosen', () =>
+  withStore(async store => {
+    hook(store, 'SessionStart', { source: 'startup' });
+    hook(store, 'UserPromptSubmit', { prompt: 'Move the checkout to port 9000.' });
+    hook(store, 'UserPromptSubmit', { prompt: 'And test it.' });
+    hook(store, 'SessionEnd', { reason: 'exit' });
+    const page = await store.open('#/history');
+    const sessions = page.locator('section', { has: page.getByRole('heading', { name: 'Sessions' }) }).last();
+    await sessions.waitFor();
+    await page.getByRole('button', { name: 'Undo the session' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator('li', { hasText: 'end-session' }).waitFor();
+    await dialog.getByRole('button', { name: 'Undo' }).click();
+    await sessions.waitFor({ state: 'detached' });
+    await dialog.waitFor({ state: 'detached' });
+    await page.keyboard.press('u');
+    await sessions.getByRole('button', { name: 'Never hand this on' }).click();
+    await notice(page).filter({ hasText: /session/ }).waitFor();
+    await sessions.getByRole('button', { name: 'Begin the next session with this' }).click();
+    await notice(page).filter({ hasText: /next/ }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('a version of a note is brought back', () =>
+  withStore(async store => {
+    fill(store);
+    store.run('edit', 'Postgres port', '--old', '5433', '--new', '5434');
+    const page = await store.open('#/memory/Postgres%20port');
+    const versions = page.locator('.versions > li');
+    await versions.nth(1).waitFor();
+    await versions.nth(1).getByRole('button').first().click();
+    await versions.nth(1).getByRole('button', { name: 'Bring back this version' }).click();
+    await notice(page).waitFor();
+    assert.match(store.run('show', 'Postgres port'), /5433/);
+    // The address has the title, and the item is the same under its path.
+    await page.locator('article .rendered', { hasText: '5433' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('the block is shown as it was', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open('#/prompt');
+    await page.locator('table.block').waitFor();
+    await page.getByLabel('As it was at').fill('2020-01-01T00:00');
+    await page.locator('table.block').waitFor({ state: 'detached' });
+    await page.getByLabel('As it was at').fill('');
+    await page.locator('table.block').waitFor();
   }));
 
 test('the graph is drawn, and its lists lead to notes', () =>

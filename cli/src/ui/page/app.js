@@ -77,8 +77,9 @@ function App({ memory }) {
       const reply = await work({ operation });
       const skipped = reply?.skipped?.map(item => item.reason).filter(Boolean) ?? [];
       if (skipped.length > 0) throw { code: 'skipped', message: skipped.join('; '), help: '' };
-      lastOperation.current = operation;
-      tell(text ?? reply?.message ?? STRINGS.memory.saved, operation);
+      // An undo names its own operation.
+      lastOperation.current = reply?.operation ?? operation;
+      tell(text ?? reply?.message ?? STRINGS.memory.saved, lastOperation.current);
       return true;
     } catch (thrown) {
       tell(null, null, asError(thrown));

@@ -291,6 +291,9 @@ function ItemView({ name, go }) {
     if (await change(options => forgetItem(commands, item, options), STRINGS.memory.forgotten(item.title))) go('memory');
   };
   const canChange = item && !memory.isReadOnly;
+  useEffect(() => {
+    if (item && DRAFTS.has(item.path)) setMode('edit');
+  }, [item?.path]);
   useKeys({ e: () => canChange && setMode('edit'), '#': () => canChange && forget() });
   return html`<${Answer} answer=${answer}>
     ${() => html`<article>
@@ -388,46 +391,62 @@ function OpenView({ target, folder, go }) {
   return html`<${Problem} error=${error} />`;
 }
 
-/** Edits an item. If somebody else was faster, nothing is lost: the draft and what differs stay on the page. */
+/** Texts that are being edited, with the text that each began with. They stay while the reader looks at other items. */
+const DRAFTS = new Map();
+
+addEventListener('beforeunload', event => DRAFTS.size > 0 && event.preventDefault());
+
+/** Edits an item. If somebody else was faster, neither text is lost. */
 function EditItem({ item, onDone }) {
   const { commands, memory, change } = useContext(Page);
-  const [base, setBase] = useState(item.before);
+  const [edited, setEdited] = useState(DRAFTS.get(item.path) ?? { base: item.before, text: item.content });
   const [conflict, setConflict] = useState(null);
-  const save = async draft => {
+  const { base } = edited;
+  const end = () => {
+    DRAFTS.delete(item.path);
+    onDone();
+  };
+  const goOn = (now, text) => {
+    setEdited({ base: now, text });
+    setConflict(null);
+  };
+  const save = async text => {
     const now =
       item.kind === 'entry'
         ? await commands.entry(item.name).catch(() => null)
         : { content: await wholeText(memory, item.path).catch(() => null) };
     if (now?.content !== base.content || now?.version !== base.version) {
-      const difference = await memory.difference(now?.content ?? '', draft).catch(() => '');
-      setConflict({ now, draft, difference });
+      const difference = await memory.difference(now?.content ?? '', text).catch(() => '');
+      setConflict({ now, text, difference });
       return;
     }
     const saved = await change(async options => {
-      const reply = await storeText(commands, { ...item, is_entry: item.kind === 'entry' }, base, draft, options);
+      const reply = await storeText(commands, { ...item, is_entry: item.kind === 'entry' }, base, text, options);
       if (reply.state === 'conflict') throw { code: 'stale-version', message: STRINGS.memory.conflict, help: '' };
       return reply;
     }, STRINGS.memory.saved);
-    if (saved) onDone();
+    if (saved) end();
   };
+  const isThere = typeof conflict?.now?.content === 'string';
   return html`
     ${conflict &&
     html`<div class="problem" role="alert">
-      <p>${STRINGS.memory.conflict}</p>
-      <${Difference} text=${conflict.difference} />
-      ${conflict.now?.content !== null &&
-      conflict.now &&
-      html`<button
-        type="button"
-        onClick=${() => {
-          setBase(conflict.now);
-          setConflict(null);
-        }}
-      >
-        ${STRINGS.memory.takeTheirs}
-      </button>`}
+      <p>${isThere ? STRINGS.memory.conflict : STRINGS.memory.gone}</p>
+      ${isThere &&
+      html`<${Difference} text=${conflict.difference} />
+        <div class="buttons">
+          <button type="button" onClick=${() => goOn(conflict.now, conflict.now.content)}>${STRINGS.memory.takeTheirs}</button>
+          <button type="button" onClick=${() => goOn(conflict.now, conflict.text)}>${STRINGS.memory.keepMine}</button>
+        </div>`}
     </div>`}
-    <${Editor} key=${base.content} text=${base.content} label=${item.title} onSave=${save} onCancel=${onDone} />
+    <${Editor}
+      key=${`${base.version} ${base.content} ${edited.text}`}
+      text=${edited.text}
+      label=${item.title}
+      onInput=${text => DRAFTS.set(item.path, { base, text })}
+      onSave=${save}
+      onCancel=${end}
+    />
   `;
 }
 

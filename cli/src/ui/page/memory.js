@@ -353,8 +353,13 @@ const COMMANDS = {
   comparison: memory => (name, before, after) => memory.call('history', 'compare-versions', { name, before, after }),
   restoreVersion: memory => (name, version, options) =>
     memory.call('history', 'restore-version', { name, version, 'dry-run': false }, options),
-  undo: memory => more =>
-    memory.call('history', 'undo', { operations: [], 'only-own': false, 'skip-conflicts': false, 'dry-run': false, ...more }),
+  undo: memory => (more, options) =>
+    memory.call(
+      'history',
+      'undo',
+      { operations: [], 'only-own': false, 'skip-conflicts': false, 'dry-run': false, ...more },
+      options,
+    ),
   handOff: memory => (session, choice, options) =>
     memory.call('session', 'choose-hand-off', { session, choice }, options),
   deadLinks: memory => () => memory.call('notebook', 'dead-links', { 'only-notes': true }),

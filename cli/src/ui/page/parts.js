@@ -47,7 +47,7 @@ function useAnswer(ask, inputs, { isLater = false } = {}) {
     (isLater ? idle().then(() => (isWanted ? ask() : null)) : counted())
       .then(
         reply => isWanted && setAnswer({ reply }),
-        error => isWanted && setAnswer({ error: asError(error) }),
+        error => isWanted && setAnswer(old => ({ reply: old.reply, error: asError(error) })),
       );
     return () => {
       isWanted = false;
@@ -136,7 +136,7 @@ function Dialog({ title, onClose, children }) {
 }
 
 /** A text field with its own keys: Ctrl+S saves, Esc leaves it. */
-function Editor({ text, label, onSave, onCancel }) {
+function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
   const [draft, setDraft] = useState(text);
   const keys = event => {
     if ((event.ctrlKey || event.metaKey) && event.key === 's') {
@@ -155,7 +155,10 @@ function Editor({ text, label, onSave, onCancel }) {
       aria-label=${label}
       value=${draft}
       rows=${Math.min(30, Math.max(8, draft.split('\n').length + 2))}
-      onInput=${event => setDraft(event.target.value)}
+      onInput=${event => {
+        setDraft(event.target.value);
+        onInput(event.target.value);
+      }}
       onKeyDown=${keys}
       ref=${element => element && !element.dataset.hasFocused && ((element.dataset.hasFocused = 'yes'), element.focus())}
     ></textarea>

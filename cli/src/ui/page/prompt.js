@@ -145,7 +145,7 @@ function Preview() {
           html`<h2>${STRINGS.prompt.added}</h2>
             ${reply.text
               ? html`<pre class="added" tabindex="0"><${Shown} text=${reply.text} /></pre>
-                  <p class="faint">${bytesOf(reply.text)} bytes</p>`
+                  <p class="faint">${STRINGS.prompt.addedSize(bytesOf(reply.text))}</p>`
               : html`<p>${STRINGS.prompt.addedNothing}</p>`}
             ${reply.not_shown.length > 0 &&
             html`<h2>${STRINGS.prompt.notShown}</h2>

@@ -88,6 +88,8 @@ const STRINGS = {
     freshText: 'Text',
     conflict: 'Somebody changed this item while you edited it. Nothing was saved. The difference between the text now and yours:',
     takeTheirs: 'Edit the text as it is now',
+    keepMine: 'Keep my text, and save it over theirs',
+    gone: 'Somebody forgot or moved this item while you edited it. Nothing was saved; your text is below.',
     forgotten: name => `Forgotten: ${name}`,
     forgottenMany: number => `Forgotten: ${number} items`,
     saved: 'Saved.',
@@ -117,6 +119,7 @@ const STRINGS = {
     field: 'Prompt',
     ask: 'Show what would be added',
     added: 'This would be added',
+    addedSize: bytes => `${bytes} bytes, about ${Math.max(1, Math.floor(bytes / 4))} tokens`,
     addedNothing: 'Nothing would be added.',
     notShown: 'Found, but not added',
     reasons: {
