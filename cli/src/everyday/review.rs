@@ -14,8 +14,8 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 use crate::trust::{print_item, waiting};
 
-/// Answers, as the question names them.
-const ANSWERS: &str = "a accept, e edit and accept, r reject, R reject for good, s skip, q quit";
+/// Meaning of the answers.
+const ANSWERS: &str = "a accepts, e edits and accepts, r rejects, R rejects for good, s skips, q quits";
 
 /// Decide about what waits for approval, one item after another
 ///
@@ -76,14 +76,25 @@ fn review(
     output: &mut Output,
 ) -> Result<bool, Failure> {
     loop {
-        let Some(answer) = output.answer(&format!("{place}: {ANSWERS}?"))? else { return Ok(false) };
+        let Some(answer) = output.answer(&format!("{place}: what to do (a, e, r, R, s, q, ? for help)?"))? else {
+            return Ok(false);
+        };
         let (skipped, counted) = match answer.as_str() {
             "a" => (approve(item, store, output)?, &mut counts.accepted),
             "r" => (reject(item, false, store, output)?, &mut counts.rejected),
-            "R" => (reject(item, true, store, output)?, &mut counts.rejected),
+            "R" => {
+                let question = "Reject this text for good, whoever brings it back, until `unforget`?";
+                if !output.asks(question)? {
+                    continue;
+                }
+                (reject(item, true, store, output)?, &mut counts.rejected)
+            }
             "e" => {
                 let name = ItemName { name: item.path.to_string(), kind: None };
-                edit::edit(&name, global, output)?;
+                if let Err(failure) = edit::edit(&name, global, output) {
+                    output.warning(&failure.to_string());
+                    continue;
+                }
                 match waiting(store, item.path.as_str(), output)? {
                     Ok(edited) => (approve(&edited, store, output)?, &mut counts.accepted),
                     Err(_) => (Vec::new(), &mut counts.accepted),
@@ -91,7 +102,10 @@ fn review(
             }
             "s" | "" => (Vec::new(), &mut counts.skipped),
             "q" => return Ok(false),
-            _ => continue,
+            _ => {
+                output.note(ANSWERS);
+                continue;
+            }
         };
         for SkippedItem { name, reason } in &skipped {
             output.line(&format!("skipped {}: {}", single_line(name), single_line(reason)))?;

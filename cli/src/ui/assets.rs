@@ -4,6 +4,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::html::escaped;
+
 /// Script of the page: Preact with htm, and our files in an order in which each knows those before it.
 pub(super) const SCRIPT: &str = concat!(
     include_str!("page/vendor/htm-preact.js"),
@@ -30,9 +32,10 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
                                  img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Returns the page that the server serves. `csrf` is what its calls must show.
-pub(super) fn served(csrf: &str, is_read_only: bool) -> String {
+pub(super) fn served(csrf: &str, is_read_only: bool, memory: &str) -> String {
+    let memory = escaped(memory);
     let head = format!(
-        "<meta name=\"saddlebag-csrf\" content=\"{csrf}\">\n<meta name=\"saddlebag-read-only\" content=\"{is_read_only}\">\n\
+        "<meta name=\"saddlebag-memory\" content=\"{memory}\">\n<meta name=\"saddlebag-csrf\" content=\"{csrf}\">\n<meta name=\"saddlebag-read-only\" content=\"{is_read_only}\">\n\
          <link rel=\"stylesheet\" href=\"app.css\">"
     );
     PAGE.replacen(HEAD, &head, 1).replacen(END, "<script src=\"app.js\"></script>", 1)
@@ -76,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_page_needs_no_script_of_its_own_and_no_other_host() {
-        let page = served("x", false);
+        let page = served("x", false, "<shop>");
         assert!(!page.contains("<script>") && !page.contains(" on") && !page.contains("style="), "{page}");
         assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
         for text in [SCRIPT, STYLE, PAGE] {

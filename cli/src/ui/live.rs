@@ -24,7 +24,7 @@ const BACKLOG: usize = 1;
 pub(super) struct Live(broadcast::Sender<()>);
 
 impl Live {
-    /// Starts the task that publishes. It ends with the watch.
+    /// Starts the task that publishes. If the folder cannot be watched, it ends at once, and there are no events.
     pub(super) fn publish(mut seen: UnboundedReceiver<Noticed>) -> Self {
         let live = Self(broadcast::Sender::new(BACKLOG));
         let sender = live.0.clone();

@@ -13,11 +13,13 @@ mod site;
 mod snapshot;
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use saddlebag::notebook::ListNotes;
+use saddlebag_host::Project;
 use tokio::runtime;
 use tokio::sync::mpsc;
 
@@ -31,6 +33,7 @@ use crate::output::Output;
 use crate::server::http::{listen, serve};
 use crate::server::secret::Secret;
 use crate::server::worker::Memory;
+use crate::store::{Root, project};
 use live::Live;
 use site::Page;
 
@@ -43,15 +46,22 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
         .enable_all()
         .build()
         .map_err(|error| Failure::new(ProgramCode::Server, format!("cannot start: {error}"), ""))?;
+    let name = name(global)?;
     let entered = runtime.enter();
     let (sender, seen) = mpsc::unbounded_channel();
     let sender = args.out.is_none().then_some(sender);
     let (memory, _, _) = Memory::open(global.clone(), &[], CALL_TIME, sender)?;
     if let Some(file) = &args.out {
         let api = Api::new(memory, global);
-        return runtime.block_on(snapshot::write(&api, global.now.unwrap_or_else(saddlebag_host::now), file, output));
+        return runtime.block_on(snapshot::write(
+            &api,
+            &name,
+            global.now.unwrap_or_else(saddlebag_host::now),
+            file,
+            output,
+        ));
     }
-    let live = (!seen.is_closed()).then(|| Live::publish(seen));
+    let live = Live::publish(seen);
     drop(entered);
     runtime.block_on(async {
         // Reads the index while the browser starts.
@@ -67,6 +77,7 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
             api: Api::new(memory, global),
             live,
             is_read_only: args.read_only,
+            memory: name.clone(),
             port,
             key: Secret::new()?,
             is_key_used: AtomicBool::new(false),
@@ -84,4 +95,16 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
         serve(listener, Arc::new(page)).await;
         Ok(Exit::Done)
     })
+}
+
+/// Returns the name of the memory for people: its project, and the agent if it is not the usual one.
+fn name(global: &Global) -> Result<String, Failure> {
+    let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = match project(global)? {
+        _ if global.user => "all projects".to_string(),
+        Project::Notebook => last(Root::from_options(global)?.path()),
+        Project::Path(path) => last(&path.canonicalize().unwrap_or(path)),
+        Project::Slug(slug) => slug,
+    };
+    Ok(if global.agent == "main" { name } else { format!("{name}, {}", global.agent) })
 }

@@ -35,9 +35,10 @@ const SIGNED_OUT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8
 /// The site of the page.
 pub(super) struct Page {
     pub(super) api: Api,
-    /// `None` if the folder cannot be watched.
-    pub(super) live: Option<Live>,
+    pub(super) live: Live,
     pub(super) is_read_only: bool,
+    /// Name of the memory, for people.
+    pub(super) memory: String,
     pub(super) port: u16,
     /// Key in the address, which signs in one browser.
     pub(super) key: Secret,
@@ -82,19 +83,16 @@ impl Page {
         let answering = place.answers();
         let answered = match (&method, path.as_str()) {
             (&Method::GET, "/") => {
-                let page = served(self.csrf.as_str(), self.is_read_only);
+                let page = served(self.csrf.as_str(), self.is_read_only, &self.memory);
                 answer(StatusCode::OK, "text/html; charset=utf-8", page.into())
             }
             (&Method::GET, "/app.js") => answer(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT.into()),
             (&Method::GET, "/app.css") => answer(StatusCode::OK, "text/css; charset=utf-8", STYLE.into()),
-            (&Method::GET, "/api/changes") => match &self.live {
-                Some(live) => {
-                    let mut answer = Response::new(live.events());
-                    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-                    answer
-                }
-                None => answer(StatusCode::NO_CONTENT, "text/plain", "".into()),
-            },
+            (&Method::GET, "/api/changes") => {
+                let mut answer = Response::new(self.live.events());
+                answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+                answer
+            }
             (&Method::POST, _) if let Some(name) = path.strip_prefix("/api/") => self.call(name, request).await,
             _ => plain(StatusCode::NOT_FOUND, "there is no such page\n"),
         };

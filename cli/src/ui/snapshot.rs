@@ -17,9 +17,15 @@ const MAX_ITEMS: u32 = 5_000;
 const MAX_OPERATIONS: u32 = 200;
 
 /// Writes the file.
-pub(super) async fn write(api: &Api, now: Timestamp, file: &Path, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) async fn write(
+    api: &Api,
+    name: &str,
+    now: Timestamp,
+    file: &Path,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let now = now.seconds.unsigned_abs().saturating_mul(1_000_000_000);
-    let page = one_file(&data(api, now).await?.to_string());
+    let page = one_file(&data(api, name, now, output).await?.to_string());
     std::fs::write(file, &page).map_err(|error| {
         let message = format!("cannot write {}: {}", file.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Output, message, "name a file in a folder that exists")
@@ -30,7 +36,7 @@ pub(super) async fn write(api: &Api, now: Timestamp, file: &Path, output: &mut O
 }
 
 /// Returns the answers, by the name of the call and its arguments as the page writes them.
-async fn data(api: &Api, nanoseconds: u64) -> Result<Value, Failure> {
+async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> Result<Value, Failure> {
     let mut answers = Map::new();
     for (key, interface, command) in [
         (
@@ -67,12 +73,19 @@ async fn data(api: &Api, nanoseconds: u64) -> Result<Value, Failure> {
     let (mut texts, mut rendered) = (Map::new(), Map::new());
     let notes = answers.get("notes").and_then(|reply| reply.get("notes")?.as_array()).cloned().unwrap_or_default();
     for path in notes.iter().filter_map(|note| note.get("path")?.as_str()) {
-        let text = whole_text(api, path).await?;
+        let text = match whole_text(api, path).await {
+            Ok(text) => text,
+            Err(failure) => {
+                output.warning(&format!("left out {}: {}", single_line(path), single_line(&failure.message)));
+                continue;
+            }
+        };
         rendered.insert(path.into(), json!(render(&text)));
         texts.insert(path.into(), json!(text));
     }
     answers.insert("texts".into(), Value::Object(texts));
     answers.insert("rendered".into(), Value::Object(rendered));
+    answers.insert("name".into(), json!(name));
     answers.insert("time".into(), json!(utc_text(nanoseconds)));
     Ok(Value::Object(answers))
 }

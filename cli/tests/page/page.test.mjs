@@ -232,7 +232,11 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
 
     await page.keyboard.press('e');
     const field = page.getByRole('textbox', { name: 'Load balancer' });
-    await field.fill((await field.inputValue()).replace('8443', '9443'));
+    // What is typed at once goes into the field, and is not taken for keys.
+    await page.keyboard.type('#xu');
+    await field.waitFor();
+    assert.equal(await notice(page).filter({ hasText: 'Forgotten' }).count(), 0);
+    await field.fill((await field.inputValue()).replace(/#?x?u?$/, '').replace('8443', '9443'));
     await page.keyboard.press('Control+s');
     await notice(page).filter({ hasText: 'Saved.' }).waitFor();
     assert.match(store.run('show', 'Load balancer'), /9443/);
@@ -248,7 +252,7 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
     assert.match(store.run('show', 'Postgres port'), /\[\[Edge proxy\]\]|edge-proxy/);
 
     await article.getByRole('button', { name: 'Tags', exact: true }).click();
-    await article.getByLabel('Tags, separated by spaces').fill('infra proxy');
+    await article.getByLabel('Tags, separated by commas').fill('infra, proxy');
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'proxy 1' }).waitFor();
 
@@ -400,7 +404,7 @@ test('the graph is drawn, and its lists lead to notes', () =>
     fill(store);
     const page = await store.open('#/graph');
     await page.locator('canvas[data-drawn]').waitFor();
-    await page.getByText('1 links').waitFor();
+    await page.getByText('1 link.').waitFor();
     for (const colour of ['tag', 'age', 'folder']) await page.getByLabel('Colour by').selectOption(colour);
     const points = await page.locator('canvas').evaluate(canvas => {
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
@@ -426,6 +430,48 @@ test('health names dead links, files that cannot be read, and failures of hooks'
     assert.deepEqual(page.failures, []);
   }));
 
+test('a page that has lost its program says so, and keeps the text', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open();
+    await item(page, 'Postgres port').click();
+    await page.locator('article').getByRole('button', { name: 'Edit' }).click();
+    const field = page.getByRole('textbox', { name: 'Postgres port' });
+    await field.fill('mine');
+    for (const server of store.servers) server.kill();
+    await page.getByText('The page has lost the program').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.locator('.notice.problem', { hasText: 'does not answer' }).waitFor();
+    assert.equal(await field.inputValue(), 'mine');
+  }));
+
+test('links lead to headings, and a dead link offers to write the note', () =>
+  withStore(async store => {
+    const filler = Array.from({ length: 80 }, (_, line) => `Line ${line}\n\n`).join('');
+    store.run('remember', 'Database', `See [below](#back-ups) and [[Nowhere]].\n\n${filler}## Back-ups\n\nEach night.`);
+    store.run('remember', 'Runbook', 'Read [[Database#Back-ups]].', '--tag', 'with space');
+    const page = await store.open();
+    await item(page, 'Runbook').click();
+    const article = page.locator('article');
+    await article.locator('.rendered a').click();
+    const heading = article.getByRole('heading', { name: 'Back-ups' });
+    const isSeen = () => heading.evaluate(element => element.getBoundingClientRect().top < innerHeight);
+    await heading.waitFor();
+    await page.waitForTimeout(300);
+    assert.ok(await isSeen());
+    await article.locator('.rendered a', { hasText: 'Nowhere' }).click();
+    await page.getByText('No item has the name “Nowhere”.').waitFor();
+    await page.getByRole('link', { name: 'Write a note with this title' }).click();
+    assert.equal(await page.getByLabel('Title').inputValue(), 'Nowhere');
+    // A tag with a space is one tag, and saving it unchanged changes nothing.
+    await page.goto(new URL(page.url()).origin + '/#/memory/Runbook');
+    await article.getByRole('heading', { name: 'Runbook' }).waitFor();
+    await article.getByRole('button', { name: 'Tags', exact: true }).click();
+    await page.keyboard.press('Enter');
+    assert.deepEqual(store.json('list', '--tags').tags.map(tag => tag.name), ['with space']);
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('two pages and an agent follow each other', () =>
   withStore(async store => {
     fill(store);
@@ -435,7 +481,7 @@ test('two pages and an agent follow each other', () =>
     store.agent('remember', 'From the agent', 'An agent wrote this.');
     await item(one, 'From the agent').waitFor();
     store.run('--provenance', 'tool', 'remember', 'From a tool', 'A tool wrote this.');
-    await two.locator('.list .row', { hasText: 'from-a-tool' }).click();
+    await two.locator('.list .row', { hasText: 'From a tool' }).click();
     await two.locator('pre.text', { hasText: 'A tool wrote this.' }).waitFor();
     await item(one, 'From a tool').locator('.waits').waitFor();
     await two.keyboard.press('a');

@@ -20,7 +20,7 @@ fn a_review_asks_about_each_item_and_does_what_is_answered() {
         store.run(&["--provenance", "tool", "remember", "--key", key, &text]).exits(0);
     }
     // `x` is not an answer, so the question is asked again.
-    let Some(shown) = review(&store, "a\nx\nr\nR\ne\ns\nq\n") else {
+    let Some(shown) = review(&store, "a\nx\nr\nR\nn\nR\ny\ne\ns\nq\n") else {
         return eprintln!("a review on a terminal: not run, as the system has no terminal to give");
     };
     assert!(shown.contains("Accepted 2, rejected 2, skipped 1; 2 wait"), "{shown}");

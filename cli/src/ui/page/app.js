@@ -17,7 +17,9 @@ function App({ memory }) {
   const [isGoing, setGoing] = useState(false);
   const keys = useRef({});
   const lastKey = useRef('');
-  const lastOperation = useRef(null);
+  /** Changes of this page that can be undone, the newest last. */
+  const operations = useRef([]);
+  const [isLost, setLost] = useState(false);
   const commands = useMemo(() => commandsOf(memory), []);
   const changed = () => setVersion(version => version + 1);
 
@@ -37,7 +39,7 @@ function App({ memory }) {
     };
     addEventListener('hashchange', moved);
     addEventListener('click', clicked);
-    const end = memory.follow(changed);
+    const end = memory.follow(changed, setLost);
     memory.connect?.(async ({ query }) => {
       if (query) return setPlace({ view: 'search', rest: [encodeURIComponent(query)] });
       const { total } = await commands.pending({ limit: 1 });
@@ -50,7 +52,7 @@ function App({ memory }) {
     };
   }, []);
   useEffect(() => {
-    document.title = `${STRINGS.views[place.view] ?? STRINGS.views.memory} · ${STRINGS.title}`;
+    document.title = [STRINGS.views[place.view] ?? STRINGS.views.memory, memory.name, STRINGS.title].filter(Boolean).join(' · ');
   }, [place.view]);
 
   const go = (to, isReplaced = false) => {
@@ -78,8 +80,9 @@ function App({ memory }) {
       const skipped = reply?.skipped?.map(item => item.reason).filter(Boolean) ?? [];
       if (skipped.length > 0) throw { code: 'skipped', message: skipped.join('; '), help: '' };
       // An undo names its own operation.
-      lastOperation.current = reply?.operation ?? operation;
-      tell(text ?? reply?.message ?? STRINGS.memory.saved, lastOperation.current);
+      const done = reply?.operation ?? operation;
+      operations.current.push(done);
+      tell(text ?? reply?.message ?? STRINGS.memory.saved, done);
       return true;
     } catch (thrown) {
       tell(null, null, asError(thrown));
@@ -88,21 +91,22 @@ function App({ memory }) {
       changed();
     }
   };
+  /** Undoes a change, which the notice can take back. Undoing again goes further back. */
   const undo = async operation => {
-    if (!operation) return;
+    if (!operation) return tell(STRINGS.nothingToUndo);
     try {
       const reply = await commands.undo({ operations: [operation] });
-      lastOperation.current = reply.operation ?? null;
+      operations.current = operations.current.filter(other => other !== operation);
       tell(STRINGS.undone, reply.operation);
     } catch (thrown) {
       tell(null, null, asError(thrown));
     }
-    changed();
+    return changed();
   };
 
   const common = {
     '?': () => setHelping(true),
-    u: () => undo(lastOperation.current),
+    u: () => undo(operations.current.at(-1)),
     '/': () => go('memory'),
     Escape: () => place.view === 'memory' && place.rest.length > 0 && go('memory'),
   };
@@ -119,6 +123,7 @@ function App({ memory }) {
       if (event.key === 'Escape') event.target.blur();
       return;
     }
+    if (keys.current['*']) return;
     const wasGo = lastKey.current === 'g';
     lastKey.current = wasGo ? '' : event.key;
     if (wasGo && GO[event.key]) {
@@ -154,7 +159,7 @@ function App({ memory }) {
       };
     },
   };
-  const name = place.rest.length > 0 ? decodeURIComponent(place.rest.join('/')) : null;
+  const name = place.rest.length > 0 ? unescaped(place.rest.join('/')) : null;
   const view = {
     memory: () => html`<${LibraryView} name=${name} go=${go} />`,
     search: () => html`<${LibraryView} key=${name} question=${name} name=${null} go=${go} />`,
@@ -163,14 +168,14 @@ function App({ memory }) {
     history: () => html`<${HistoryView} />`,
     graph: () => html`<${GraphView} go=${go} />`,
     health: () => html`<${HealthView} />`,
-    new: () => html`<${NewView} go=${go} />`,
+    new: () => html`<${NewView} key=${name} named=${name} go=${go} />`,
     open: () =>
-      html`<${OpenView} target=${place.rest[0] ?? ''} folder=${decodeURIComponent(place.rest[1] ?? '')} go=${go} />`,
+      html`<${OpenView} target=${place.rest[0] ?? ''} folder=${unescaped(place.rest[1] ?? '')} go=${go} />`,
   }[place.view];
   return html`<${Page.Provider} value=${page}>
     <a class="skip" href="#main" onClick=${skipToMain}>${STRINGS.skip}</a>
     <header>
-      <strong class="brand">${STRINGS.title}</strong>
+      <strong class="brand">${STRINGS.title}${memory.name && html` <span class="faint"><${Shown} text=${memory.name} /></span>`}</strong>
       <nav aria-label=${STRINGS.title}>
         ${Object.entries(STRINGS.views).map(
           ([target, label]) =>
@@ -184,6 +189,7 @@ function App({ memory }) {
     html`<p class="banner">
       ${memory.data ? STRINGS.snapshot(new Date(memory.data.time).toLocaleString()) : STRINGS.readOnly}
     </p>`}
+    ${isLost && html`<p class="banner" role="alert">${STRINGS.lost}</p>`}
     <main id="main" tabindex="-1">${view ? view() : html`<${LibraryView} name=${null} go=${go} />`}</main>
     <div class="notices" role="status" aria-live="polite">
       ${notice &&

@@ -1,6 +1,9 @@
 /** Number of days in the plot of tokens. */
 const PLOT_DAYS = 14;
 
+/** Maximum number of lines under a heading. */
+const MOST_LINES = 30;
+
 /** Sizes, and what needs attention. */
 function HealthView() {
   const { commands, memory } = useContext(Page);
@@ -71,7 +74,8 @@ function Trouble({ title, list }) {
     ${list.length === 0
       ? html`<p class="faint">${STRINGS.health.fine}</p>`
       : html`<ul class="rows">
-          ${list.map(line => html`<li>${line}</li>`)}
+          ${list.slice(0, MOST_LINES).map(line => html`<li>${line}</li>`)}
+          ${list.length > MOST_LINES && html`<li class="faint">${STRINGS.health.more(list.length - MOST_LINES)}</li>`}
         </ul>`}`;
 }
 

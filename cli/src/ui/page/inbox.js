@@ -22,8 +22,14 @@ function InboxView() {
   const answerWith = async (work, told) => {
     if (!current || !isWhole || memory.isReadOnly) return;
     const item = { name: current.path, version: whole.version };
-    const name = current.name;
-    if (await change(options => work([item], options), told(name))) next();
+    const name = nameOf(current);
+    const answered = await change(async options => {
+      const reply = await work([item], options);
+      const isStale = reply.skipped.some(skipped => skipped.reason.includes('version'));
+      if (isStale) throw { code: 'stale-version', message: STRINGS.inbox.changed, help: '' };
+      return reply;
+    }, told(name));
+    if (answered) next();
   };
   const accept = () => answerWith(commands.approve, STRINGS.inbox.accepted);
   const reject = () =>
@@ -31,9 +37,10 @@ function InboxView() {
   const rejectForGood = () =>
     answerWith((list, options) => commands.reject(list, true, options), STRINGS.inbox.rejectedForGood);
   const [isAskingForGood, setAskingForGood] = useState(false);
-  const edit = () => isWhole && !memory.isReadOnly && setEditing(true);
+  const edit = () => current && !memory.isReadOnly && setEditing(true);
+  const shown = nameOf(current);
   useKeys(
-    {
+    isEditing ? QUIET : {
       j: () => setChosen(step(rows, current?.id, 1)),
       k: () => setChosen(step(rows, current?.id, -1)),
       a: accept,
@@ -46,7 +53,7 @@ function InboxView() {
     change(options => work(items.map(({ path, version }) => ({ name: path, version })), options), told);
   const sources = [...new Set(items.flatMap(item => [item.source, item.provenance === 'agent' ? 'agent' : null]).filter(Boolean))];
 
-  return html`<div class="columns two">
+  return html`<div class=${`columns two inbox ${chosen ? 'has-item' : ''}`}>
     <section aria-labelledby="inbox-title">
       <div class="bar">
         <h1 id="inbox-title">${STRINGS.views.inbox}</h1>
@@ -74,7 +81,7 @@ function InboxView() {
                         aria-current=${row.id === current?.id ? 'true' : null}
                         onClick=${() => setChosen(row.id)}
                       >
-                        <span class="title"><${Shown} text=${row.is_entry ? row.name : row.path.split('/').pop()} /></span>
+                        <span class="title"><${Shown} text=${nameOf(row)} /></span>
                         ${row.findings.length > 0 && html`<span class="tag waits">!</span>`}
                         <span class="lead"><${Shown} text=${row.preview} /></span>
                       </button>
@@ -99,8 +106,9 @@ function InboxView() {
       <//>
     </section>
     ${current &&
-    html`<section aria-label=${current.name}>
-      <h2><${Shown} text=${current.name} /></h2>
+    html`<section aria-label=${shown}>
+      <button type="button" class="back" onClick=${() => setChosen(null)}>${STRINGS.memory.back}</button>
+      <h2><${Shown} text=${shown} /></h2>
       ${!memory.isReadOnly &&
       html`<div class="buttons">
         <button type="button" class="main" onClick=${accept}>${STRINGS.inbox.accept}</button>
@@ -132,16 +140,21 @@ function InboxView() {
       html`<ul class="findings">
         ${current.findings.map(found => html`<li>${found.kind}: <${Shown} text=${found.what} /> × ${found.count}</li>`)}
       </ul>`}
-      <${Answer} answer=${detail}>
-        ${() =>
-          isWhole &&
-          (isEditing
-            ? html`<${EditPending} item=${current} onDone=${next} onCancel=${() => setEditing(false)} />`
-            : html`<pre class="text" tabindex="0"><${Shown} text=${whole.text ?? whole.preview} /></pre>`)}
-      <//>
+      ${isEditing
+        ? html`<${EditPending} key=${current.path} item=${current} onDone=${next} onCancel=${() => setEditing(false)} />`
+        : html`<${Answer} answer=${detail}>
+            ${() => isWhole && html`<pre class="text" tabindex="0"><${Shown} text=${whole.text ?? whole.preview} /></pre>`}
+          <//>`}
       <${LastChange} name=${current.path} />
     </section>`}
   </div>`;
+}
+
+/** Returns the key of an entry, or the title of a note. */
+function nameOf(item) {
+  if (!item || item.is_entry) return item?.name ?? '';
+  const first = item.preview.split('\n')[0].replace(/^#+\s*/, '');
+  return first || item.path.split('/').pop();
 }
 
 /** Facts that are known, a row each. */
@@ -161,22 +174,40 @@ function Facts({ rows }) {
 /** Edits the text of an item, and accepts what was saved. */
 function EditPending({ item, onDone, onCancel }) {
   const { commands, memory, change } = useContext(Page);
+  const key = `inbox ${item.path}`;
   const text = useAnswer(
     async () => (item.is_entry ? await commands.entry(item.name) : { content: await wholeText(memory, item.path) }),
     [item.path],
   );
   const save = async draft => {
-    const before = text.reply;
+    const before = DRAFTS.get(key)?.base ?? text.reply;
     const saved = await change(async options => {
       if (draft !== before.content) await storeText(commands, item, before, draft, options);
       const waiting = await commands.pending({ name: item.path }).catch(() => ({ items: [] }));
       if (waiting.items.length === 0) return { message: STRINGS.memory.saved };
       return commands.approve([{ name: item.path, version: waiting.items[0].version }], options);
-    }, STRINGS.inbox.accepted(item.name));
-    if (saved) onDone();
+    }, STRINGS.inbox.accepted(nameOf(item)));
+    if (saved) {
+      DRAFTS.delete(key);
+      onDone();
+    }
+  };
+  const cancel = () => {
+    DRAFTS.delete(key);
+    onCancel();
   };
   return html`<${Answer} answer=${text}>
-    ${reply => html`<${Editor} text=${reply.content} label=${item.name} onSave=${save} onCancel=${onCancel} />`}
+    ${reply => {
+      const kept = DRAFTS.get(key);
+      const base = kept?.base ?? reply;
+      return html`<${Editor}
+        text=${kept?.text ?? reply.content}
+        label=${nameOf(item)}
+        onInput=${draft => DRAFTS.set(key, { base, text: draft })}
+        onSave=${save}
+        onCancel=${cancel}
+      />`;
+    }}
   <//>`;
 }
 

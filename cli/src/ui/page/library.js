@@ -54,18 +54,28 @@ const rowOfEntry = entry => ({
 /** Returns what answers a question, best first, or what has its words literally. */
 async function searched({ commands }, { query, isLiteral, isEverywhere, kind, tag, state, limit }) {
   if (isLiteral) {
-    const reply = await commands.search(query);
-    const rows = reply.hits.map(hit => ({
+    const [reply, tagged] = await Promise.all([
+      commands.search(query),
+      tag ? commands.notes({ conditions: [{ kind: 'tag', value: tag }] }) : null,
+    ]);
+    const withTag = tagged && new Set(tagged.notes.map(note => note.path));
+    const all = reply.hits.map(hit => ({
       id: hit.path,
       name: hit.path,
       path: hit.path,
-      kind: 'file',
-      title: hit.heading || hit.path.split('/').pop(),
-      lead: hit.body ?? hit.passage ?? '',
+      kind: /(^|\/)agents\/[^/]+\/entries\//.test(hit.path) ? 'entry' : hit.path.endsWith('.md') ? 'note' : 'file',
+      title: hit.path.split('/').pop().replace(/\.md$/, ''),
+      lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
       date: hit.date,
       unapproved: hit.unapproved,
     }));
-    return { rows, total: reply.total_files ?? reply.total, skipped: reply.skipped };
+    const rows = all.filter(
+      row =>
+        (!withTag || withTag.has(row.path)) &&
+        (!kind || kind === 'file' || row.kind === kind) &&
+        (!state || (state === 'unapproved') === Boolean(row.unapproved)),
+    );
+    return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, skipped: reply.skipped };
   }
   const filter = tag
     ? { conditions: [{ kind: 'tag', value: tag }], tagless: false, orphan: false, 'missing-backlink': false, recursive: false }
@@ -105,6 +115,7 @@ function LibraryView({ name, question = '', go }) {
   const open = row => go(`memory/${encodeURIComponent(row.name)}`);
   const move = by => {
     const id = step(rows, current, by);
+    if (id === current && by > 0 && answer.reply?.total > rows.length) setLimit(limit + PAGE_ROWS);
     setCurrent(id);
     document.getElementById(`row-${rows.findIndex(row => row.id === id)}`)?.focus();
   };
@@ -178,6 +189,7 @@ function LibraryView({ name, question = '', go }) {
                         <span class="title"><${Shown} text=${row.title} /></span>
                         <span class=${`tag kind-${row.kind}`}>${row.kind}</span>
                         <${Waits} of=${row.unapproved} />
+                        <span class="day"><${Day} value=${row.date} /></span>
                         <span class="lead"><${Shown} text=${String(row.lead ?? '').slice(0, 200)} /></span>
                       </a>
                     </li>`,
@@ -245,12 +257,20 @@ function useNumbers() {
   };
 }
 
+/** Returns the tags in a field. A tag may have spaces. */
+function tagsIn(text) {
+  return text
+    .split(',')
+    .map(tag => tag.trim())
+    .filter(Boolean);
+}
+
 function Bulk({ rows, onForget, onDone }) {
   const { commands, change } = useContext(Page);
   const [tags, setTags] = useState('');
   const addTags = async event => {
     event.preventDefault();
-    const added = tags.split(/[\s,]+/).filter(Boolean);
+    const added = tagsIn(tags);
     const notes = rows.filter(row => row.kind === 'note');
     const done = await change(async options => {
       for (const row of notes) await commands.tag(row.path, added, [], options);
@@ -294,7 +314,11 @@ function ItemView({ name, go }) {
   useEffect(() => {
     if (item && DRAFTS.has(item.path)) setMode('edit');
   }, [item?.path]);
-  useKeys({ e: () => canChange && setMode('edit'), '#': () => canChange && forget() });
+  const isWriting = !['rendered', 'source'].includes(mode);
+  useKeys(isWriting ? QUIET : { e: () => canChange && setMode('edit'), '#': () => canChange && forget() });
+  if (answer.error?.code === 'not-found' && !DRAFTS.has(item?.path)) {
+    return html`<${Problem} error=${answer.error} /><a href="#/history">${STRINGS.memory.toHistory}</a>`;
+  }
   return html`<${Answer} answer=${answer}>
     ${() => html`<article>
       <h1><${Shown} text=${item.title} /> <${Waits} of=${item.unapproved} /></h1>
@@ -356,19 +380,51 @@ async function load({ commands, memory }, name) {
   return { ...rowOfNote(note), tags: note.tags, created: note.created, content, before };
 }
 
+/** Heading that the next note is opened at. */
+let wantedHeading = '';
+
+/** Returns the name and the heading of a link such as `Database#Backups`. */
+function partsOfLink(link) {
+  const at = link.indexOf('#');
+  return at === -1 ? [link, ''] : [link.slice(0, at), link.slice(at + 1)];
+}
+
+/** Goes to the heading with a text, or with an anchor that is made of it. */
+function scrollToHeading(page, wanted) {
+  const plain = text =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, '-')
+      .replace(/^-|-$/g, '');
+  const headings = [...(page?.querySelectorAll('h1, h2, h3, h4, h5, h6') ?? [])];
+  headings.find(heading => plain(heading.textContent) === plain(wanted))?.scrollIntoView();
+}
+
 /** The text as HTML that the program has made, which can neither run nor load anything. */
 function Rendered({ item, go }) {
   const { memory } = useContext(Page);
   const answer = useAnswer(() => memory.render(item.content, item.path), [item.content]);
+  const page = useRef(null);
+  useEffect(() => {
+    if (!wantedHeading || answer.reply === undefined) return;
+    scrollToHeading(page.current, wantedHeading);
+    wantedHeading = '';
+  }, [answer.reply]);
   const follow = event => {
     const target = event.target.closest('a')?.getAttribute('href');
     if (!target?.startsWith('#/open/')) return;
     event.preventDefault();
     const folder = item.path.slice(0, item.path.lastIndexOf('/') + 1);
+    const [name, heading] = partsOfLink(unescaped(target.slice('#/open/'.length)));
+    if (name === '') {
+      scrollToHeading(event.currentTarget, heading);
+      return;
+    }
     go(`open/${target.slice('#/open/'.length)}/${encodeURIComponent(folder)}`);
   };
   return html`<${Answer} answer=${answer}>
-    ${markup => html`<div class="rendered" onClick=${follow} dangerouslySetInnerHTML=${{ __html: markup }}></div>`}
+    ${markup =>
+      html`<div class="rendered" ref=${page} onClick=${follow} dangerouslySetInnerHTML=${{ __html: markup }}></div>`}
   <//>`;
 }
 
@@ -376,8 +432,9 @@ function Rendered({ item, go }) {
 function OpenView({ target, folder, go }) {
   const { commands } = useContext(Page);
   const [error, setError] = useState(null);
+  const [plain, heading] = partsOfLink(unescaped(target));
   useEffect(() => {
-    const plain = decodeURIComponent(target.split('#')[0]);
+    wantedHeading = heading;
     const names = [plain, `${folder}${plain}`.replace(/[^/]+\/\.\.\//g, '')];
     const next = async rest => {
       if (rest.length === 0) throw { code: 'not-found', message: plain, help: '' };
@@ -388,17 +445,25 @@ function OpenView({ target, folder, go }) {
       thrown => setError(asError(thrown)),
     );
   }, [target]);
-  return html`<${Problem} error=${error} />`;
+  if (!error) return null;
+  if (error.code !== 'not-found') return html`<${Problem} error=${error} />`;
+  return html`<div class="problem" role="alert">
+    <p><${Shown} text=${STRINGS.memory.deadLink(plain)} /></p>
+    <p>
+      <a href=${`#/new/${encodeURIComponent(plain)}`}>${STRINGS.memory.createIt}</a> ·
+      <a href="#/memory" onClick=${goBack}>${STRINGS.memory.back}</a>
+    </p>
+  </div>`;
 }
 
-/** Texts that are being edited, with the text that each began with. They stay while the reader looks at other items. */
-const DRAFTS = new Map();
-
-addEventListener('beforeunload', event => DRAFTS.size > 0 && event.preventDefault());
+function goBack(event) {
+  event.preventDefault();
+  history.back();
+}
 
 /** Edits an item. If somebody else was faster, neither text is lost. */
 function EditItem({ item, onDone }) {
-  const { commands, memory, change } = useContext(Page);
+  const { commands, memory, change, tell } = useContext(Page);
   const [edited, setEdited] = useState(DRAFTS.get(item.path) ?? { base: item.before, text: item.content });
   const [conflict, setConflict] = useState(null);
   const { base } = edited;
@@ -411,10 +476,16 @@ function EditItem({ item, onDone }) {
     setConflict(null);
   };
   const save = async text => {
-    const now =
-      item.kind === 'entry'
-        ? await commands.entry(item.name).catch(() => null)
-        : { content: await wholeText(memory, item.path).catch(() => null) };
+    let now;
+    try {
+      now =
+        item.kind === 'entry'
+          ? await orNothing(commands.entry(item.name))
+          : { content: await orNothing(wholeText(memory, item.path)) };
+    } catch (thrown) {
+      tell(null, null, asError(thrown));
+      return;
+    }
     if (now?.content !== base.content || now?.version !== base.version) {
       const difference = await memory.difference(now?.content ?? '', text).catch(() => '');
       setConflict({ now, text, difference });
@@ -453,6 +524,7 @@ function EditItem({ item, onDone }) {
 function Rename({ item, go, onDone }) {
   const { commands, change } = useContext(Page);
   const [title, setTitle] = useState(item.title);
+  const field = useFocus();
   const links = useAnswer(() => commands.notes({ conditions: [{ kind: 'link-to', value: item.path }] }), [item.path]);
   const rename = async event => {
     event.preventDefault();
@@ -468,7 +540,7 @@ function Rename({ item, go, onDone }) {
     }
   };
   return html`<form onSubmit=${rename} class="panel">
-    <label>${STRINGS.memory.renameTitle} <input value=${title} onInput=${event => setTitle(event.target.value)} /></label>
+    <label>${STRINGS.memory.renameTitle} <input ref=${field} value=${title} onInput=${event => setTitle(event.target.value)} /></label>
     <${Answer} answer=${links}>
       ${reply => html`<p>${STRINGS.memory.renameLinks(reply.total)}</p>
         <ul>
@@ -484,10 +556,11 @@ function Rename({ item, go, onDone }) {
 
 function TagItem({ item, onDone }) {
   const { commands, change } = useContext(Page);
-  const [tags, setTags] = useState((item.tags ?? []).join(' '));
+  const [tags, setTags] = useState((item.tags ?? []).join(', '));
+  const field = useFocus();
   const save = async event => {
     event.preventDefault();
-    const wanted = new Set(tags.split(/[\s,]+/).filter(Boolean));
+    const wanted = new Set(tagsIn(tags));
     const old = new Set(item.tags);
     const add = [...wanted].filter(tag => !old.has(tag));
     const remove = [...old].filter(tag => !wanted.has(tag));
@@ -495,7 +568,7 @@ function TagItem({ item, onDone }) {
     if (isSame || (await change(options => commands.tag(item.path, add, remove, options)))) onDone();
   };
   return html`<form onSubmit=${save} class="panel">
-    <label>${STRINGS.memory.tagField} <input value=${tags} onInput=${event => setTags(event.target.value)} /></label>
+    <label>${STRINGS.memory.tagField} <input ref=${field} value=${tags} onInput=${event => setTags(event.target.value)} /></label>
     <div class="buttons">
       <button type="submit" class="main">${STRINGS.save}</button>
       <button type="button" onClick=${onDone}>${STRINGS.cancel}</button>
@@ -577,10 +650,23 @@ function Versions({ item }) {
 }
 
 /** A new note. */
-function NewView({ go }) {
+function NewView({ go, named }) {
   const { commands, change } = useContext(Page);
-  const [title, setTitle] = useState('');
-  const [text, setText] = useState('');
+  const draft = DRAFTS.get('new');
+  const [title, setTitle] = useState(named ?? draft?.title ?? '');
+  const [text, setText] = useState(draft?.text ?? '');
+  const field = useFocus();
+  useKeys(QUIET);
+  useEffect(() => {
+    if (title || text) DRAFTS.set('new', { title, text });
+    else DRAFTS.delete('new');
+  }, [title, text]);
+  const keys = event => {
+    if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+      event.preventDefault();
+      event.currentTarget.requestSubmit();
+    }
+  };
   const save = async event => {
     event.preventDefault();
     let path = null;
@@ -589,14 +675,17 @@ function NewView({ go }) {
       path = reply.path;
       return reply;
     });
-    if (done) go(`memory/${encodeURIComponent(path)}`);
+    if (done) {
+      DRAFTS.delete('new');
+      go(`memory/${encodeURIComponent(path)}`);
+    }
   };
   return html`<section aria-labelledby="new-title">
     <h1 id="new-title">${STRINGS.memory.fresh}</h1>
-    <form onSubmit=${save} class="panel">
+    <form onSubmit=${save} onKeyDown=${keys} class="panel">
       <label>
         ${STRINGS.memory.freshTitle}
-        <input required value=${title} onInput=${event => setTitle(event.target.value)} />
+        <input required ref=${field} value=${title} onInput=${event => setTitle(event.target.value)} />
       </label>
       <label>
         ${STRINGS.memory.freshText}
@@ -604,7 +693,7 @@ function NewView({ go }) {
       </label>
       <div class="buttons">
         <button type="submit" class="main">${STRINGS.save}</button>
-        <a class="button" href="#/memory">${STRINGS.cancel}</a>
+        <a class="button" href="#/memory" onClick=${() => DRAFTS.delete('new')}>${STRINGS.cancel}</a>
       </div>
     </form>
   </section>`;

@@ -6,6 +6,7 @@
 class MemoryOverHttp {
   constructor(csrf, isReadOnly) {
     this.csrf = csrf;
+    this.name = document.querySelector('meta[name="saddlebag-memory"]')?.content ?? '';
     this.isReadOnly = isReadOnly;
     this.isLive = true;
   }
@@ -22,6 +23,7 @@ class MemoryOverHttp {
       throw { code: 'server', message: STRINGS.signedOut, help: '' };
     }
     const text = await response.text();
+    if (response.status === 401) throw { code: 'server', message: STRINGS.signedOut, help: '' };
     let reply;
     try {
       reply = JSON.parse(text);
@@ -58,13 +60,15 @@ class MemoryOverHttp {
     return this.post('hook-log', {});
   }
 
-  /** Calls a function after each change, until the returned function is called. */
-  follow(changed) {
+  /** Calls a function after each change, and one when the server is lost or found, until the returned function is called. */
+  follow(changed, lost) {
     const events = new EventSource('api/changes');
     let wasOpen = false;
     events.addEventListener('change', changed);
+    events.addEventListener('error', () => lost(true));
     // After a lost connection, changes may have been missed.
     events.addEventListener('open', () => {
+      lost(false);
       if (wasOpen) changed();
       wasOpen = true;
     });
@@ -76,6 +80,7 @@ class MemoryOverHttp {
 class MemoryInFile {
   constructor(data) {
     this.data = data;
+    this.name = data.name;
     this.isReadOnly = true;
     this.isLive = false;
   }
@@ -129,7 +134,12 @@ class MemoryInFile {
         return { path: note.path, text: this.data.texts[note.path], next_offset: null };
       }
       case 'resolve': {
-        const note = notes.notes.find(({ path, title }) => path === command.name || title === command.name);
+        const name = command.name.toLowerCase().replace(/\.md$/, '');
+        const isNamed = ({ path, title }) => {
+          const bare = path.toLowerCase().replace(/\.md$/, '');
+          return bare === name || bare.endsWith(`/${name}`) || title.toLowerCase() === name;
+        };
+        const note = notes.notes.find(isNamed);
         const entry = entries.entries.find(({ key }) => key === command.name);
         if (entry) return { kind: 'entry', path: entry.path, name: entry.key };
         return { kind: 'note', path: this.found(note).path, name: note.title };
@@ -387,12 +397,21 @@ function commandsOf(memory) {
   return Object.fromEntries(Object.entries(COMMANDS).map(([name, command]) => [name, command(memory)]));
 }
 
+/** Returns a reply, or null if there is no such item. Any other error stays one. */
+function orNothing(asked) {
+  return asked.catch(error => {
+    if (['not-found', 'entry-not-found'].includes(error.code)) return null;
+    throw error;
+  });
+}
+
 /** Returns the whole text of a file, which is read in parts. */
 async function wholeText(memory, path) {
   let text = '';
   let offset = 0;
   for (;;) {
     const part = await memory.call('files', 'read-file', { path, offset: String(offset) });
+    if (part.state === 'missing') throw { code: 'not-found', message: STRINGS.memory.missing, help: path };
     text += part.text;
     if (part.next_offset === null || part.next_offset === undefined) return text;
     offset = part.next_offset;

@@ -28,7 +28,8 @@ async function idle() {
 }
 
 /**
- * Asks memory, again after each change. Returns the reply, or the error; an old reply stays until there is a new one.
+ * Asks memory, again after each change. Returns the reply, or the error; an old reply stays until there is a new one, and
+ * beside an error if the question is the same.
  * What is for the margin comes later, so that it delays nothing: memory answers one question after another.
  */
 function useAnswer(ask, inputs, { isLater = false } = {}) {
@@ -42,12 +43,13 @@ function useAnswer(ask, inputs, { isLater = false } = {}) {
       asked -= 1;
     }
   };
+  const key = JSON.stringify(inputs);
   useEffect(() => {
     let isWanted = true;
     (isLater ? idle().then(() => (isWanted ? ask() : null)) : counted())
       .then(
-        reply => isWanted && setAnswer({ reply }),
-        error => isWanted && setAnswer(old => ({ reply: old.reply, error: asError(error) })),
+        reply => isWanted && setAnswer({ reply, key }),
+        error => isWanted && setAnswer(old => ({ reply: old.key === key ? old.reply : undefined, key, error: asError(error) })),
       );
     return () => {
       isWanted = false;
@@ -62,12 +64,38 @@ function asError(thrown) {
   return { code: 'internal', message: String(thrown?.message ?? thrown), help: '' };
 }
 
-/** Handles keys while a view is shown. A key is a name of `KeyboardEvent.key`, or `g` and a second one. */
+/**
+ * Handles keys while a view is shown. A key is a name of `KeyboardEvent.key`. `QUIET` in place of the keys stops all of them,
+ * also those of other views: somebody writes, and the field may not have the focus yet.
+ */
 function useKeys(keys) {
   const { setKeys } = useContext(Page);
   // After each rendering and before the next key, so that a key never meets an old state.
   useLayoutEffect(() => setKeys(keys));
 }
+
+const QUIET = { '*': () => {} };
+
+/** Returns a reference that gives the focus to its element as soon as it is shown. */
+function useFocus() {
+  const element = useRef(null);
+  useLayoutEffect(() => element.current?.focus(), []);
+  return element;
+}
+
+/** Returns the text of a part of an address, or the part itself if it is not escaped properly. */
+function unescaped(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Texts that are being edited, with what each began with. They stay while the reader looks at something else. */
+const DRAFTS = new Map();
+
+addEventListener('beforeunload', event => DRAFTS.size > 0 && event.preventDefault());
 
 function Problem({ error }) {
   if (!error) return null;
@@ -91,6 +119,13 @@ function Time({ value }) {
   if (Number.isNaN(time.valueOf())) return html`<${Shown} text=${value} />`;
   const text = time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   return html`<time datetime=${time.toISOString()} title=${time.toISOString()}>${text}</time>`;
+}
+
+/** The day of a time. */
+function Day({ value }) {
+  const time = value ? new Date(value) : null;
+  if (!time || Number.isNaN(time.valueOf())) return null;
+  return html`<time datetime=${time.toISOString()}>${time.toLocaleDateString(undefined, { dateStyle: 'medium' })}</time>`;
 }
 
 /** A unified difference, a line a row. The sign at the beginning says what colour says too. */
@@ -138,6 +173,8 @@ function Dialog({ title, onClose, children }) {
 /** A text field with its own keys: Ctrl+S saves, Esc leaves it. */
 function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
   const [draft, setDraft] = useState(text);
+  const field = useFocus();
+  useKeys(QUIET);
   const keys = event => {
     if ((event.ctrlKey || event.metaKey) && event.key === 's') {
       event.preventDefault();
@@ -160,7 +197,7 @@ function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
         onInput(event.target.value);
       }}
       onKeyDown=${keys}
-      ref=${element => element && !element.dataset.hasFocused && ((element.dataset.hasFocused = 'yes'), element.focus())}
+      ref=${field}
     ></textarea>
     <div class="buttons">
       <button type="submit" class="main">${STRINGS.save}</button>
