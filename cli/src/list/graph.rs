@@ -13,11 +13,11 @@ use crate::output::Output;
 /// Form of the links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum GraphForm {
-    /// For Graphviz.
+    /// Text for Graphviz.
     Dot,
-    /// For Mermaid, as in Markdown.
+    /// Text for Mermaid.
     Mermaid,
-    /// A page of its own.
+    /// A page of HTML.
     Html,
 }
 

@@ -36,9 +36,9 @@ pub(super) fn served(csrf: &str, is_read_only: bool, memory: &str) -> String {
     let memory = escaped(memory);
     let head = format!(
         "<meta name=\"saddlebag-memory\" content=\"{memory}\">\n<meta name=\"saddlebag-csrf\" content=\"{csrf}\">\n<meta name=\"saddlebag-read-only\" content=\"{is_read_only}\">\n\
-         <link rel=\"stylesheet\" href=\"app.css\">"
+         <link rel=\"stylesheet\" href=\"app.css\">\n<script defer src=\"app.js\"></script>"
     );
-    PAGE.replacen(HEAD, &head, 1).replacen(END, "<script src=\"app.js\"></script>", 1)
+    PAGE.replacen(HEAD, &head, 1).replacen(END, "", 1)
 }
 
 /// Returns the page as one file with the data that it shows, as JSON.

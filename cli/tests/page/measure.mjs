@@ -36,6 +36,8 @@ async function measure(number, work) {
   const store = new Store();
   try {
     fill(store, number);
+    // The index trusts no file that was written a moment ago.
+    await new Promise(done => setTimeout(done, 3000));
     store.run('recall', 'checkout');
     await work(store);
   } finally {

@@ -4,10 +4,12 @@ const GRAPH_NOTES = 5000;
 const REACH = 50;
 /** Number of steps until the notes rest. */
 const STEPS = 200;
+/** Time for steps in a frame, in milliseconds. */
+const STEP_TIME = 8;
 /** Number of colours, which `--graph-1` and so on name in the style. */
 const COLOURS = 6;
 /** Number of links that are drawn while the picture moves, and of points that are drawn round. */
-const MOVING_LINKS = 3000;
+const MOVING_LINKS = 2000;
 const MOVING_POINTS = 1000;
 
 /** Notes as points that push each other away, and links as springs. Each step takes time in proportion to the notes. */
@@ -184,7 +186,7 @@ function Picture({ graph, colour, go }) {
     let frame = requestAnimationFrame(function next() {
       if (!layout.isAtRest()) {
         // A few steps a frame, as long as the frame is short.
-        const end = performance.now() + 12;
+        const end = performance.now() + STEP_TIME;
         do layout.step();
         while (!layout.isAtRest() && performance.now() < end);
         draw(element, view.current, graph, element.colours, !layout.isAtRest());

@@ -44,7 +44,8 @@ function useAnswer(ask, inputs, { isLater = false } = {}) {
     }
   };
   const key = JSON.stringify(inputs);
-  useEffect(() => {
+  // Before the page is painted, so that memory works meanwhile.
+  useLayoutEffect(() => {
     let isWanted = true;
     (isLater ? idle().then(() => (isWanted ? ask() : null)) : counted())
       .then(
