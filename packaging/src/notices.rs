@@ -11,6 +11,12 @@ use crate::sbom::{COMPONENT_TARGET, Crate, licenses_of_crates};
 /// Name of the file in an archive.
 pub(crate) const NAME: &str = "THIRD-PARTY-LICENSES.txt";
 
+/// What the program contains beside crates: name, licence, and the file with its text.
+const VENDORED: [(&str, &str, &str); 2] = [
+    ("htm 3.1.1 (npm)", "Apache-2.0", "cli/src/ui/page/vendor/LICENSE-htm"),
+    ("preact 10 (npm, in htm)", "MIT", "cli/src/ui/page/vendor/LICENSE-preact"),
+];
+
 /// Beginnings of the names of files with a licence, in lower case.
 const FILES: [&str; 6] = ["license", "licence", "copying", "notice", "unlicense", "copyright"];
 
@@ -55,9 +61,14 @@ pub(crate) fn text(release: &Release, triple: &str) -> Result<String, String> {
             own.ok_or_else(|| format!("{shown} has no text of its licence, {license}: add it to this repository"))?;
         texts.entry(own).or_default().insert(shown);
     }
+    for (name, license, file) in VENDORED {
+        let text = release.text(file)?;
+        list += &format!("{name}: {license}\n");
+        texts.entry(text.trim().to_string()).or_default().insert(name.to_string());
+    }
     let rule = "-".repeat(80);
     let mut all = format!(
-        "The program {} contains these crates, which others wrote. Their licences come after the list.\n\n{list}",
+        "The program {} contains these crates and packages, which others wrote. Their licences come after the list.\n\n{list}",
         Release::NAME
     );
     for (text, names) in texts {
@@ -112,7 +123,9 @@ mod tests {
     fn every_crate_of_a_program_is_listed_with_a_text() {
         let release = Release::read().expect("a release");
         let text = text(&release, "x86_64-unknown-linux-musl").expect("licences");
-        for (name, license) in [("wasmtime 48", "Apache-2.0 WITH LLVM-exception"), ("serde 1", "MIT OR Apache-2.0")] {
+        for (name, license) in
+            [("wasmtime 48", "Apache-2.0 WITH LLVM-exception"), ("serde 1", "MIT OR Apache-2.0"), ("preact 10", "MIT")]
+        {
             let line = text.lines().find(|line| line.starts_with(name)).expect("a line of the list");
             assert!(line.ends_with(license), "{line}");
             let shown = line.split(':').next().expect("a name");

@@ -45,6 +45,7 @@ impl Api {
                 let mut fields = Fields::of(given).map_err(malformed)?;
                 let mut take = |name| fields.take::<String>(name).map_err(malformed);
                 let (before, after) = (take("before")?, take("after")?);
+                fields.end().map_err(malformed)?;
                 let diff = TextDiff::from_lines(&before, &after);
                 Ok(json!({ "diff": diff.unified_diff().context_radius(CONTEXT_LINES).to_string() }))
             }
@@ -54,8 +55,11 @@ impl Api {
                 value(&read.await.map_err(|error| Failure::new(ProgramCode::Engine, error.to_string(), ""))??)
             }
             "hook-log" => {
-                let lines = Log::of_user().map(|log| log.newest_lines()).transpose();
-                value(&lines.unwrap_or_default().unwrap_or_default())
+                let lines = Log::of_user().map(|log| log.newest_lines()).transpose().map_err(|error| {
+                    let message = format!("the log of the hooks cannot be read: {}", saddlebag_host::io_cause(&error));
+                    Failure::new(ProgramCode::Input, message, "`saddlebag hook log` prints it")
+                })?;
+                value(&lines.unwrap_or_default())
             }
             _ => Err(Failure::new(ErrorCode::NotFound, format!("there is no call `{name}`"), "docs/ui.md has them")),
         }

@@ -445,6 +445,51 @@ test('a page that has lost its program says so, and keeps the text', () =>
     assert.equal(await field.inputValue(), 'mine');
   }));
 
+test('an edit replaces lines that occur once, and makes exactly the text that was written', () =>
+  withStore(async store => {
+    const page = await store.open();
+    const wrong = await page.evaluate(() => {
+      let seed = 7;
+      const below = most => (seed = (seed * 48271) % 2147483647) % most;
+      const text = length => Array.from({ length }, () => 'ab\n'[below(3)]).join('');
+      for (let round = 0; round < 50_000; round += 1) {
+        const before = text(1 + below(14));
+        const at = below(before.length + 1);
+        const after = before.slice(0, at) + text(below(4)) + before.slice(at + below(4));
+        const edit = smallestEdit(before, after);
+        const isOne = edit.before !== '' && before.indexOf(edit.before) === before.lastIndexOf(edit.before);
+        if (!isOne || before.replace(edit.before, () => edit.after) !== after) return { before, after, edit };
+      }
+      return null;
+    });
+    assert.equal(wrong, null);
+  }));
+
+test('a letter of a large note is changed, and a search is there when the reader comes back', () =>
+  withStore(async store => {
+    store.run('remember', 'Large', 'first');
+    const { path: file } = store.json('show', '--path', 'Large');
+    const line = number => `The line ${number} is like every other line of this note.\n`;
+    const lines = Array.from({ length: 9000 }, (_, number) => line(number)).join('');
+    writeFileSync(path.resolve(store.root, file), `---\ntitle: Large\n---\n\n${lines}`);
+    store.run('remember', 'Other', 'text');
+    const page = await store.open();
+    await item(page, 'Large').click();
+    await page.locator('article').getByRole('button', { name: 'Edit' }).click();
+    const field = page.getByRole('textbox', { name: 'Large' });
+    await field.fill((await field.inputValue()).replace('line 4321 is', 'line 4321 was'));
+    await page.keyboard.press('Control+s');
+    await notice(page).filter({ hasText: 'Saved.' }).waitFor();
+    const { versions } = store.json('history', 'Large', '-p');
+    assert.match(versions[0].patch, /-The line 4321 is like/);
+    await page.getByLabel('Search memory').fill('other');
+    await item(page, 'Other').waitFor();
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    await page.getByRole('link', { name: 'Memory' }).click();
+    assert.equal(await page.getByLabel('Search memory').inputValue(), 'other');
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('links lead to headings, and a dead link offers to write the note', () =>
   withStore(async store => {
     const filler = Array.from({ length: 80 }, (_, line) => `Line ${line}\n\n`).join('');

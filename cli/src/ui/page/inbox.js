@@ -213,9 +213,46 @@ function EditPending({ item, onDone, onCancel }) {
 
 /** Stores the edited text of an item, unless it was changed meanwhile. */
 function storeText(commands, item, before, after, options) {
-  if (!item.is_entry) return commands.replace(item.path, before.content, after, options);
+  if (!item.is_entry) {
+    if (before.content === '') return commands.append(item.path, after, options);
+    const edit = smallestEdit(before.content, after);
+    return commands.replace(item.path, edit.before, edit.after, options);
+  }
   const { key, category, tags, source, supersedes, version } = before;
   return commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options);
+}
+
+/**
+ * Returns the lines that differ, and as many around them as make them occur once. So a letter of a large note can be
+ * changed, and what others change elsewhere at the same moment stays.
+ */
+function smallestEdit(before, after) {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start += 1;
+  let [end, endAfter] = [before.length, after.length];
+  while (end > start && endAfter > start && before[end - 1] === after[endAfter - 1]) {
+    end -= 1;
+    endAfter -= 1;
+  }
+  /** Moves the end behind the line that it is in. */
+  const endLine = () => {
+    const line = before.indexOf('\n', end);
+    const more = (line === -1 ? before.length : line + 1) - end;
+    end += more;
+    endAfter += more;
+  };
+  const beginOfLine = place => (place === 0 ? 0 : before.lastIndexOf('\n', place - 1) + 1);
+  start = beginOfLine(start);
+  if (end > 0 && before[end - 1] !== '\n') endLine();
+  for (;;) {
+    const found = before.slice(start, end);
+    const isWhole = start === 0 && end === before.length;
+    if (isWhole || (found !== '' && before.indexOf(found) === before.lastIndexOf(found))) {
+      return { before: found, after: after.slice(start, endAfter) };
+    }
+    start = beginOfLine(Math.max(0, start - 1));
+    endLine();
+  }
 }
 
 /** The difference that the last change made. */

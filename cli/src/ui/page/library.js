@@ -97,12 +97,16 @@ async function searched({ commands }, { query, isLiteral, isEverywhere, kind, ta
   return { query, rows, total: state ? rows.length : reply.total, skipped: reply.skipped };
 }
 
+/** The last search and filters, for when the reader comes back. */
+let lastSearch = { query: '', facets: { kind: '', tag: '', state: '', isLiteral: false, isEverywhere: false } };
+
 /** Facets, list and note. */
 function LibraryView({ name, question = '', go }) {
   const page = useContext(Page);
   const { commands, memory, change } = page;
-  const [query, setQuery] = useState(question);
-  const [facets, setFacets] = useState({ kind: '', tag: '', state: '', isLiteral: false, isEverywhere: false });
+  const [query, setQuery] = useState(question || lastSearch.query);
+  const [facets, setFacets] = useState(lastSearch.facets);
+  lastSearch = { query, facets };
   const [limit, setLimit] = useState(PAGE_ROWS);
   const [current, setCurrent] = useState(null);
   const [selected, setSelected] = useState(new Set());

@@ -383,6 +383,8 @@ const COMMANDS = {
   forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
   storeEntry: memory => ({ version, ...entry }, options) =>
     memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options),
+  append: memory => (path, content, options) =>
+    memory.call('journal', 'write', { target: { page: path }, mode: 'append', content, truncate: false }, options),
   replace: memory => (path, before, after, options) =>
     memory.call(
       'journal',
