@@ -37,6 +37,8 @@ mod tasks;
 mod terminal;
 mod tools;
 mod trust;
+#[cfg(feature = "server")]
+mod ui;
 #[cfg(unix)]
 mod unreadable;
 mod vault;

@@ -235,19 +235,7 @@ impl Server {
 
     /// Sends bytes, and returns everything that arrives until the server closes the connection.
     pub(crate) fn exchange(&self, head: &str, body: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("set");
-        stream.write_all(head.as_bytes()).expect("sent");
-        // The server may answer before it has read everything.
-        let _ = stream.write_all(body);
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).expect("it hangs up");
-        let text = String::from_utf8(bytes).expect("text");
-        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-        let body = if is_chunked { unchunked(body) } else { body.to_string() };
-        Answer { status, head: head.to_string(), body }
+        exchange(&self.address, head, body)
     }
 
     /// Posts bytes with headers beside those that each request has.
@@ -331,6 +319,23 @@ impl Session<'_> {
         assert!(response["error"].is_null(), "{response}");
         response["result"].clone()
     }
+}
+
+/// Sends bytes to a server, and returns everything that arrives until it closes the connection.
+pub(crate) fn exchange(address: &str, head: &str, body: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).expect("the server listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("set");
+    stream.write_all(head.as_bytes()).expect("sent");
+    // The server may answer before it has read everything.
+    let _ = stream.write_all(body);
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("it hangs up");
+    let text = String::from_utf8(bytes).expect("text");
+    let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    let is_chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
+    let body = if is_chunked { unchunked(body) } else { body.to_string() };
+    Answer { status, head: head.to_string(), body }
 }
 
 /// Joins a body that arrived in chunks.

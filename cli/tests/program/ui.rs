@@ -1,0 +1,138 @@
+//! `saddlebag ui`: who gets an answer. The page itself is tested in a browser, in `cli/tests/page/`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use super::mcp::client::{Answer, exchange};
+use super::support::Store;
+
+/// A served page.
+struct Page {
+    child: Child,
+    /// Host and port.
+    address: String,
+    /// Path with the key that signs in.
+    path: String,
+}
+
+impl Page {
+    fn start(store: &Store, options: &[&str]) -> Self {
+        let mut command = store.command(&["ui", "--no-open"]);
+        let mut child = command.args(options).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a program");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("an address");
+        let (address, path) = line.trim().strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a URL");
+        Self { child, address: address.into(), path: format!("/{path}") }
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        let has_host = headers.iter().any(|header| header.starts_with("Host:"));
+        let host = if has_host { String::new() } else { format!("Host: {}\r\n", self.address) };
+        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        let length = body.len();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
+        exchange(&self.address, &head, body.as_bytes())
+    }
+
+    /// Signs in, and returns the headers of a call.
+    fn sign_in(&self) -> [String; 2] {
+        let answer = self.ask("GET", &self.path, &[], "");
+        assert_eq!(answer.status, 303, "{answer:?}");
+        let cookie = answer.header("Set-Cookie").expect("a cookie");
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+        let cookie = format!("Cookie: {}", cookie.split(';').next().expect("a value"));
+        let page = self.ask("GET", "/", &[&cookie], "").body;
+        let secret = page.split("saddlebag-csrf\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
+        [cookie, format!("X-Saddlebag-Csrf: {}", secret.expect("a secret"))]
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const FIND: &str = r#"{"interface": "files", "command": {"resolve": {"name": "Postgres port"}}}"#;
+const FORGET: &str = r#"{"interface": "notebook", "command": {"forget": {"note": "Postgres port"}}}"#;
+
+fn store() -> Store {
+    let store = Store::new();
+    store.run(&["remember", "Postgres port", "It listens on 5433."]).exits(0);
+    store
+}
+
+/// Invariant (page): only the browser that was signed in gets an answer, and only to what its own page asks.
+/// Also: `a_page_that_only_reads_refuses_every_change`.
+#[test]
+fn only_the_browser_that_signed_in_gets_an_answer() {
+    let store = store();
+    let page = Page::start(&store, &[]);
+    for path in ["/", "/app.js", "/api/changes", "/?key=", "/?key=wrong"] {
+        let answer = page.ask("GET", path, &[], "");
+        assert_eq!(answer.status, 401, "{path}: {answer:?}");
+    }
+    let [cookie, secret] = page.sign_in();
+    assert_eq!(page.ask("GET", &page.path, &[], "").status, 401, "the key signs in once");
+    let call = |headers: &[&str]| page.ask("POST", "/api/call", headers, FIND);
+    let found = call(&[&cookie, &secret]);
+    assert_eq!(found.status, 200, "{found:?}");
+    let found: Value = serde_json::from_str(&found.body).expect("JSON");
+    assert_eq!(found["name"], "Postgres port");
+    assert_eq!(call(&[&secret]).status, 401);
+    assert_eq!(call(&[&cookie]).status, 403);
+    assert_eq!(call(&[&cookie, "X-Saddlebag-Csrf: guessed"]).status, 403);
+    let own = format!("Origin: http://{}", page.address);
+    assert_eq!(call(&[&cookie, &secret, &own]).status, 200);
+    for header in [
+        "Origin: http://localhost:1",
+        "Origin: https://evil.example",
+        "Origin: null",
+        "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site",
+        "Host: evil.example",
+        "Host: 127.0.0.1:1",
+    ] {
+        let answer = call(&[&cookie, &secret, header]);
+        assert_eq!(answer.status, 403, "{header}: {answer:?}");
+        assert!(!answer.body.contains("Postgres"), "{answer:?}");
+    }
+    assert_eq!(call(&[&cookie, &cookie, &secret]).status, 400, "a header that occurs twice");
+}
+
+#[test]
+fn a_page_that_only_reads_refuses_every_change() {
+    let store = store();
+    let page = Page::start(&store, &["--read-only"]);
+    let [cookie, secret] = page.sign_in();
+    let call = |body: &str| page.ask("POST", "/api/call", &[&cookie, &secret], body);
+    let refused = call(FORGET);
+    assert_eq!(refused.status, 422, "{refused:?}");
+    assert!(refused.body.contains("not-permitted"), "{refused:?}");
+    assert_eq!(call(FIND).status, 200);
+    store.run(&["show", "Postgres port"]).exits(0).prints("5433");
+}
+
+#[test]
+fn a_call_that_is_not_one_says_what_is_wrong() {
+    let store = store();
+    let page = Page::start(&store, &[]);
+    let [cookie, secret] = page.sign_in();
+    let call = |path: &str, body: &str| page.ask("POST", path, &[&cookie, &secret], body);
+    for (path, body, status, said) in [
+        ("/api/call", "{", 400, "JSON"),
+        ("/api/call", "[]", 400, "object"),
+        ("/api/call", r#"{"interface": "files", "command": {"nope": {}}}"#, 400, "nope"),
+        ("/api/call", r#"{"interface": "files", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
+        ("/api/call", r#"{"interface": "files", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
+        ("/api/nope", "{}", 404, "nope"),
+    ] {
+        let answer = call(path, body);
+        assert_eq!(answer.status, status, "{body}: {answer:?}");
+        assert!(answer.body.contains(said), "{body}: {answer:?}");
+    }
+}
