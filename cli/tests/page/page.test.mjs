@@ -477,7 +477,10 @@ test('a letter of a large note is changed, and a search is there when the reader
     await item(page, 'Large').click();
     await page.locator('article').getByRole('button', { name: 'Edit' }).click();
     const field = page.getByRole('textbox', { name: 'Large' });
-    await field.fill((await field.inputValue()).replace('line 4321 is', 'line 4321 was'));
+    await field.evaluate(field => {
+      field.value = field.value.replace('line 4321 is', 'line 4321 was');
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    });
     await page.keyboard.press('Control+s');
     await notice(page).filter({ hasText: 'Saved.' }).waitFor();
     const { versions } = store.json('history', 'Large', '-p');
