@@ -15,12 +15,12 @@ use crate::subcommand::Subcommand;
 use crate::trust::{print_item, waiting};
 
 /// Meaning of the answers.
-const ANSWERS: &str = "a accepts, e edits and accepts, r rejects, R rejects for good, s skips, q quits";
+const ANSWERS: &str = "a accepts, e edits and asks again, r rejects, R rejects for good, s skips, q quits";
 
 /// Decide about what waits for approval, one item after another
 ///
-/// `a` accepts an item, which may then go into prompts. `e` opens it in the editor and accepts what you save. `r` rejects
-/// it, which `restore` takes back. `R` rejects its text for good, whoever brings it back, until `unforget`.
+/// `a` accepts an item, which may then go into prompts. `e` opens it in the editor, shows what you saved, and asks again.
+/// `r` rejects it, which `restore` takes back. `R` rejects its text for good, whoever brings it back, until `unforget`.
 #[derive(Debug, Args)]
 #[command(after_help = example("review --from claude-code"))]
 pub(crate) struct ReviewArgs {
@@ -54,7 +54,7 @@ impl Subcommand for ReviewArgs {
             let Ok(item) = waiting(&mut store, item.path.as_str(), output)? else { continue };
             output.line("")?;
             print_item(&item, output)?;
-            if !review(&item, &format!("{} of {total}", at + 1), global, &mut store, &mut counts, output)? {
+            if !review(item, &format!("{} of {total}", at + 1), global, &mut store, &mut counts, output)? {
                 break;
             }
         }
@@ -68,7 +68,7 @@ impl Subcommand for ReviewArgs {
 
 /// Asks about one item until there is an answer, and does it. Returns false to quit.
 fn review(
-    item: &PendingItem,
+    mut item: PendingItem,
     place: &str,
     global: &Global,
     store: &mut Store,
@@ -80,14 +80,14 @@ fn review(
             return Ok(false);
         };
         let (skipped, counted) = match answer.as_str() {
-            "a" => (approve(item, store, output)?, &mut counts.accepted),
-            "r" => (reject(item, false, store, output)?, &mut counts.rejected),
+            "a" => (approve(&item, store, output)?, &mut counts.accepted),
+            "r" => (reject(&item, false, store, output)?, &mut counts.rejected),
             "R" => {
                 let question = "Reject this text for good, whoever brings it back, until `unforget`?";
                 if !output.asks(question)? {
                     continue;
                 }
-                (reject(item, true, store, output)?, &mut counts.rejected)
+                (reject(&item, true, store, output)?, &mut counts.rejected)
             }
             "e" => {
                 let name = ItemName { name: item.path.to_string(), kind: None };
@@ -96,8 +96,16 @@ fn review(
                     continue;
                 }
                 match waiting(store, item.path.as_str(), output)? {
-                    Ok(edited) => (approve(&edited, store, output)?, &mut counts.accepted),
-                    Err(_) => (Vec::new(), &mut counts.accepted),
+                    Ok(edited) => {
+                        print_item(&edited, output)?;
+                        item = edited;
+                        continue;
+                    }
+                    // What a person writes does not wait.
+                    Err(_) => {
+                        output.note("it is yours now, and does not wait any more");
+                        (Vec::new(), &mut counts.accepted)
+                    }
                 }
             }
             "s" | "" => (Vec::new(), &mut counts.skipped),

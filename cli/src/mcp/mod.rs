@@ -11,8 +11,8 @@
 //! not block other calls. `server.rs` turns requests of the protocol into commands, with `tools.rs`, `resources.rs` and
 //! `prompts.rs`; the component decides which tools and files there are. The folder of the store is watched, so that the component need
 //! not list it for each question, and `changes.rs` tells clients which resources have changed. `app.rs` is the page inside a chat. `stdio.rs` is the SDK's transport with answers
-//! to invalid messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. Only this folder uses
-//! `tokio`.
+//! to invalid messages. `http.rs` guards the SDK's HTTP service, and `token.rs` reads its token. This folder,
+//! `server/` and `ui/` use `tokio`.
 
 mod app;
 mod args;

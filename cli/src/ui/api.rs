@@ -1,6 +1,9 @@
 //! The calls of the page. Each is `POST /api/NAME` with a JSON object, and answers with JSON: the reply as the program
 //! prints it with `--json`, or `{"error": …}`.
 
+use std::time::Duration;
+
+use saddlebag::history::HistoryCommand;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::{RecallForPrompt, SessionCommand};
 use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
@@ -22,6 +25,9 @@ const CLIENT: &str = "saddlebag-ui";
 /// Number of unchanged lines around a difference.
 const CONTEXT_LINES: usize = 3;
 
+/// Time after which a difference is no longer the smallest one.
+const DIFF_TIME: Duration = Duration::from_secs(1);
+
 /// Calls of the page on one memory.
 pub(crate) struct Api {
     memory: Memory,
@@ -39,20 +45,22 @@ impl Api {
             "call" => self.call(given, refusal).await,
             "render" => {
                 let text: String = only(given, "text")?;
-                Ok(json!({ "html": render(&text) }))
+                Ok(json!({ "html": apart(move || render(&text)).await? }))
             }
             "diff" => {
                 let mut fields = Fields::of(given).map_err(malformed)?;
                 let mut take = |name| fields.take::<String>(name).map_err(malformed);
                 let (before, after) = (take("before")?, take("after")?);
                 fields.end().map_err(malformed)?;
-                let diff = TextDiff::from_lines(&before, &after);
-                Ok(json!({ "diff": diff.unified_diff().context_radius(CONTEXT_LINES).to_string() }))
+                let diff = apart(move || {
+                    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&before, &after);
+                    diff.unified_diff().context_radius(CONTEXT_LINES).to_string()
+                });
+                Ok(json!({ "diff": diff.await? }))
             }
             "status" => {
                 let global = self.global.clone();
-                let read = tokio::task::spawn_blocking(move || sizes(&global, &mut Output::new(true)));
-                value(&read.await.map_err(|error| Failure::new(ProgramCode::Engine, error.to_string(), ""))??)
+                value(&apart(move || sizes(&global, &mut Output::new(true))).await??)
             }
             "hook-log" => {
                 let lines = Log::of_user().map(|log| log.newest_lines()).transpose().map_err(|error| {
@@ -83,11 +91,21 @@ impl Api {
     }
 }
 
-/// Returns true if a command may change memory. What a preview of a prompt would record is not recorded.
+/// Returns true if a command may change memory.
 fn changes(command: &Command) -> bool {
-    let is_preview =
-        matches!(command, Command::Session(SessionCommand::RecallForPrompt(RecallForPrompt { dry_run: true, .. })));
-    command.effect() != Effect::Reads && !is_preview
+    match command {
+        // What a preview of a prompt would record is not recorded.
+        Command::Session(SessionCommand::RecallForPrompt(RecallForPrompt { dry_run, .. })) => !dry_run,
+        // It changes no memory, but what is kept of changes.
+        Command::History(HistoryCommand::SetHistoryPolicy(_)) => true,
+        command => command.effect() != Effect::Reads,
+    }
+}
+
+/// Does work that may take long for large texts, away from the other calls.
+async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Failure::new(ProgramCode::Engine, format!("the work was given up: {error}"), "ask again"))
 }
 
 /// Returns the only field of an object.

@@ -1,7 +1,7 @@
 //! `saddlebag ui`: a page on this machine that shows memory and changes it.
 //!
-//! [`site`] is what is served, to the browser that [`site`] has signed in. [`api`] has the calls of the page, which are the commands of
-//! the contract. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
+//! [`site`] signs a browser in, and serves it the page. [`api`] has the calls of the page, which are the commands of the
+//! contract. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
 //! them. [`render`] makes HTML of Markdown.
 
 mod api;
@@ -79,17 +79,17 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
             is_read_only: args.read_only,
             memory: name.clone(),
             port,
+            space: Secret::new()?,
             key: Secret::new()?,
             is_key_used: AtomicBool::new(false),
             session: Secret::new()?,
             csrf: Secret::new()?,
         };
-        let address = format!("http://127.0.0.1:{port}/?key={}", page.key.as_str());
-        if args.no_open || open::that_detached(&address).is_err() {
-            output.line(&address)?;
-            output.flush()?;
-        } else {
-            output.note(&format!("the page is at http://127.0.0.1:{port}/"));
+        let address = format!("http://127.0.0.1:{port}/{}/?key={}", page.space.as_str(), page.key.as_str());
+        output.line(&address)?;
+        output.flush()?;
+        if !args.no_open && open::that_detached(&address).is_err() {
+            output.note("no browser was opened; open the address in one");
         }
         output.note("the address signs in one browser, once; press Ctrl+C to stop");
         serve(listener, Arc::new(page)).await;

@@ -4,7 +4,7 @@
 //! page, to an address, or to an item of memory, which the page looks up.
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Alignment, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 use saddlebag::trust::for_terminal;
 
 /// Beginning of links to items of memory in the page.
@@ -14,37 +14,39 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
 /// Returns a note's Markdown as HTML.
 pub(super) fn render(markdown: &str) -> String {
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_WIKILINKS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut is_metadata = false;
-    let events = Parser::new_ext(markdown, options).filter_map(|event| {
-        Some(match event {
-            Event::Start(Tag::MetadataBlock(_)) => {
-                is_metadata = true;
-                return None;
-            }
-            Event::End(TagEnd::MetadataBlock(_)) => {
-                is_metadata = false;
-                return None;
-            }
-            _ if is_metadata => return None,
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_WIKILINKS;
+    let events = Parser::new_ext(without_frontmatter(markdown), options).map(|event| {
+        match event {
             Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(visible(text)),
             Event::Code(text) => Event::Code(visible(text)),
             // The text between stays, as the text of the link.
             Event::Start(Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. }) => {
-                let link_type = if matches!(link_type, LinkType::Email) { link_type } else { LinkType::Inline };
-                Event::Start(Tag::Link { link_type, dest_url: safe(&dest_url), title: CowStr::Borrowed(""), id })
+                // The address of an e-mail gets its scheme when it is written.
+                let (link_type, dest_url) = match link_type {
+                    LinkType::Email => (link_type, dest_url),
+                    _ => (LinkType::Inline, safe(&dest_url)),
+                };
+                Event::Start(Tag::Link { link_type, dest_url, title: CowStr::Borrowed(""), id })
             }
+            // The page's policy allows no style in an element.
+            Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
             Event::End(TagEnd::Image) => Event::End(TagEnd::Link),
             event => event,
-        })
+        }
     });
     let mut out = String::with_capacity(markdown.len() * 3 / 2);
     html::push_html(&mut out, events);
     out
+}
+
+/// Returns a note without the frontmatter at its beginning. A later line `---` is text, and hides nothing.
+fn without_frontmatter(markdown: &str) -> &str {
+    let Some(rest) = markdown.strip_prefix("---\n") else { return markdown };
+    match rest.find("\n---\n") {
+        Some(end) => &rest[end + "\n---\n".len()..],
+        None => markdown,
+    }
 }
 
 /// Returns text in which hidden characters can be seen.
@@ -74,6 +76,12 @@ mod tests {
             ("---\ntitle: x\n---\nbody", "<p>body</p>\n"),
             ("[[Load balancer]]", "<p><a href=\"#/open/Load%20balancer\">Load balancer</a></p>\n"),
             ("[x](facts/y.md)", "<p><a href=\"#/open/facts%2Fy%2Emd\">x</a></p>\n"),
+            ("<a@b.org>", "<p><a href=\"mailto:a@b.org\">a@b.org</a></p>\n"),
+            ("a\n\n---\nhidden: text\n---\n\nb", "<p>a</p>\n<hr />\n<h2>hidden: text</h2>\n<p>b</p>\n"),
+            (
+                "|a|\n|:-:|\n|b|",
+                "<table><thead><tr><th>a</th></tr></thead><tbody>\n<tr><td>b</td></tr>\n</tbody></table>\n",
+            ),
             ("[x](https://example.com/a?b)", "<p><a href=\"https://example.com/a?b\">x</a></p>\n"),
         ] {
             assert_eq!(render(markdown), html, "{markdown}");

@@ -1,7 +1,8 @@
 //! [`Page`]: the site of the page. Every request passes [`Page::answer`], which checks who asks.
 //!
-//! The address that the program prints has a key that signs one browser in. The browser gets a cookie, and the page a
-//! second secret that each call must show: another page of this machine has the cookie sent, but cannot read the secret.
+//! The address that the program prints has a secret folder, and a key that signs one browser in. The browser gets a
+//! cookie for this folder, and the page a second secret that each call must show: another page of this machine may have
+//! the cookie sent, but cannot read the secret.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,7 @@ use crate::server::secret::Secret;
 
 /// Maximum size of a call in bytes: a note, even if every character is escaped.
 const MAX_CALL_BYTES: usize = 8 << 20;
+const COOKIE_NAME: &str = "saddlebag";
 const CSRF_HEADER: HeaderName = HeaderName::from_static("x-saddlebag-csrf");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
@@ -40,6 +42,9 @@ pub(super) struct Page {
     /// Name of the memory, for people.
     pub(super) memory: String,
     pub(super) port: u16,
+    /// First part of every path. A browser sends cookies to all ports of a host, but only for their path, which other
+    /// servers do not know.
+    pub(super) space: Secret,
     /// Key in the address, which signs in one browser.
     pub(super) key: Secret,
     pub(super) is_key_used: AtomicBool,
@@ -69,7 +74,12 @@ impl Site for Page {
 
 impl Page {
     async fn route(&self, request: Request<Incoming>, place: &Connection) -> Answer {
-        let (method, path) = (request.method().clone(), request.uri().path().to_string());
+        let method = request.method().clone();
+        let path = request.uri().path().strip_prefix('/').and_then(|path| path.split_once('/'));
+        let path = path.filter(|(space, _)| self.space.is(space.as_bytes())).map(|(_, path)| format!("/{path}"));
+        let Some(path) = path else {
+            return answer(StatusCode::UNAUTHORIZED, "text/html; charset=utf-8", SIGNED_OUT.into());
+        };
         if let Err(text) = self.check_origin(request.headers()) {
             return plain(StatusCode::FORBIDDEN, text);
         }
@@ -122,24 +132,21 @@ impl Page {
             return answer(StatusCode::UNAUTHORIZED, "text/html; charset=utf-8", SIGNED_OUT.into());
         }
         let mut answer = plain(StatusCode::SEE_OTHER, "");
-        answer.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
-        let cookie = format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie(), self.session.as_str());
+        let folder = format!("/{}/", self.space.as_str());
+        let cookie = format!("{COOKIE_NAME}={}; Path={folder}; HttpOnly; SameSite=Strict", self.session.as_str());
+        if let Ok(folder) = HeaderValue::from_str(&folder) {
+            answer.headers_mut().insert(LOCATION, folder);
+        }
         if let Ok(cookie) = HeaderValue::from_str(&cookie) {
             answer.headers_mut().insert(SET_COOKIE, cookie);
         }
         answer
     }
 
-    /// Returns the name of the cookie. A browser sends cookies to all ports of a host, so each port has a name.
-    fn cookie(&self) -> String {
-        format!("saddlebag-{}", self.port)
-    }
-
     fn is_signed_in(&self, headers: &HeaderMap) -> bool {
         let Some(cookies) = headers.get(COOKIE).and_then(|cookies| cookies.to_str().ok()) else { return false };
-        let name = self.cookie();
         let mut pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
-        pairs.any(|(other, value)| other == name && self.session.is(value.as_bytes()))
+        pairs.any(|(name, value)| name == COOKIE_NAME && self.session.is(value.as_bytes()))
     }
 
     async fn call(&self, name: &str, request: Request<Incoming>) -> Answer {

@@ -1,5 +1,6 @@
 //! `saddlebag ui --out`: the page as one file, with the answers to the calls that its views make.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use saddlebag::store::{Timestamp, utc_text};
@@ -11,8 +12,10 @@ use super::render::render;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::output::{Output, single_line};
 
-/// Maximum number of notes, and of entries, that the file has with their text.
+/// Maximum number of notes that the file has with their text.
 const MAX_ITEMS: u32 = 5_000;
+/// Maximum number of entries in the file.
+const MAX_ENTRIES: usize = 1_000;
 /// Number of operations in the file.
 const MAX_OPERATIONS: u32 = 200;
 
@@ -26,13 +29,22 @@ pub(super) async fn write(
 ) -> Result<Exit, Failure> {
     let now = now.seconds.unsigned_abs().saturating_mul(1_000_000_000);
     let page = one_file(&data(api, name, now, output).await?.to_string());
-    std::fs::write(file, &page).map_err(|error| {
+    written(file, page.as_bytes()).map_err(|error| {
         let message = format!("cannot write {}: {}", file.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Output, message, "name a file in a folder that exists")
     })?;
     output.line(&single_line(&format!("Wrote {}, {} bytes", file.display(), page.len())))?;
     output.flush()?;
     Ok(Exit::Done)
+}
+
+/// Writes a file that only its owner may read. One that is there is replaced when the new one is whole.
+fn written(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut made = tempfile::NamedTempFile::new_in(folder)?;
+    made.write_all(bytes)?;
+    made.persist(file).map_err(|error| error.error)?;
+    Ok(())
 }
 
 /// Returns the answers, by the name of the call and its arguments as the page writes them.
@@ -51,12 +63,6 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
             json!({ "list-notes": { "filter": null, "sort": [{ "by": "modified", "ascending": false }],
             "limit": MAX_ITEMS, "offset": 0, "zk-links": false, "with-text": false, "with-links": true } }),
         ),
-        (
-            "entries",
-            "entries",
-            json!({ "list-entries": { "filter": { "category": null, "all-tags": [], "any-tags": [],
-            "since": null, "until": null }, "limit": 1_000, "cursor": null } }),
-        ),
         ("pending", "trust", json!({ "pending": { "limit": 1_000, "cursor": null, "name": null, "source": null } })),
         (
             "operations",
@@ -69,6 +75,7 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
         let call = json!({ "interface": interface, "command": command });
         answers.insert(key.into(), api.answer("call", call, None).await?);
     }
+    answers.insert("entries".into(), entries(api, output).await?);
     answers.insert("status".into(), api.answer("status", json!({}), None).await?);
     let (mut texts, mut rendered) = (Map::new(), Map::new());
     let notes = answers.get("notes").and_then(|reply| reply.get("notes")?.as_array()).cloned().unwrap_or_default();
@@ -88,6 +95,26 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
     answers.insert("name".into(), json!(name));
     answers.insert("time".into(), json!(utc_text(nanoseconds)));
     Ok(Value::Object(answers))
+}
+
+/// Returns the entries, as one page.
+async fn entries(api: &Api, output: &mut Output) -> Result<Value, Failure> {
+    let mut all = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let filter = json!({ "category": null, "all-tags": [], "any-tags": [], "since": null, "until": null });
+        let command = json!({ "list-entries": { "filter": filter, "limit": 100, "cursor": cursor } });
+        let mut page = api.answer("call", json!({ "interface": "entries", "command": command }), None).await?;
+        let found = page.get_mut("entries").and_then(Value::as_array_mut).map(std::mem::take);
+        all.extend(found.unwrap_or_default());
+        cursor = page.get_mut("next").map(Value::take).unwrap_or_default();
+        if cursor.is_null() || all.len() >= MAX_ENTRIES {
+            if !cursor.is_null() {
+                output.warning(&format!("left out the entries after the first {}", all.len()));
+            }
+            return Ok(json!({ "entries": all, "next": null, "total": all.len(), "problems": [] }));
+        }
+    }
 }
 
 /// Returns the whole text of a file.

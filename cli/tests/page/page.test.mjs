@@ -35,8 +35,13 @@ test('an address without its key, and a key that was used, get nothing', () =>
     fill(store);
     const address = await store.serve();
     const { origin } = new URL(address);
-    for (const path of ['/', '/app.js', '/api/changes', '/?key=wrong', '/?key=', '/?x']) {
-      const answer = await ask(origin + path);
+    const folder = address.slice(0, address.indexOf('?'));
+    assert.match(folder, /^http:\/\/127\.0\.0\.1:\d+\/[\w-]{43}\/$/);
+    for (const path of ['/', '/?key=', '/app.js', '/guessed/', '/guessed/api/changes']) {
+      assert.equal((await ask(origin + path)).status, 401, path);
+    }
+    for (const path of ['', 'app.js', 'api/changes', '?key=wrong', '?key=', '?x']) {
+      const answer = await ask(folder + path);
       assert.equal(answer.status, 401, path);
       assert.ok(!answer.text.includes('csrf') && !answer.text.includes('Postgres'), path);
     }
@@ -44,13 +49,15 @@ test('an address without its key, and a key that was used, get nothing', () =>
     assert.equal(first.status, 303);
     const cookie = first.headers['set-cookie'][0];
     assert.match(cookie, /HttpOnly; SameSite=Strict/);
+    // No server of another port gets the cookie.
+    assert.ok(cookie.includes(`Path=${new URL(folder).pathname};`), cookie);
     assert.equal((await ask(address)).status, 401, 'the second use');
     const session = { cookie: cookie.split(';')[0] };
-    const page = await ask(origin + '/', { headers: session });
+    const page = await ask(folder, { headers: session });
     assert.equal(page.status, 200);
     assert.match(page.headers['content-security-policy'], /default-src 'none'; script-src 'self'/);
     const csrf = /csrf" content="([^"]+)/.exec(page.text)[1];
-    const call = headers => ask(`${origin}/api/status`, { method: 'POST', headers: { ...session, ...headers }, body: '{}' });
+    const call = headers => ask(`${folder}api/status`, { method: 'POST', headers: { ...session, ...headers }, body: '{}' });
     assert.equal((await call({ 'x-saddlebag-csrf': csrf })).status, 200);
     // Without the secret of the page, with another one, and without the cookie.
     assert.equal((await call({})).status, 403);
@@ -79,7 +86,7 @@ test('a page of another origin reads nothing and changes nothing', () =>
     fill(store);
     const address = await store.serve();
     const page = await store.visit(address);
-    const { origin } = new URL(address);
+    const folder = address.slice(0, address.indexOf('?'));
     const other = http.createServer((_, response) => response.end('<!doctype html><title>evil</title>')).listen(0, '127.0.0.1');
     await new Promise(ready => other.once('listening', ready));
     const evil = await page.context().newPage();
@@ -87,9 +94,9 @@ test('a page of another origin reads nothing and changes nothing', () =>
     const read = await evil.evaluate(async target => {
       const tried = [];
       for (const [path, options] of [
-        ['/', {}],
-        ['/', { mode: 'no-cors' }],
-        ['/api/status', { method: 'POST', body: '{}', credentials: 'include' }],
+        ['', {}],
+        ['', { mode: 'no-cors' }],
+        ['api/status', { method: 'POST', body: '{}', credentials: 'include' }],
       ]) {
         try {
           tried.push((await fetch(target + path, options)).type);
@@ -103,7 +110,7 @@ test('a page of another origin reads nothing and changes nothing', () =>
       await new Promise(ready => (frame.onload = ready));
       tried.push(frame.contentDocument ? 'framed' : 'refused');
       return tried;
-    }, origin);
+    }, folder);
     assert.deepEqual(read, ['refused', 'refused', 'refused', 'refused']);
     other.close();
   }));
@@ -317,6 +324,7 @@ test('an edit that meets the change of an agent loses neither text', () =>
     assert.match(await page.locator('pre.diff').first().textContent(), /MySQL[\s\S]*6000/);
     assert.match(store.run('show', 'Postgres port'), /5433, because MySQL/);
     await page.getByRole('button', { name: 'Edit the text as it is now' }).click();
+    await page.getByRole('button', { name: 'Do it' }).click();
     assert.match(await field.inputValue(), /MySQL/);
     await field.fill((await field.inputValue()).replace('5433', '6000'));
     await page.keyboard.press('Control+s');
@@ -512,7 +520,7 @@ test('links lead to headings, and a dead link offers to write the note', () =>
     await page.getByRole('link', { name: 'Write a note with this title' }).click();
     assert.equal(await page.getByLabel('Title').inputValue(), 'Nowhere');
     // A tag with a space is one tag, and saving it unchanged changes nothing.
-    await page.goto(new URL(page.url()).origin + '/#/memory/Runbook');
+    await page.goto(page.url().split('#')[0] + '#/memory/Runbook');
     await article.getByRole('heading', { name: 'Runbook' }).waitFor();
     await article.getByRole('button', { name: 'Tags', exact: true }).click();
     await page.keyboard.press('Enter');
@@ -535,7 +543,7 @@ test('two pages and an agent follow each other', () =>
     await two.keyboard.press('a');
     await notice(two).filter({ hasText: 'Accepted' }).waitFor();
     await one.waitForFunction(() => !document.querySelector('.items .list')?.textContent.includes('From a toolnotewaits'));
-    await two.goto(new URL(two.url()).origin + '/#/memory');
+    await two.goto(two.url().split('#')[0] + '#/memory');
     await item(two, 'From the agent').click();
     await two.locator('article').getByRole('button', { name: 'Forget' }).click();
     await notice(two).waitFor();
@@ -554,7 +562,7 @@ test('hostile text is text in every view', () =>
     const page = await store.open();
     const views = ['memory', 'prompt', 'inbox', 'history', 'graph', 'health'];
     for (const view of views) {
-      await page.goto(new URL(page.url()).origin + `/#/${view}`);
+      await page.goto(page.url().split('#')[0] + `#/${view}`);
       await page.waitForTimeout(300);
       if (view === 'history') for (const row of await page.locator('.day button.row').all()) await row.click();
       if (view === 'prompt') {
@@ -579,7 +587,7 @@ test('hostile text is text in every view', () =>
       const { notes } = await commandsOf(memory).notes();
       return notes.map(note => note.path);
     })).concat('key')) {
-      await page.goto(new URL(page.url()).origin + `/#/memory/${encodeURIComponent(name)}`);
+      await page.goto(page.url().split('#')[0] + `#/memory/${encodeURIComponent(name)}`);
       await page.locator('article').waitFor();
       for (const mode of ['As text', 'As a page']) {
         await page.locator('article').getByRole('button', { name: mode }).click();
@@ -620,7 +628,7 @@ test('an empty memory explains the first steps', () =>
     await page.getByText('Memory is empty.').waitFor();
     await page.getByText('saddlebag setup').waitFor();
     for (const view of ['prompt', 'inbox', 'history', 'graph', 'health']) {
-      await page.goto(new URL(page.url()).origin + `/#/${view}`);
+      await page.goto(page.url().split('#')[0] + `#/${view}`);
       await page.locator('main h1').first().waitFor();
     }
     assert.deepEqual(page.failures, []);
@@ -636,7 +644,7 @@ test('every view is accessible, wide and narrow, light and dark', () =>
       const page = await store.open('', { size, scheme });
       const views = ['memory', 'memory/Postgres%20port', 'prompt', 'inbox', 'history', 'graph', 'health', 'new'];
       for (const view of views) {
-        await page.goto(new URL(page.url()).origin + `/#/${view}`);
+        await page.goto(page.url().split('#')[0] + `#/${view}`);
         await page.locator('main :is(h1, h2):visible').first().waitFor();
         await page.waitForTimeout(400);
         await page.evaluate(axeSource);
@@ -655,7 +663,7 @@ test('the files of the page are small', () =>
   withStore(async store => {
     const page = await store.open();
     const sizes = await page.evaluate(async () => {
-      const texts = await Promise.all(['/', '/app.js', '/app.css'].map(async path => (await fetch(path)).text()));
+      const texts = await Promise.all(['./', 'app.js', 'app.css'].map(async path => (await fetch(path)).text()));
       return texts;
     });
     const compressed = sizes.map(text => gzipSync(text, { level: 9 }).length);
@@ -784,15 +792,15 @@ test('pictures of the views', { skip: PICTURES ? false : 'made with SADDLEBAG_PI
     await item(page, 'Postgres port').click();
     await page.locator('article h1', { hasText: 'Postgres port' }).waitFor();
     await take('memory');
-    await page.goto(new URL(page.url()).origin + '/#/prompt');
+    await page.goto(page.url().split('#')[0] + '#/prompt');
     await page.getByLabel('Prompt', { exact: true }).fill('Why does the checkout time out?');
     await page.keyboard.press('Enter');
     await page.locator('pre.added').waitFor();
     await take('prompt');
-    await page.goto(new URL(page.url()).origin + '/#/inbox');
+    await page.goto(page.url().split('#')[0] + '#/inbox');
     await page.locator('section pre.text').waitFor();
     await take('inbox');
-    await page.goto(new URL(page.url()).origin + '/#/graph');
+    await page.goto(page.url().split('#')[0] + '#/graph');
     await page.waitForTimeout(2000);
     await take('graph');
   }));

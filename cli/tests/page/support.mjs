@@ -89,7 +89,7 @@ export class Store {
     });
     page.on('request', request => page.requests.push(request.url()));
     await page.goto(address);
-    if (hash) await page.goto(new URL(address).origin + '/' + hash);
+    if (hash) await page.goto(page.url().split('#')[0] + hash);
     await page.locator('main').waitFor();
     return page;
   }

@@ -13,6 +13,8 @@ struct Page {
     child: Child,
     /// Host and port.
     address: String,
+    /// Folder of the page.
+    folder: String,
     /// Path with the key that signs in.
     path: String,
 }
@@ -24,7 +26,8 @@ impl Page {
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("an address");
         let (address, path) = line.trim().strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a URL");
-        Self { child, address: address.into(), path: format!("/{path}") }
+        let (folder, _) = path.split_once('?').expect("a key");
+        Self { child, address: address.into(), folder: format!("/{folder}"), path: format!("/{path}") }
     }
 
     fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
@@ -44,7 +47,7 @@ impl Page {
         let cookie = answer.header("Set-Cookie").expect("a cookie");
         assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
         let cookie = format!("Cookie: {}", cookie.split(';').next().expect("a value"));
-        let page = self.ask("GET", "/", &[&cookie], "").body;
+        let page = self.ask("GET", &self.folder, &[&cookie], "").body;
         let secret = page.split("saddlebag-csrf\" content=\"").nth(1).and_then(|rest| rest.split('"').next());
         [cookie, format!("X-Saddlebag-Csrf: {}", secret.expect("a secret"))]
     }
@@ -72,13 +75,16 @@ fn store() -> Store {
 fn only_the_browser_that_signed_in_gets_an_answer() {
     let store = store();
     let page = Page::start(&store, &[]);
-    for path in ["/", "/app.js", "/api/changes", "/?key=", "/?key=wrong"] {
-        let answer = page.ask("GET", path, &[], "");
+    for path in ["", "app.js", "api/changes", "?key=", "?key=wrong"] {
+        let path = format!("{}{path}", page.folder);
+        let answer = page.ask("GET", &path, &[], "");
         assert_eq!(answer.status, 401, "{path}: {answer:?}");
     }
     let [cookie, secret] = page.sign_in();
     assert_eq!(page.ask("GET", &page.path, &[], "").status, 401, "the key signs in once");
-    let call = |headers: &[&str]| page.ask("POST", "/api/call", headers, FIND);
+    let path = format!("{}api/call", page.folder);
+    let call = |headers: &[&str]| page.ask("POST", &path, headers, FIND);
+    assert_eq!(page.ask("POST", "/api/call", &[&cookie, &secret], FIND).status, 401, "outside of the folder");
     let found = call(&[&cookie, &secret]);
     assert_eq!(found.status, 200, "{found:?}");
     let found: Value = serde_json::from_str(&found.body).expect("JSON");
@@ -109,10 +115,13 @@ fn a_page_that_only_reads_refuses_every_change() {
     let store = store();
     let page = Page::start(&store, &["--read-only"]);
     let [cookie, secret] = page.sign_in();
-    let call = |body: &str| page.ask("POST", "/api/call", &[&cookie, &secret], body);
+    let path = format!("{}api/call", page.folder);
+    let call = |body: &str| page.ask("POST", &path, &[&cookie, &secret], body);
     let refused = call(FORGET);
     assert_eq!(refused.status, 422, "{refused:?}");
     assert!(refused.body.contains("not-permitted"), "{refused:?}");
+    let policy = r#"{"interface": "history", "command": {"set-history-policy": {"recording": false}}}"#;
+    assert_eq!(call(policy).status, 422);
     assert_eq!(call(FIND).status, 200);
     assert!(store.run(&["show", "Postgres port"]).exits(0).stdout.contains("5433"));
 }
@@ -122,14 +131,14 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
     let store = store();
     let page = Page::start(&store, &[]);
     let [cookie, secret] = page.sign_in();
-    let call = |path: &str, body: &str| page.ask("POST", path, &[&cookie, &secret], body);
+    let call = |path: &str, body: &str| page.ask("POST", &format!("{}{path}", page.folder), &[&cookie, &secret], body);
     for (path, body, status, said) in [
-        ("/api/call", "{", 400, "JSON"),
-        ("/api/call", "[]", 400, "object"),
-        ("/api/call", r#"{"interface": "files", "command": {"nope": {}}}"#, 400, "nope"),
-        ("/api/call", r#"{"interface": "files", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
-        ("/api/call", r#"{"interface": "files", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
-        ("/api/nope", "{}", 404, "nope"),
+        ("api/call", "{", 400, "JSON"),
+        ("api/call", "[]", 400, "object"),
+        ("api/call", r#"{"interface": "files", "command": {"nope": {}}}"#, 400, "nope"),
+        ("api/call", r#"{"interface": "files", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
+        ("api/call", r#"{"interface": "files", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
+        ("api/nope", "{}", 404, "nope"),
     ] {
         let answer = call(path, body);
         assert_eq!(answer.status, status, "{body}: {answer:?}");

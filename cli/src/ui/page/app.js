@@ -23,7 +23,8 @@ function App({ memory }) {
   const commands = useMemo(() => commandsOf(memory), []);
   const changed = () => setVersion(version => version + 1);
 
-  useEffect(() => {
+  // Before the page is painted, so that no address is missed.
+  useLayoutEffect(() => {
     const moved = () => setPlace(route(location.hash));
     const clicked = event => {
       const link = event.target.closest?.('a[href]');
@@ -40,11 +41,13 @@ function App({ memory }) {
     addEventListener('hashchange', moved);
     addEventListener('click', clicked);
     const end = memory.follow(changed, setLost);
-    memory.connect?.(async ({ query }) => {
+    const failed = thrown => tell(null, null, asError(thrown));
+    const shown = async ({ query }) => {
       if (query) return setPlace({ view: 'search', rest: [encodeURIComponent(query)] });
       const { total } = await commands.pending({ limit: 1 });
       return setPlace(route(total > 0 ? 'inbox' : 'memory'));
-    });
+    };
+    memory.connect?.(input => shown(input).catch(failed)).catch(failed);
     return () => {
       removeEventListener('hashchange', moved);
       removeEventListener('click', clicked);
@@ -78,10 +81,14 @@ function App({ memory }) {
     try {
       const reply = await work({ operation });
       const skipped = reply?.skipped?.map(item => item.reason).filter(Boolean) ?? [];
-      if (skipped.length > 0) throw { code: 'skipped', message: skipped.join('; '), help: '' };
       // An undo names its own operation.
       const done = reply?.operation ?? operation;
       operations.current.push(done);
+      if (skipped.length > 0) {
+        // Some of it may be done, and can be undone.
+        tell(null, done, { code: 'skipped', message: skipped.join('; '), help: '' });
+        return false;
+      }
       tell(text ?? reply?.message ?? STRINGS.memory.saved, done);
       return true;
     } catch (thrown) {
@@ -99,6 +106,7 @@ function App({ memory }) {
       operations.current = operations.current.filter(other => other !== operation);
       tell(STRINGS.undone, reply.operation);
     } catch (thrown) {
+      operations.current = operations.current.filter(other => other !== operation);
       tell(null, null, asError(thrown));
     }
     return changed();

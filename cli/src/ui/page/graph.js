@@ -103,7 +103,9 @@ function GraphView({ go }) {
   const { commands } = useContext(Page);
   const [colour, setColour] = useState('folder');
   const answer = useAnswer(() => commands.notes({ limit: GRAPH_NOTES, 'with-links': true }), []);
-  const graph = useMemo(() => answer.reply && graphOf(answer.reply), [answer.reply]);
+  // The same notes and links stay where they are, whatever else has changed.
+  const shape = answer.reply && answer.reply.notes.map(note => note.path).join('\n') + answer.reply.links.length;
+  const graph = useMemo(() => answer.reply && graphOf(answer.reply), [shape]);
   return html`<section aria-labelledby="graph-title">
     <div class="bar">
       <h1 id="graph-title">${STRINGS.graph.title}</h1>
@@ -185,6 +187,7 @@ function Picture({ graph, colour, go }) {
     view.current = { layout, scale: 1, left: 0, top: 0, isFitted: true };
     let frame = requestAnimationFrame(function next() {
       if (!layout.isAtRest()) {
+        frame = requestAnimationFrame(next);
         // A few steps a frame, as long as the frame is short.
         const end = performance.now() + STEP_TIME;
         do layout.step();
@@ -192,7 +195,6 @@ function Picture({ graph, colour, go }) {
         draw(element, view.current, graph, element.colours, !layout.isAtRest());
         if (!element.dataset.drawn) element.dataset.drawn = String(Math.round(performance.now() - began));
       }
-      frame = requestAnimationFrame(next);
     });
     return () => cancelAnimationFrame(frame);
   }, [graph]);
@@ -242,8 +244,12 @@ function Picture({ graph, colour, go }) {
         drag.current.last = [x, y];
         redraw();
       }}
+      onPointerCancel=${() => {
+        drag.current = null;
+      }}
       onPointerUp=${event => {
         const [x, y] = at(event);
+        if (!drag.current) return;
         const { from } = drag.current;
         drag.current = null;
         if (Math.hypot(x - from[0], y - from[1]) > 4) return;

@@ -79,7 +79,7 @@ function Trouble({ title, list }) {
         </ul>`}`;
 }
 
-/** The number of tokens of the block at the end of each day, and the same as a table for screen readers. */
+/** The number of tokens of the block at this time of each day. */
 function TokenPlot() {
   const { commands } = useContext(Page);
   const answer = useAnswer(async () => {
@@ -94,7 +94,7 @@ function TokenPlot() {
       tokens[index] = reply.tokens;
     }
     return days.map((day, index) => ({ day, tokens: tokens[index] }));
-  }, []);
+  }, [], { isLater: true });
   return html`<h2 id="tokens-title">${STRINGS.health.tokens}</h2>
     <${Answer} answer=${answer}>
       ${points => {

@@ -3,49 +3,55 @@ function InboxView() {
   const { commands, memory, change } = useContext(Page);
   const [source, setSource] = useState('');
   const [chosen, setChosen] = useState(null);
-  const [isEditing, setEditing] = useState(false);
+  /** Item that is being edited, and the one that is asked about. They stay, whatever others do to the list. */
+  const [edited, setEdited] = useState(null);
+  const [refused, setRefused] = useState(null);
+  const shownLast = useRef(null);
   const [limit, setLimit] = useState(50);
   const answer = useAnswer(() => commands.pending({ limit, source: source || null }), [source, limit]);
   const items = answer.reply?.items ?? [];
   const rows = items.map(item => ({ ...item, id: item.path }));
-  const current = rows.find(row => row.id === chosen) ?? rows[0];
+  const current = rows.find(row => row.id === chosen) ?? rows.find(row => row.id === shownLast.current) ?? rows[0];
+  shownLast.current = current?.id;
   const detail = useAnswer(() => (current ? commands.pending({ name: current.path }) : null), [current?.path, current?.version]);
   const whole = detail.reply?.items?.[0];
   const isWhole = whole && whole.path === current?.path;
 
   const next = () => {
     const at = rows.findIndex(row => row.id === current?.id);
-    setEditing(false);
+    setEdited(null);
     setChosen((rows[at + 1] ?? rows[at - 1])?.id ?? null);
   };
-  // An answer is for the version that the reader has seen.
-  const answerWith = async (work, told) => {
-    if (!current || !isWhole || memory.isReadOnly) return;
-    const item = { name: current.path, version: whole.version };
-    const name = nameOf(current);
+  /** Answers for the version of an item that the reader has seen. */
+  const answerWith = async (item, work, told) => {
+    if (!item || memory.isReadOnly) return;
+    const { path, version } = item;
     const answered = await change(async options => {
-      const reply = await work([item], options);
-      const isStale = reply.skipped.some(skipped => skipped.reason.includes('version'));
-      if (isStale) throw { code: 'stale-version', message: STRINGS.inbox.changed, help: '' };
+      const reply = await work([{ name: path, version }], options);
+      if (reply.skipped.length > 0) {
+        const now = await commands.pending({ name: path }).catch(() => null);
+        const message = now?.items[0]?.version === version ? reply.skipped[0].reason : STRINGS.inbox.changed;
+        throw { code: 'stale-version', message, help: '' };
+      }
       return reply;
-    }, told(name));
+    }, told(nameOf(item)));
     if (answered) next();
   };
-  const accept = () => answerWith(commands.approve, STRINGS.inbox.accepted);
-  const reject = () =>
-    answerWith((list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected);
-  const rejectForGood = () =>
-    answerWith((list, options) => commands.reject(list, true, options), STRINGS.inbox.rejectedForGood);
-  const [isAskingForGood, setAskingForGood] = useState(false);
-  const edit = () => current && !memory.isReadOnly && setEditing(true);
+  const seen = isWhole ? whole : null;
+  const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
+  const reject = () => answerWith(seen, (list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected);
+  const rejectForGood = item =>
+    answerWith(item, (list, options) => commands.reject(list, true, options), STRINGS.inbox.rejectedForGood);
+  const edit = () => current && !memory.isReadOnly && setEdited(current);
+  const askForGood = () => !memory.isReadOnly && setRefused(seen);
   const shown = nameOf(current);
   useKeys(
-    isEditing ? QUIET : {
+    edited ? QUIET : {
       j: () => setChosen(step(rows, current?.id, 1)),
       k: () => setChosen(step(rows, current?.id, -1)),
       a: accept,
       r: reject,
-      R: () => current && !memory.isReadOnly && setAskingForGood(true),
+      R: askForGood,
       e: edit,
     });
   // Answers to what is listed, in the versions that are listed.
@@ -79,7 +85,10 @@ function InboxView() {
                         type="button"
                         class="row"
                         aria-current=${row.id === current?.id ? 'true' : null}
-                        onClick=${() => setChosen(row.id)}
+                        onClick=${() => {
+                          setEdited(null);
+                          setChosen(row.id);
+                        }}
                       >
                         <span class="title"><${Shown} text=${nameOf(row)} /></span>
                         ${row.findings.length > 0 && html`<span class="tag waits">!</span>`}
@@ -114,17 +123,18 @@ function InboxView() {
         <button type="button" class="main" onClick=${accept}>${STRINGS.inbox.accept}</button>
         <button type="button" onClick=${edit}>${STRINGS.inbox.edit}</button>
         <button type="button" onClick=${reject}>${STRINGS.inbox.reject}</button>
-        <button type="button" onClick=${() => setAskingForGood(true)}>${STRINGS.inbox.rejectForGood}</button>
+        <button type="button" onClick=${askForGood}>${STRINGS.inbox.rejectForGood}</button>
       </div>`}
-      ${isAskingForGood &&
-      html`<${Dialog} title=${STRINGS.inbox.rejectForGood} onClose=${() => setAskingForGood(false)}>
+      ${refused &&
+      html`<${Dialog} title=${STRINGS.inbox.rejectForGood} onClose=${() => setRefused(null)}>
+        <p><strong><${Shown} text=${nameOf(refused)} /></strong></p>
         <p>${STRINGS.inbox.forGoodQuestion}</p>
         <button
           type="button"
           class="main"
           onClick=${() => {
-            setAskingForGood(false);
-            rejectForGood();
+            setRefused(null);
+            rejectForGood(refused);
           }}
         >
           ${STRINGS.confirm}
@@ -140,8 +150,8 @@ function InboxView() {
       html`<ul class="findings">
         ${current.findings.map(found => html`<li>${found.kind}: <${Shown} text=${found.what} /> × ${found.count}</li>`)}
       </ul>`}
-      ${isEditing
-        ? html`<${EditPending} key=${current.path} item=${current} onDone=${next} onCancel=${() => setEditing(false)} />`
+      ${edited
+        ? html`<${EditPending} key=${edited.path} item=${edited} onDone=${next} onCancel=${() => setEdited(null)} />`
         : html`<${Answer} answer=${detail}>
             ${() => isWhole && html`<pre class="text" tabindex="0"><${Shown} text=${whole.text ?? whole.preview} /></pre>`}
           <//>`}
@@ -175,17 +185,22 @@ function Facts({ rows }) {
 function EditPending({ item, onDone, onCancel }) {
   const { commands, memory, change } = useContext(Page);
   const key = `inbox ${item.path}`;
-  const text = useAnswer(
-    async () => (item.is_entry ? await commands.entry(item.name) : { content: await wholeText(memory, item.path) }),
-    [item.path],
-  );
+  /** Reads the text as it is now. */
+  const read = async () =>
+    item.is_entry ? commands.entry(item.name) : { content: await wholeText(memory, item.path) };
+  const text = useAnswer(read, [item.path]);
   const save = async draft => {
     const before = DRAFTS.get(key)?.base ?? text.reply;
+    const changedMeanwhile = { code: 'stale-version', message: STRINGS.inbox.changed, help: '' };
     const saved = await change(async options => {
+      const now = await read();
+      if (now.content !== before.content || now.version !== before.version) throw changedMeanwhile;
       if (draft !== before.content) await storeText(commands, item, before, draft, options);
-      const waiting = await commands.pending({ name: item.path }).catch(() => ({ items: [] }));
-      if (waiting.items.length === 0) return { message: STRINGS.memory.saved };
-      return commands.approve([{ name: item.path, version: waiting.items[0].version }], options);
+      // Only the text that was saved is accepted. An acceptance is for one version, so what comes later is not.
+      const { items } = await commands.pending({ name: item.path }).catch(() => ({ items: [] }));
+      if (items.length === 0) return { message: STRINGS.memory.saved };
+      if ((await read()).content !== draft) throw changedMeanwhile;
+      return commands.approve([{ name: item.path, version: items[0].version }], options);
     }, STRINGS.inbox.accepted(nameOf(item)));
     if (saved) {
       DRAFTS.delete(key);
@@ -211,15 +226,19 @@ function EditPending({ item, onDone, onCancel }) {
   <//>`;
 }
 
-/** Stores the edited text of an item, unless it was changed meanwhile. */
-function storeText(commands, item, before, after, options) {
+/** Stores the edited text of an item. A refusal is an error: then nothing was stored. */
+async function storeText(commands, item, before, after, options) {
   if (!item.is_entry) {
     if (before.content === '') return commands.append(item.path, after, options);
     const edit = smallestEdit(before.content, after);
     return commands.replace(item.path, edit.before, edit.after, options);
   }
   const { key, category, tags, source, supersedes, version } = before;
-  return commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options);
+  const reply = await commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options);
+  if (['conflict', 'forgotten', 'held'].includes(reply.state)) {
+    throw { code: 'stale-version', message: reply.message, help: '' };
+  }
+  return reply;
 }
 
 /**

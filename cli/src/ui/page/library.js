@@ -1,14 +1,32 @@
 /** Number of rows of a list at first, and with each more. */
 const PAGE_ROWS = 50;
 
+/** Returns up to so many entries, which come in pages, and how many there are. */
+async function entriesUpTo(commands, limit, tag) {
+  const all = [];
+  let cursor = null;
+  let total = 0;
+  do {
+    const page = await commands.entries(Math.min(limit - all.length, 100), cursor, tag);
+    all.push(...page.entries);
+    [cursor, total] = [page.next, page.total];
+  } while (cursor && all.length < limit);
+  return { entries: all, total };
+}
+
 /** Returns the items of memory as rows, the newest first. */
 async function listed({ commands }, { kind, tag, state, limit }) {
+  if (state === 'unapproved') {
+    const reply = await commands.pending({ limit });
+    const rows = reply.items.map(rowOfPending).filter(row => !kind || row.kind === kind);
+    return { rows, total: kind ? rows.length : reply.total, hasMore: Boolean(reply.next), skipped: reply.skipped };
+  }
   const [notes, entries, files] = await Promise.all([
     kind === 'entry' || kind === 'file'
       ? null
       : commands.notes({ conditions: tag ? [{ kind: 'tag', value: tag }] : [], limit }),
-    kind === 'note' || kind === 'file' || tag ? null : commands.entries(Math.min(limit, 100)),
-    kind === 'file' ? commands.files(limit) : null,
+    kind === 'note' || kind === 'file' ? null : entriesUpTo(commands, limit, tag),
+    kind === 'file' ? commands.files(Math.min(limit, 1000)) : null,
   ]);
   const rows = [
     ...(notes?.notes ?? []).map(rowOfNote),
@@ -23,11 +41,28 @@ async function listed({ commands }, { kind, tag, state, limit }) {
       date: file.modified,
       unapproved: null,
     })),
-  ].filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
+  ].filter(row => !state || !row.unapproved);
   rows.sort((a, b) => String(b.date).localeCompare(String(a.date)));
   const total = (notes?.total ?? 0) + (entries?.total ?? 0) + (files?.total ?? 0);
-  return { rows, total: state ? rows.length : total, skipped: [...(notes?.skipped ?? []), ...(files?.skipped ?? [])] };
+  const asked = (notes?.notes.length ?? 0) + (entries?.entries.length ?? 0) + (files?.files.length ?? 0);
+  return {
+    rows,
+    total: state ? rows.length : total,
+    hasMore: asked < total,
+    skipped: [...(notes?.skipped ?? []), ...(files?.skipped ?? [])],
+  };
 }
+
+const rowOfPending = item => ({
+  id: item.path,
+  name: item.is_entry ? item.name : item.path,
+  path: item.path,
+  kind: item.is_entry ? 'entry' : 'note',
+  title: nameOf(item),
+  lead: item.preview,
+  date: null,
+  unapproved: item.provenance,
+});
 
 const rowOfNote = note => ({
   id: note.path,
@@ -94,8 +129,12 @@ async function searched({ commands }, { query, isLiteral, isEverywhere, kind, ta
       supersededBy: hit.superseded_by,
     }))
     .filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
-  return { query, rows, total: state ? rows.length : reply.total, skipped: reply.skipped };
+  const hasMore = reply.hits.length < reply.total;
+  return { query, rows, total: state ? rows.length : reply.total, hasMore, skipped: reply.skipped };
 }
+
+/** Forgets the selected items, if some are selected: then they are meant, not the open one. */
+let forgetSelection = null;
 
 /** The last search and filters, for when the reader comes back. */
 let lastSearch = { query: '', facets: { kind: '', tag: '', state: '', isLiteral: false, isEverywhere: false } };
@@ -119,7 +158,7 @@ function LibraryView({ name, question = '', go }) {
   const open = row => go(`memory/${encodeURIComponent(row.name)}`);
   const move = by => {
     const id = step(rows, current, by);
-    if (id === current && by > 0 && answer.reply?.total > rows.length) setLimit(limit + PAGE_ROWS);
+    if (id === current && by > 0 && answer.reply?.hasMore) setLimit(limit + PAGE_ROWS);
     setCurrent(id);
     document.getElementById(`row-${rows.findIndex(row => row.id === id)}`)?.focus();
   };
@@ -131,8 +170,7 @@ function LibraryView({ name, question = '', go }) {
   const chosen = rows.filter(row => selected.has(row.id));
   const forgetAll = async () => {
     const done = await change(async options => {
-      for (const row of chosen) await forgetItem(commands, row, options);
-      return {};
+      return each(chosen, row => forgetItem(commands, row, options));
     }, STRINGS.memory.forgottenMany(chosen.length));
     if (done) setSelected(new Set());
   };
@@ -146,8 +184,9 @@ function LibraryView({ name, question = '', go }) {
         const row = rows.find(row => row.id === current);
         if (row) open(row);
       },
-      ...(chosen.length > 0 && !memory.isReadOnly ? { '#': forgetAll } : {}),
+      '#': () => forgetSelection?.(),
     });
+  forgetSelection = chosen.length > 0 && !memory.isReadOnly ? forgetAll : null;
   const tags = useAnswer(() => commands.tags(), [], { isLater: true });
   const isEmpty = answer.reply && rows.length === 0 && !query.trim() && Object.values(facets).every(value => !value);
   return html`<div class=${`columns three ${name ? 'has-item' : ''}`}>
@@ -199,8 +238,7 @@ function LibraryView({ name, question = '', go }) {
                     </li>`,
                   )}
                 </ul>
-                ${reply.total > rows.length &&
-                rows.length >= limit &&
+                ${reply.hasMore &&
                 html`<button type="button" onClick=${() => setLimit(limit + PAGE_ROWS)}>${STRINGS.more}</button>`}`}
       <//>
     </section>
@@ -261,6 +299,13 @@ function useNumbers() {
   };
 }
 
+/** Does the same to each row. What fails is skipped, with its reason. */
+async function each(rows, work) {
+  const skipped = [];
+  for (const row of rows) await work(row).catch(error => skipped.push({ reason: `${row.title}: ${error.message}` }));
+  return { skipped };
+}
+
 /** Returns the tags in a field. A tag may have spaces. */
 function tagsIn(text) {
   return text
@@ -277,8 +322,7 @@ function Bulk({ rows, onForget, onDone }) {
     const added = tagsIn(tags);
     const notes = rows.filter(row => row.kind === 'note');
     const done = await change(async options => {
-      for (const row of notes) await commands.tag(row.path, added, [], options);
-      return {};
+      return each(notes, row => commands.tag(row.path, added, [], options));
     }, STRINGS.memory.saved);
     if (done) onDone();
   };
@@ -319,7 +363,7 @@ function ItemView({ name, go }) {
     if (item && DRAFTS.has(item.path)) setMode('edit');
   }, [item?.path]);
   const isWriting = !['rendered', 'source'].includes(mode);
-  useKeys(isWriting ? QUIET : { e: () => canChange && setMode('edit'), '#': () => canChange && forget() });
+  useKeys(isWriting ? QUIET : { e: () => canChange && setMode('edit'), '#': () => (forgetSelection ? forgetSelection() : canChange && forget()) });
   if (answer.error?.code === 'not-found' && !DRAFTS.has(item?.path)) {
     return html`<${Problem} error=${answer.error} /><a href="#/history">${STRINGS.memory.toHistory}</a>`;
   }
@@ -476,6 +520,7 @@ function EditItem({ item, onDone }) {
     onDone();
   };
   const goOn = (now, text) => {
+    DRAFTS.set(item.path, { base: now, text });
     setEdited({ base: now, text });
     setConflict(null);
   };
@@ -496,9 +541,7 @@ function EditItem({ item, onDone }) {
       return;
     }
     const saved = await change(async options => {
-      const reply = await storeText(commands, { ...item, is_entry: item.kind === 'entry' }, base, text, options);
-      if (reply.state === 'conflict') throw { code: 'stale-version', message: STRINGS.memory.conflict, help: '' };
-      return reply;
+      return storeText(commands, { ...item, is_entry: item.kind === 'entry' }, base, text, options);
     }, STRINGS.memory.saved);
     if (saved) end();
   };
@@ -510,8 +553,12 @@ function EditItem({ item, onDone }) {
       ${isThere &&
       html`<${Difference} text=${conflict.difference} />
         <div class="buttons">
-          <button type="button" onClick=${() => goOn(conflict.now, conflict.now.content)}>${STRINGS.memory.takeTheirs}</button>
-          <button type="button" onClick=${() => goOn(conflict.now, conflict.text)}>${STRINGS.memory.keepMine}</button>
+          <${Confirmed}
+            label=${STRINGS.memory.takeTheirs}
+            question=${STRINGS.memory.dropMine}
+            onConfirm=${() => goOn(conflict.now, conflict.now.content)}
+          />
+          <button type="button" onClick=${() => goOn(conflict.now, DRAFTS.get(item.path)?.text ?? conflict.text)}>${STRINGS.memory.keepMine}</button>
         </div>`}
     </div>`}
     <${Editor}

@@ -100,7 +100,7 @@ class MemoryInFile {
         return ofNotes(
           notes.notes.filter(note =>
             conditions.every(({ kind, value }) => {
-              if (kind === 'path') return note.path === value;
+              if (kind === 'path') return note.path === value || note.path.split('/').at(-2) === value;
               if (kind === 'tag') return note.tags.includes(value);
               if (kind === 'link-to') return linked('target', 'source', value).has(note.path);
               if (kind === 'linked-by') return linked('source', 'target', value).has(note.path);
@@ -109,8 +109,11 @@ class MemoryInFile {
           ),
         );
       }
-      case 'list-entries':
-        return entries;
+      case 'list-entries': {
+        const tags = command.filter?.['all-tags'] ?? [];
+        const list = entries.entries.filter(entry => tags.every(tag => entry.tags.includes(tag)));
+        return { ...entries, entries: list, total: list.length };
+      }
       case 'get-entry':
         return this.found(entries.entries.find(entry => entry.key === command.key));
       case 'pending': {
@@ -131,7 +134,7 @@ class MemoryInFile {
         return { files: [], next: null, total: 0, skipped: [] };
       case 'read-file': {
         const note = this.found(notes.notes.find(note => note.path === command.path));
-        return { path: note.path, text: this.data.texts[note.path], next_offset: null };
+        return { path: note.path, text: this.found(this.data.texts[note.path]), next_offset: null };
       }
       case 'resolve': {
         const name = command.name.toLowerCase().replace(/\.md$/, '');
@@ -172,7 +175,7 @@ class MemoryInFile {
     };
     const { notes, entries } = this.data;
     const hits = [
-      ...notes.notes.flatMap(note => hit('note', note.path, note.title, this.data.texts[note.path], note.modified, note.unapproved)),
+      ...notes.notes.flatMap(note => hit('note', note.path, note.title, this.data.texts[note.path] ?? '', note.modified, note.unapproved)),
       ...entries.entries.flatMap(entry =>
         hit('entry', entry.path, entry.key, entry.content, entry.updated, entry.unapproved),
       ),
@@ -347,8 +350,8 @@ const COMMANDS = {
       'with-links': false,
       ...more,
     }),
-  entries: memory => (limit, cursor = null, category = null) =>
-    memory.call('entries', 'list-entries', { filter: { category, 'all-tags': [], 'any-tags': [] }, limit, cursor }),
+  entries: memory => (limit, cursor = null, tag = '') =>
+    memory.call('entries', 'list-entries', { filter: { 'all-tags': tag ? [tag] : [], 'any-tags': [] }, limit, cursor }),
   entry: memory => key => memory.call('entries', 'get-entry', { key }),
   files: memory => (limit, after = null) => memory.call('files', 'list-files', { limit, after }),
   tags: memory => () => memory.call('notebook', 'tags'),
@@ -359,8 +362,6 @@ const COMMANDS = {
     memory.call('trust', 'reject', { items, 'dry-run': false, 'for-good': isForGood }, options),
   operations: memory => more => memory.call('history', 'list-operations', more),
   versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),
-  version: memory => (name, version) => memory.call('history', 'read-version', { name, version }),
-  comparison: memory => (name, before, after) => memory.call('history', 'compare-versions', { name, before, after }),
   restoreVersion: memory => (name, version, options) =>
     memory.call('history', 'restore-version', { name, version, 'dry-run': false }, options),
   undo: memory => (more, options) =>
