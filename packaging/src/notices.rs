@@ -11,7 +11,7 @@ use crate::sbom::{COMPONENT_TARGET, Crate, licenses_of_crates};
 /// Name of the file in an archive.
 pub(crate) const NAME: &str = "THIRD-PARTY-LICENSES.txt";
 
-/// What the program contains beside crates: name, licence, and the file with its text.
+/// Packages in the program that are not crates: name, licence, and the file with the text of the licence.
 const VENDORED: [(&str, &str, &str); 2] = [
     ("htm 3.1.1 (npm)", "Apache-2.0", "cli/src/ui/page/vendor/LICENSE-htm"),
     ("preact 10 (npm, in htm)", "MIT", "cli/src/ui/page/vendor/LICENSE-preact"),

@@ -22,7 +22,7 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
         ..ListNotes::default()
     };
     if output.is_json() && args.format.is_some() {
-        return Err(Failure::usage("--format is not for JSON", "leave out --json or --format"));
+        return Err(Failure::format_with_json());
     }
     if output.is_json() {
         let reply = pages::list_all(store, &request, output)?;

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::server::secret::Secret;
 use crate::server::worker::Memory;
-use crate::ui::{Api, in_chat};
+use crate::ui::{Api, error, in_chat};
 
 /// Extension of the protocol, as clients name it among their capabilities.
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
@@ -72,10 +72,9 @@ impl App {
                 result.structured_content = Some(json!({ "answer": answer }));
                 result
             }
-            Err(Failure { code, message, help }) => {
-                let mut result = CallToolResult::error(vec![ContentBlock::text(message.clone())]);
-                let error = json!({ "code": code.as_str(), "message": message, "help": help });
-                result.structured_content = Some(json!({ "error": error }));
+            Err(failure) => {
+                let mut result = CallToolResult::error(vec![ContentBlock::text(failure.message.clone())]);
+                result.structured_content = Some(json!({ "error": error(&failure) }));
                 result
             }
         }

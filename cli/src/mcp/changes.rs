@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::SubscriptionContext;
@@ -18,16 +17,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{self, AbortHandle};
-use tokio::time::{Instant, timeout_at};
 
 use super::resources;
 use crate::failure::Failure;
+use crate::server::noticed::{Seen, gather};
 use crate::server::worker::Memory;
 
-/// Time without changes after which clients are told.
-const QUIET: Duration = Duration::from_millis(50);
-/// Maximum time that a change waits for quiet.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// Number of publications that wait for a slow client. If there are more, it is told that everything has changed.
 const BACKLOG: usize = 64;
 
@@ -219,35 +214,6 @@ impl Subscribed {
     fn all(&self) -> BTreeSet<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
-}
-
-/// Changes between two times of quiet.
-#[derive(Default)]
-struct Seen {
-    changed: BTreeSet<String>,
-    /// Paths that may have been created, removed or renamed.
-    moved: BTreeSet<String>,
-    is_interrupted: bool,
-}
-
-/// Waits for a change, and then until it is quiet. Returns `None` if the watch has ended.
-async fn gather(events: &mut UnboundedReceiver<Noticed>) -> Option<Seen> {
-    let mut seen = Seen::default();
-    let mut next = Some(events.recv().await?);
-    let last = Instant::now() + PATIENCE;
-    while let Some(event) = next {
-        match event {
-            Noticed::Changed { path, may_be_listed_otherwise } => {
-                if may_be_listed_otherwise {
-                    seen.moved.insert(path.clone());
-                }
-                seen.changed.insert(path);
-            }
-            Noticed::Interrupted => seen.is_interrupted = true,
-        }
-        next = timeout_at(last.min(Instant::now() + QUIET), events.recv()).await.ok().flatten();
-    }
-    Some(seen)
 }
 
 fn is_file(path: &Path) -> bool {

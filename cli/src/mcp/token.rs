@@ -70,12 +70,20 @@ impl Token {
                 read.ok().and_then(|_| Self::parse(&text)).ok_or_else(|| refused(&name))
             }
             Err(error) if error.is_missing() => {
-                let token = Self(Secret::new()?.as_str().to_string());
+                let token = Self::new()?;
                 folder.create_new(file_name).and_then(|mut file| writeln!(file, "{}", token.0)).map_err(unwritable)?;
                 Ok(token)
             }
             Err(error) => Err(unusable(error)),
         }
+    }
+
+    fn new() -> Result<Self, Failure> {
+        let with_help = |failure| {
+            let help = "give your own token, in a file with --token-file".into();
+            Failure { help, ..failure }
+        };
+        Secret::new().map(|secret| Self(secret.into_string())).map_err(with_help)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -120,14 +128,14 @@ mod tests {
 
     #[test]
     fn a_token_is_shown_whole_or_not_at_all() {
-        let token = Token(Secret::new().unwrap().as_str().to_string());
+        let token = Token::new().unwrap();
         let header = |text: &str| token.is_shown_by(text.as_bytes());
         assert!(header(&format!("Bearer {}", token.0)) && header(&format!("bearer {}", token.0)));
         let half = &token.0[..20];
         for wrong in ["", "Bearer", "Bearer ", &token.0, &format!("Basic {}", token.0), &format!("Bearer {half}")] {
             assert!(!header(wrong), "{wrong}");
         }
-        assert_ne!(token.0, Token(Secret::new().unwrap().as_str().to_string()).0);
+        assert_ne!(token.0, Token::new().unwrap().0);
     }
 
     #[test]

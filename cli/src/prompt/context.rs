@@ -55,7 +55,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
         return Err(Failure::usage("--message needs OpenAI's form", "give --for openai as well"));
     }
     if output.is_json() && args.format == ReportForm::Html {
-        return Err(Failure::usage("--format is not for JSON", "leave out --json or --format"));
+        return Err(Failure::format_with_json());
     }
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
     let preamble_given = preamble.is_some();

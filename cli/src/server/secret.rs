@@ -1,4 +1,4 @@
-//! [`Secret`]: random text that nobody can guess.
+//! [`Secret`]: random text that cannot be guessed.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -9,7 +9,7 @@ use crate::failure::{Failure, ProgramCode};
 /// Number of random bytes in a secret.
 const RANDOM_BYTES: usize = 32;
 
-/// Random text that nobody can guess.
+/// Random text that cannot be guessed.
 pub(crate) struct Secret(String);
 
 impl Secret {
@@ -20,6 +20,10 @@ impl Secret {
             Failure::new(ProgramCode::Token, format!("the system gives no random bytes: {error}"), help)
         })?;
         Ok(Self(BASE64_URL_SAFE_NO_PAD.encode(bytes)))
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.0
     }
 
     pub(crate) fn as_str(&self) -> &str {

@@ -124,6 +124,12 @@ fn malformed(error: Malformed) -> Failure {
     Failure::new(ErrorCode::InvalidArgument, error.to_string(), "docs/ui.md has the form of a call")
 }
 
+/// Returns a failure as the page reads it. What `--json` says of changes is about a whole run, which a server has not.
+pub(crate) fn error(failure: &Failure) -> Value {
+    let Failure { code, message, help } = failure;
+    json!({ "code": code.as_str(), "message": message, "help": help })
+}
+
 /// Returns the status of HTTP for a failure.
 pub(super) fn status(code: Code) -> u16 {
     match code.exit() {

@@ -1,7 +1,6 @@
 //! [`Live`]: tells pages that memory has changed.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, StreamBody};
@@ -12,10 +11,10 @@ use tokio::sync::broadcast::{self, Receiver};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task;
 
+use crate::server::noticed::gather;
+
 /// Folder of what the program keeps for itself: its changes come with those of other files.
 const OWN_FOLDER: &str = ".saddlebag";
-/// Time in which changes are gathered.
-const QUIET: Duration = Duration::from_millis(50);
 /// Number of events that wait for a slow page, which needs only one.
 const BACKLOG: usize = 1;
 
@@ -29,12 +28,10 @@ impl Live {
         let live = Self(broadcast::Sender::new(BACKLOG));
         let sender = live.0.clone();
         task::spawn(async move {
-            while let Some(noticed) = seen.recv().await {
-                if matches!(&noticed, Noticed::Changed { path, .. } if path.split('/').any(|name| name == OWN_FOLDER)) {
+            while let Some(seen) = gather(&mut seen).await {
+                if !seen.is_interrupted && seen.changed.iter().all(|path| is_own(path)) {
                     continue;
                 }
-                tokio::time::sleep(QUIET).await;
-                while seen.try_recv().is_ok() {}
                 // There may be no page.
                 let _ = sender.send(());
             }
@@ -47,6 +44,11 @@ impl Live {
         let events = futures_util::stream::unfold((self.0.subscribe(), true), next);
         StreamBody::new(events).boxed()
     }
+}
+
+/// Returns true for a path in a folder that the program keeps for itself.
+fn is_own(path: &str) -> bool {
+    path.split('/').any(|name| name == OWN_FOLDER)
 }
 
 /// Returns the next event. The first one is a comment, with which the answer begins.

@@ -23,7 +23,7 @@ use saddlebag_host::Project;
 use tokio::runtime;
 use tokio::sync::mpsc;
 
-pub(crate) use api::Api;
+pub(crate) use api::{Api, error};
 pub(crate) use args::UiArgs;
 pub(crate) use assets::in_chat;
 

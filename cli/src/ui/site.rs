@@ -15,7 +15,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use saddlebag::protocol::ErrorCode;
 use serde_json::json;
 
-use super::api::{Api, status};
+use super::api::{Api, error, status};
 use super::assets::{POLICY, SCRIPT, STYLE, served};
 use super::live::Live;
 use crate::failure::Failure;
@@ -171,9 +171,9 @@ impl Page {
         };
         let (code, value) = match answered {
             Ok(value) => (StatusCode::OK, value),
-            Err(Failure { code, message, help }) => {
-                let status = StatusCode::from_u16(status(code)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                (status, json!({ "error": { "code": code.as_str(), "message": message, "help": help } }))
+            Err(failure) => {
+                let status = StatusCode::from_u16(status(failure.code)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                (status, json!({ "error": error(&failure) }))
             }
         };
         answer(code, "application/json", value.to_string().into())

@@ -68,7 +68,7 @@ function App({ memory }) {
       location.hash = `#/${to}`;
     }
   };
-  const tell = (text, operation = null, error = null) => setNotice({ text, operation, error, id: Math.random() });
+  const tell = (text, operation = null, error = null) => setNotice({ text, operation, error });
   useEffect(() => {
     if (!notice || notice.error) return undefined;
     const timer = setTimeout(() => setNotice(null), NOTICE_TIME);
@@ -101,12 +101,12 @@ function App({ memory }) {
   /** Undoes a change, which the notice can take back. Undoing again goes further back. */
   const undo = async operation => {
     if (!operation) return tell(STRINGS.nothingToUndo);
+    // One that cannot be undone must not be in the way of those before it.
+    operations.current = operations.current.filter(other => other !== operation);
     try {
       const reply = await commands.undo({ operations: [operation] });
-      operations.current = operations.current.filter(other => other !== operation);
       tell(STRINGS.undone, reply.operation);
     } catch (thrown) {
-      operations.current = operations.current.filter(other => other !== operation);
       tell(null, null, asError(thrown));
     }
     return changed();
@@ -257,7 +257,7 @@ function Palette({ go, onClose }) {
       onSubmit=${event => {
         event.preventDefault();
         const best = hits[0];
-        open(best ? (best.kind === 'entry' ? best.title : best.path) : words.trim());
+        open(best ? nameOfHit(best) : words.trim());
       }}
     >
       <input
@@ -271,7 +271,7 @@ function Palette({ go, onClose }) {
     <ul class="list">
       ${hits.map(
         hit => html`<li>
-          <button type="button" class="row" onClick=${() => open(hit.kind === 'entry' ? hit.title : hit.path)}>
+          <button type="button" class="row" onClick=${() => open(nameOfHit(hit))}>
             <span class="title"><${Shown} text=${hit.title} /></span>
             <span class="lead"><${Shown} text=${hit.passage.slice(0, 120)} /></span>
           </button>

@@ -112,21 +112,18 @@ async function searched({ commands }, { query, isLiteral, isEverywhere, kind, ta
     );
     return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, skipped: reply.skipped };
   }
-  const filter = tag
-    ? { conditions: [{ kind: 'tag', value: tag }], tagless: false, orphan: false, 'missing-backlink': false, recursive: false }
-    : null;
+  const filter = filterOf(tag ? [{ kind: 'tag', value: tag }] : []);
   const reply = await commands.recall(query, { kinds: kind ? [kind] : [], limit, filter, everywhere: isEverywhere });
   const rows = reply.hits
     .map(hit => ({
       id: hit.path,
-      name: hit.kind === 'entry' ? hit.title : hit.path,
+      name: nameOfHit(hit),
       path: hit.path,
       kind: hit.kind,
       title: hit.title,
       lead: hit.passage,
       date: hit.date,
       unapproved: hit.unapproved,
-      supersededBy: hit.superseded_by,
     }))
     .filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
   const hasMore = reply.hits.length < reply.total;
@@ -269,7 +266,8 @@ function Facets({ facets, setFacets, tags, isLive }) {
       />
       ${label}
     </label>`;
-  const numbers = useAnswer(useNumbers(), [], { isLater: true });
+  const { commands } = useContext(Page);
+  const numbers = useAnswer(() => numbersOf(commands), [], { isLater: true });
   return html`<section class="facets" aria-label=${STRINGS.memory.facets}>
     <h2>${STRINGS.memory.kind}</h2>
     ${Object.entries(STRINGS.memory.kinds).map(([kind, label]) => choice('kind', kind, label, numbers.reply?.[kind]))}
@@ -285,18 +283,15 @@ function Facets({ facets, setFacets, tags, isLive }) {
   </section>`;
 }
 
-/** Returns a function that asks how many items there are of each kind. */
-function useNumbers() {
-  const { commands } = useContext(Page);
-  return async () => {
-    const [notes, entries, files, pending] = await Promise.all([
-      commands.notes({ limit: 0 }),
-      commands.entries(1),
-      commands.files(1),
-      commands.pending({ limit: 1 }),
-    ]);
-    return { note: notes.total, entry: entries.total, file: files.total, waiting: pending.total };
-  };
+/** Returns how many items there are of each kind. */
+async function numbersOf(commands) {
+  const [notes, entries, files, pending] = await Promise.all([
+    commands.notes({ limit: 0 }),
+    commands.entries(1),
+    commands.files(1),
+    commands.pending({ limit: 1 }),
+  ]);
+  return { note: notes.total, entry: entries.total, file: files.total, waiting: pending.total };
 }
 
 /** Does the same to each row. What fails is skipped, with its reason. */

@@ -95,19 +95,20 @@ class MemoryInFile {
       case 'list-notes': {
         const conditions = command.filter?.conditions ?? [];
         if (!command.filter) return command['with-links'] ? notes : { ...notes, links: [] };
-        const linked = (from, to, wanted) =>
-          new Set(notes.links.filter(link => link[from] === wanted).map(link => link[to]));
-        return ofNotes(
-          notes.notes.filter(note =>
-            conditions.every(({ kind, value }) => {
-              if (kind === 'path') return note.path === value || note.path.split('/').at(-2) === value;
-              if (kind === 'tag') return note.tags.includes(value);
-              if (kind === 'link-to') return linked('target', 'source', value).has(note.path);
-              if (kind === 'linked-by') return linked('source', 'target', value).has(note.path);
-              return true;
-            }) && (!command.filter.orphan || !notes.links.some(link => link.target === note.path)),
-          ),
-        );
+        // One look at the links for each condition, and not for each note.
+        const ends = (from, to, wanted) => new Set(notes.links.filter(link => link[from] === wanted).map(link => link[to]));
+        const tests = conditions.map(({ kind, value }) => {
+          if (kind === 'path') return note => note.path === value || note.path.split('/').at(-2) === value;
+          if (kind === 'tag') return note => note.tags.includes(value);
+          if (kind !== 'link-to' && kind !== 'linked-by') return () => true;
+          const paths = kind === 'link-to' ? ends('target', 'source', value) : ends('source', 'target', value);
+          return note => paths.has(note.path);
+        });
+        if (command.filter.orphan) {
+          const targets = new Set(notes.links.map(link => link.target));
+          tests.push(note => !targets.has(note.path));
+        }
+        return ofNotes(notes.notes.filter(note => tests.every(test => test(note))));
       }
       case 'list-entries': {
         const tags = command.filter?.['all-tags'] ?? [];
@@ -313,6 +314,15 @@ function memoryOfPage() {
   return new MemoryOverHttp(value('csrf'), value('read-only') === 'true');
 }
 
+/** Returns a filter of notes, or null if all are meant. */
+function filterOf(conditions, orphan = false) {
+  if (conditions.length === 0 && !orphan) return null;
+  return { conditions, tagless: false, orphan, 'missing-backlink': false, recursive: false };
+}
+
+/** Returns the name that opens a hit of a recall. */
+const nameOfHit = hit => (hit.kind === 'entry' ? hit.title : hit.path);
+
 /** The commands that the views use, with the arguments that all of them give. */
 const COMMANDS = {
   context: memory => at =>
@@ -339,10 +349,7 @@ const COMMANDS = {
   resolve: memory => name => memory.call('files', 'resolve', { name }),
   notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
     memory.call('notebook', 'list-notes', {
-      filter:
-        conditions.length > 0 || orphan
-          ? { conditions, tagless: false, orphan, 'missing-backlink': false, recursive: false }
-          : null,
+      filter: filterOf(conditions, orphan),
       sort: [{ by: 'modified', ascending: false }],
       offset: 0,
       'zk-links': false,

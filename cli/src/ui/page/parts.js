@@ -208,10 +208,10 @@ function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
 }
 
 /** A button that asks for a second press, so that one slip does nothing. */
-function Confirmed({ label, question, onConfirm, isDisabled = false }) {
+function Confirmed({ label, question, onConfirm }) {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
-    return html`<button type="button" disabled=${isDisabled} onClick=${() => setAsking(true)}>${label}</button>`;
+    return html`<button type="button" onClick=${() => setAsking(true)}>${label}</button>`;
   }
   return html`<span class="confirm" role="group" aria-label=${label}>
     <span>${question}</span>

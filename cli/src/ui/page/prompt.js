@@ -162,7 +162,7 @@ function Preview() {
             <ol class="rows">
               ${reply.hits.map(
                 hit => html`<li>
-                  <${Item} name=${hit.kind === 'entry' ? hit.title : hit.path}>${hit.title}<//>
+                  <${Item} name=${nameOfHit(hit)}>${hit.title}<//>
                   <${Waits} of=${hit.unapproved} />
                   <details>
                     <summary>${STRINGS.prompt.score} ${hit.score.toFixed(2)}</summary>
