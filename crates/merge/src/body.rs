@@ -1,0 +1,480 @@
+//! [`merge_bodies`]: the three-way merge of texts by blocks.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cmp::{Ordering, Reverse};
+use core::ops::Range;
+
+use hashbrown::HashMap;
+
+use crate::blocks::{Block, Body, Class};
+use crate::matching::matching;
+use crate::similar::Words;
+use crate::{Conflict, Kind, Part};
+
+/// Most pairs of blocks in one place that are compared to find edits. Beyond it, all count as new.
+const MOST_COMPARED: usize = 1 << 16;
+
+/// Index of the base in a list of sides.
+const BASE: usize = 0;
+
+/// Merges two texts with the base of both. The result does not depend on which is `one` and which `other`, except for the order
+/// of what both inserted at the same place.
+pub(crate) fn merge_bodies(
+    kind: Kind,
+    base: Option<&str>,
+    one: &str,
+    other: &str,
+    conflicts: &mut Vec<Conflict>,
+) -> String {
+    let merge = Merge::new(kind, base.unwrap_or_default(), one, other);
+    let mut found = Vec::new();
+    let elements = merge.run(base.is_some(), &mut found);
+    if let Some(merged) = merge.is_merged(&elements, [one, other]) {
+        return merged.into();
+    }
+    conflicts.append(&mut found);
+    merge.render(&elements)
+}
+
+/// A block of the result, and its places in the sides, counted from 1.
+#[derive(Clone, Copy)]
+struct Element<'a> {
+    text: &'a str,
+    class: Class,
+    places: [Option<usize>; 3],
+}
+
+struct Merge<'a> {
+    kind: Kind,
+    /// Base, one and other.
+    sides: [Body<'a>; 3],
+    /// For each block of the base, its place in one, and in other.
+    of_base: [Vec<Option<usize>>; 2],
+}
+
+/// A block that a side made of a block of the base.
+struct Edit<'a> {
+    side: usize,
+    in_base: usize,
+    place: usize,
+    text: &'a str,
+}
+
+/// Blocks that one side inserted between two blocks of the base that it kept.
+struct Chunk {
+    /// Blocks of the base that they replace; empty if they are inserted between two.
+    replaced: Range<usize>,
+    /// Places in the side.
+    blocks: Range<usize>,
+}
+
+impl<'a> Merge<'a> {
+    fn new(kind: Kind, base: &'a str, one: &'a str, other: &'a str) -> Self {
+        let sides = [base, one, other].map(Body::parse);
+        let [base, one, other] = &sides;
+        let of_base = [one, other].map(|side| {
+            let mut places = alloc::vec![None; base.blocks.len()];
+            for (in_base, place) in matching(&base.blocks, &side.blocks) {
+                if let Some(known) = places.get_mut(in_base) {
+                    *known = Some(place);
+                }
+            }
+            places
+        });
+        Self { kind, sides, of_base }
+    }
+
+    fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
+        self.sides.get(side)?.blocks.get(index).copied()
+    }
+
+    fn length(&self, side: usize) -> usize {
+        self.sides.get(side).map_or(0, |side| side.blocks.len())
+    }
+
+    /// Returns the place of a block of the base in one of the changed sides, 1 or 2.
+    fn place(&self, side: usize, in_base: usize) -> Option<usize> {
+        self.of_base.get(side.checked_sub(1)?)?.get(in_base).copied().flatten()
+    }
+
+    fn run(&self, has_base: bool, conflicts: &mut Vec<Conflict>) -> Vec<Element<'a>> {
+        let mut elements = Vec::new();
+        let mut from = [0; 3];
+        for in_base in 0..self.length(BASE) {
+            if let (Some(in_one), Some(in_other)) = (self.place(1, in_base), self.place(2, in_base)) {
+                let to = [in_base, in_one, in_other];
+                self.region(from, to, &mut elements, conflicts);
+                elements.extend(self.element(to.map(Some)));
+                from = to.map(|place| place + 1);
+            }
+        }
+        let to = [0, 1, 2].map(|side| self.length(side));
+        self.region(from, to, &mut elements, conflicts);
+        if !has_base && self.kind == Kind::Note {
+            self.without_base(conflicts);
+        }
+        elements
+    }
+
+    /// Returns the side that has all changes of the other one already, if only one has: it was merged before.
+    ///
+    /// Blocks that occur several times can be matched in several ways, and a version that both changed stands beside the other
+    /// one, so the merge would change such a side again.
+    fn is_merged(&self, elements: &[Element<'_>], texts: [&'a str; 2]) -> Option<&'a str> {
+        let [one, other] = [(1, 2), (2, 1)].map(|(side, of)| self.includes(side, of));
+        let (side, text) = match (one, other) {
+            (true, false) => (1, texts[0]),
+            (false, true) => (2, texts[1]),
+            _ => return None,
+        };
+        let has = self.sides.get(side)?.blocks.iter().map(|block| block.text);
+        (!has.eq(elements.iter().map(|element| element.text))).then_some(text)
+    }
+
+    /// Returns true if a side has the changes of another that added something: what it added, not what it removed, and in the
+    /// same order.
+    fn includes(&self, side: usize, of: usize) -> bool {
+        let mut counts: HashMap<&str, [usize; 3]> = HashMap::new();
+        for (place, body) in self.sides.iter().enumerate() {
+            for block in &body.blocks {
+                if let Some(count) = counts.entry(block.text).or_default().get_mut(place) {
+                    *count += 1;
+                }
+            }
+        }
+        let (mut common, mut added) = (0, 0);
+        for count in counts.values() {
+            let [in_base, in_side, in_other] = [BASE, side, of].map(|place| count.get(place).copied().unwrap_or(0));
+            let has_changes = match in_other.cmp(&in_base) {
+                Ordering::Greater => in_side >= in_other,
+                Ordering::Less => in_side <= in_other,
+                Ordering::Equal => true,
+            };
+            if !has_changes {
+                return false;
+            }
+            added += in_other.saturating_sub(in_base);
+            common += in_side.min(in_other);
+        }
+        let blocks = |place: usize| self.sides.get(place).map(|body| body.blocks.as_slice()).unwrap_or_default();
+        added > 0 && matching(blocks(side), blocks(of)).len() == common
+    }
+
+    fn element(&self, places: [Option<usize>; 3]) -> Option<Element<'a>> {
+        let block = places.iter().enumerate().find_map(|(side, place)| self.block(side, (*place)?))?;
+        Some(Element { text: block.text, class: block.class, places: places.map(|place| place.map(|place| place + 1)) })
+    }
+
+    /// Merges the parts between two blocks that all sides have.
+    fn region(
+        &self,
+        from: [usize; 3],
+        to: [usize; 3],
+        elements: &mut Vec<Element<'a>>,
+        conflicts: &mut Vec<Conflict>,
+    ) {
+        let [base, one, other] = [0, 1, 2].map(|side| from.get(side).copied().unwrap_or(0)..to.get(side).copied().unwrap_or(0));
+        let mut chunks = [self.chunks(1, base.clone(), one), self.chunks(2, base.clone(), other)];
+        self.settle_edits(base, &mut chunks, conflicts);
+        self.unite(&chunks, elements);
+    }
+
+    /// Returns what a side inserted in a part of it.
+    fn chunks(&self, side: usize, base: Range<usize>, part: Range<usize>) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let (mut from_base, mut from) = (base.start, part.start);
+        let kept = base.clone().filter_map(|in_base| Some((in_base, self.place(side, in_base)?)));
+        for (in_base, place) in kept.chain([(base.end, part.end)]) {
+            if from < place {
+                chunks.push(Chunk { replaced: from_base..in_base, blocks: from..place });
+            }
+            (from_base, from) = (in_base + 1, place + 1);
+        }
+        chunks
+    }
+
+    /// Returns the blocks that a side edited, each with the block of the base that it comes from.
+    fn edits(&self, side: usize, chunks: &[Chunk]) -> Vec<Edit<'a>> {
+        let mut edits = Vec::new();
+        for chunk in chunks.iter().filter(|chunk| (1..=MOST_COMPARED).contains(&(chunk.replaced.len() * chunk.blocks.len()))) {
+            let replaced = |in_base: usize| Some((in_base, Words::of(self.block(BASE, in_base)?.text)));
+            let replaced: Vec<_> = chunk.replaced.clone().filter_map(replaced).collect();
+            for place in chunk.blocks.clone() {
+                let Some(block) = self.block(side, place) else { continue };
+                // A text of the base that is at another place was moved.
+                if self.is_of_base(block.text) {
+                    continue;
+                }
+                let words = Words::of(block.text);
+                let similar = replaced.iter().filter_map(|(in_base, of_base)| Some((of_base.similarity(&words)?, *in_base)));
+                let best = similar.max_by_key(|&(similarity, in_base)| (similarity, Reverse(in_base)));
+                edits.extend(best.map(|(_, in_base)| Edit { side, in_base, place, text: block.text }));
+            }
+        }
+        edits
+    }
+
+    fn is_of_base(&self, text: &str) -> bool {
+        self.sides[BASE].blocks.iter().any(|block| block.text == text)
+    }
+
+    /// Finds paragraphs that both sides changed. An edit of a paragraph that the other side deleted is taken out of the chunks.
+    fn settle_edits(&self, base: Range<usize>, chunks: &mut [Vec<Chunk>; 2], conflicts: &mut Vec<Conflict>) {
+        let mut edits = [self.edits(1, &chunks[0]), self.edits(2, &chunks[1])];
+        if let ([one], [other]) = (chunks[0].as_slice(), chunks[1].as_slice())
+            && [base.len(), one.blocks.len(), other.blocks.len()] == [1; 3]
+        {
+            // Both put another text in the place of one, whatever it says.
+            edits = [(1, one), (2, other)].map(|(side, chunk)| {
+                let text = self.block(side, chunk.blocks.start).map(|block| block.text);
+                text.map(|text| Edit { side, in_base: base.start, place: chunk.blocks.start, text }).into_iter().collect()
+            });
+        }
+        let mut edits_of_deleted: Vec<(usize, usize)> = Vec::new();
+        for in_base in base {
+            if self.place(1, in_base).is_some() || self.place(2, in_base).is_some() {
+                continue;
+            }
+            let Some(block) = self.block(BASE, in_base) else { continue };
+            let [of_one, of_other] =
+                [0, 1].map(|side| edits[side].iter().filter(|edit| edit.in_base == in_base).collect::<Vec<_>>());
+            let text = |edits: &[&Edit<'_>]| -> Option<String> {
+                let texts: Vec<&str> = edits.iter().map(|edit| edit.text).collect();
+                (!texts.is_empty()).then(|| texts.join("\n\n"))
+            };
+            let is_part = |part: &[&Edit<'_>], whole: &[&Edit<'_>]| {
+                part.iter().all(|edit| whole.iter().any(|other| other.text == edit.text))
+            };
+            match (of_one.is_empty(), of_other.is_empty()) {
+                (true, true) => continue,
+                (false, false) if is_part(&of_one, &of_other) || is_part(&of_other, &of_one) => continue,
+                (false, false) => {}
+                _ => edits_of_deleted.extend(of_one.iter().chain(&of_other).map(|edit| (edit.side, edit.place))),
+            }
+            conflicts.push(Conflict {
+                part: Part::Paragraph,
+                base: Some(block.text.into()),
+                ours: text(&of_one),
+                theirs: text(&of_other),
+            });
+        }
+        for (side, chunks) in (1..).zip(chunks.iter_mut()) {
+            let whole = core::mem::take(chunks);
+            for Chunk { replaced, blocks } in whole {
+                let mut from = blocks.start;
+                for place in blocks.clone().filter(|place| edits_of_deleted.contains(&(side, *place))).chain([blocks.end]) {
+                    if from < place {
+                        chunks.push(Chunk { replaced: replaced.clone(), blocks: from..place });
+                    }
+                    from = place + 1;
+                }
+            }
+        }
+    }
+
+    /// Adds the insertions of both sides: each once if both made it, and otherwise in the order of the base.
+    fn unite(&self, chunks: &[Vec<Chunk>; 2], elements: &mut Vec<Element<'a>>) {
+        let [one, other] = [(1, &chunks[0]), (2, &chunks[1])].map(|(side, chunks)| {
+            let place = |chunk: &Chunk| {
+                let replaced = chunk.replaced.clone();
+                chunk.blocks.clone().map(move |place| Inserted { side, place, replaced: replaced.clone() })
+            };
+            chunks.iter().flat_map(place).collect::<Vec<_>>()
+        });
+        let blocks = |inserted: &[Inserted]| -> Vec<Block<'a>> {
+            inserted.iter().filter_map(|inserted| self.block(inserted.side, inserted.place)).collect()
+        };
+        let (mut from_one, mut from_other) = (0, 0);
+        let common = matching(&blocks(&one), &blocks(&other));
+        let between = |list: &'_ [Inserted], part: Range<usize>| list.get(part).unwrap_or_default().to_vec();
+        for (in_one, in_other) in common {
+            self.interleave(&between(&one, from_one..in_one), &between(&other, from_other..in_other), elements);
+            let place = |list: &[Inserted], index: usize| list.get(index).map(|inserted| inserted.place);
+            elements.extend(self.element([None, place(&one, in_one), place(&other, in_other)]));
+            (from_one, from_other) = (in_one + 1, in_other + 1);
+        }
+        self.interleave(&between(&one, from_one..one.len()), &between(&other, from_other..other.len()), elements);
+    }
+
+    /// Adds insertions that have nothing in common.
+    fn interleave(&self, one: &[Inserted], other: &[Inserted], elements: &mut Vec<Element<'a>>) {
+        let [mut one, mut other] = [one, other].map(|side| self.groups(side).into_iter().peekable());
+        loop {
+            let next = match (one.peek(), other.peek()) {
+                (None, None) => break,
+                (Some(_), None) => one.next(),
+                (None, Some(_)) => other.next(),
+                (Some(of_one), Some(of_other)) if self.order(of_one, of_other) == Ordering::Greater => other.next(),
+                _ => one.next(),
+            };
+            for inserted in next.iter().flat_map(|group| &group.inserted) {
+                let mut places = [None; 3];
+                if let Some(place) = places.get_mut(inserted.side) {
+                    *place = Some(inserted.place);
+                }
+                elements.extend(self.element(places));
+            }
+        }
+    }
+
+    /// Returns insertions in groups that stay together: all of one place, or the entries of a log.
+    fn groups(&self, side: &[Inserted]) -> Vec<Group<'a>> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        for inserted in side {
+            let block = self.block(inserted.side, inserted.place);
+            let begins = block.filter(|block| self.kind == Kind::Log && block.class == Class::Heading);
+            match groups.last_mut() {
+                Some(group) if group.replaced == inserted.replaced && begins.is_none() => {
+                    group.inserted.push(inserted.clone());
+                }
+                last => {
+                    let earlier = last.filter(|_| begins.is_some()).and_then(|group| group.time);
+                    let time = begins.and_then(|block| time_of(block.text));
+                    groups.push(Group {
+                        replaced: inserted.replaced.clone(),
+                        // An entry without a time stays behind the entry before it.
+                        time: time.max(earlier),
+                        text: begins.map_or("", |block| block.text),
+                        inserted: Vec::from([inserted.clone()]),
+                    });
+                }
+            }
+        }
+        groups
+    }
+
+    fn order(&self, one: &Group<'_>, other: &Group<'_>) -> Ordering {
+        let place = |group: &Group<'_>| (group.replaced.start, group.replaced.end);
+        let order = place(one).cmp(&place(other));
+        match self.kind {
+            Kind::Note => order,
+            Kind::Log => order.then_with(|| one.time.cmp(&other.time)).then_with(|| one.text.cmp(other.text)),
+        }
+    }
+
+    /// Adds a conflict for two texts that have no common base, if neither has all of the other.
+    fn without_base(&self, conflicts: &mut Vec<Conflict>) {
+        let [_, one, other] = &self.sides;
+        let common = matching(&one.blocks, &other.blocks).len();
+        if common < one.blocks.len().min(other.blocks.len()) {
+            let text = |body: &Body<'_>| {
+                let mut text = String::new();
+                for block in &body.blocks {
+                    text.push_str(block.text);
+                    text.push_str(block.gap);
+                }
+                Some(text.trim_end().into())
+            };
+            conflicts.push(Conflict { part: Part::File, base: None, ours: text(one), theirs: text(other) });
+        }
+    }
+
+    fn render(&self, elements: &[Element<'a>]) -> String {
+        let mut text = String::new();
+        let ends = [0, 1, 2].map(|side| Some(self.length(side) + 1));
+        let start = Element { text: "", class: Class::Paragraph, places: [Some(0); 3] };
+        let end = Element { text: "", class: Class::Paragraph, places: ends };
+        let mut before = &start;
+        for element in elements.iter().chain([&end]) {
+            text.push_str(self.gap(before, element, elements.is_empty()));
+            text.push_str(element.text);
+            before = element;
+        }
+        text
+    }
+
+    /// Returns the white space between two neighbours in the result.
+    fn gap(&self, before: &Element<'_>, after: &Element<'_>, is_empty: bool) -> &'a str {
+        let gap = |side: usize, place: usize| self.sides.get(side).map_or("", |side| side.gap_after(place));
+        let is_start = before.places == [Some(0); 3];
+        let is_end = after.places == [0, 1, 2].map(|side| Some(self.length(side) + 1));
+        let known = [0, 1, 2].map(|side| {
+            let (left, right) = (before.places.get(side).copied().flatten()?, after.places.get(side).copied().flatten()?);
+            (right == left + 1).then(|| gap(side, left))
+        });
+        if let [base, Some(one), Some(other)] = known {
+            return changed(base, one, other);
+        }
+        if let Some(gap) = known[1].or(known[2]) {
+            return gap;
+        }
+        if is_empty {
+            return "";
+        }
+        if is_start || is_end {
+            let [base, one, other] = [0, 1, 2].map(|side| gap(side, if is_start { 0 } else { self.length(side) }));
+            // A side without a block does not say what is before or after one.
+            return match (self.length(1), self.length(2)) {
+                (0, _) => other,
+                (_, 0) => one,
+                _ => changed(Some(base), one, other),
+            };
+        }
+        // New neighbours: the space that they have beside others like them.
+        let is_tight = before.class.is_tight() && before.class == after.class;
+        let mut found = "";
+        for side in 0..3 {
+            let left = before.places.get(side).copied().flatten().map(|place| (place, place + 1));
+            let right = after.places.get(side).copied().flatten().and_then(|place| Some((place.checked_sub(1)?, place)));
+            for (left, right) in [left, right].into_iter().flatten() {
+                let class = |place: usize| Some(self.block(side, place.checked_sub(1)?)?.class);
+                let (Some(one), Some(other)) = (class(left), class(right)) else { continue };
+                if one == before.class && other == after.class {
+                    let gap = gap(side, left);
+                    found = if is_tight && !found.is_empty() { shorter(found, gap) } else { longer(found, gap) };
+                }
+            }
+        }
+        match (found.is_empty(), is_tight) {
+            (false, _) => found,
+            (true, true) => "\n",
+            (true, false) => "\n\n",
+        }
+    }
+}
+
+/// A block that a side inserted.
+#[derive(Clone)]
+struct Inserted {
+    side: usize,
+    place: usize,
+    /// Blocks of the base that its chunk replaces.
+    replaced: Range<usize>,
+}
+
+/// Inserted blocks that stay together.
+struct Group<'a> {
+    replaced: Range<usize>,
+    time: Option<(u8, u8)>,
+    text: &'a str,
+    inserted: Vec<Inserted>,
+}
+
+/// Returns the time of an entry of a log, such as `### 14:05 — heading`.
+fn time_of(heading: &str) -> Option<(u8, u8)> {
+    let text = heading.trim_start_matches('#').trim_start();
+    let (hour, rest) = text.split_once(':')?;
+    let minute = rest.get(..2)?;
+    let number = |digits: &str| digits.parse::<u8>().ok().filter(|_| digits.len() == 2);
+    Some((number(hour)?, number(minute)?))
+}
+
+/// Returns the space that was changed. If both changed it, the longer one is taken.
+fn changed<'a>(base: Option<&'a str>, one: &'a str, other: &'a str) -> &'a str {
+    if Some(one) == base {
+        other
+    } else if Some(other) == base {
+        one
+    } else {
+        longer(one, other)
+    }
+}
+
+fn longer<'a>(one: &'a str, other: &'a str) -> &'a str {
+    if (one.len(), one) >= (other.len(), other) { one } else { other }
+}
+
+fn shorter<'a>(one: &'a str, other: &'a str) -> &'a str {
+    if (one.len(), one) <= (other.len(), other) { one } else { other }
+}

@@ -1,0 +1,121 @@
+//! [`matching`]: the blocks that two texts have in common.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::ops::Range;
+
+use hashbrown::HashMap;
+use saddlebag_history::hunks;
+
+use crate::blocks::Block;
+
+/// Number of digits of an id in the lines that are compared.
+const DIGITS: usize = 16;
+
+/// Returns pairs of equal blocks, as positions in both lists, in order.
+///
+/// If one list is a part of the other, in order, all its blocks have a partner. Blocks that occur once in both lists are
+/// matched first, so that the time grows with the length of the lists even if they have little in common.
+pub(crate) fn matching(one: &[Block<'_>], other: &[Block<'_>]) -> Vec<(usize, usize)> {
+    let mut known = HashMap::new();
+    let mut ids = |blocks: &[Block<'_>]| -> Vec<usize> {
+        let id = |block: &Block<'_>| {
+            let next = known.len();
+            *known.entry(String::from(block.text)).or_insert(next)
+        };
+        blocks.iter().map(id).collect()
+    };
+    let ids = [ids(one), ids(other)];
+    let mut pairs = Vec::new();
+    let mut open = Vec::from([(0..one.len(), 0..other.len())]);
+    while let Some((in_one, in_other)) = open.pop() {
+        let part = |side: usize, range: &Range<usize>| ids.get(side).and_then(|ids| ids.get(range.clone())).unwrap_or_default();
+        let (part_one, part_other) = (part(0, &in_one), part(1, &in_other));
+        if part_one.is_empty() || part_other.is_empty() {
+            continue;
+        }
+        let anchors = unique_in_order(part_one, part_other);
+        if anchors.is_empty() {
+            let common = common_lines(part_one, part_other);
+            pairs.extend(common.into_iter().map(|(a, b)| (in_one.start + a, in_other.start + b)));
+            continue;
+        }
+        let (mut from_one, mut from_other) = (in_one.start, in_other.start);
+        for (a, b) in anchors {
+            let (a, b) = (in_one.start + a, in_other.start + b);
+            open.push((from_one..a, from_other..b));
+            pairs.push((a, b));
+            (from_one, from_other) = (a + 1, b + 1);
+        }
+        open.push((from_one..in_one.end, from_other..in_other.end));
+    }
+    pairs.sort_unstable();
+    pairs
+}
+
+/// Returns the longest sequence of ids that occur once in both lists and are in the same order there.
+fn unique_in_order(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
+    let once = |ids: &[usize]| {
+        let mut places: HashMap<usize, Option<usize>> = HashMap::new();
+        for (place, &id) in ids.iter().enumerate() {
+            places.entry(id).and_modify(|known| *known = None).or_insert(Some(place));
+        }
+        places
+    };
+    let (in_one, in_other) = (once(one), once(other));
+    let mut pairs = Vec::new();
+    for (place, id) in one.iter().enumerate() {
+        let both = (in_one.get(id).copied().flatten(), in_other.get(id).copied().flatten());
+        if let (Some(_), Some(there)) = both {
+            pairs.push((place, there));
+        }
+    }
+    longest_rising(&pairs)
+}
+
+/// Returns the longest sequence of pairs whose second parts rise. The first parts rise already.
+fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // For each length, the pair that ends the sequence of this length with the smallest second part.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let second = |index: usize| pairs.get(index).map_or(0, |pair| pair.1);
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|&end| second(end) < pair.1);
+        before.push(length.checked_sub(1).and_then(|length| ends.get(length).copied()));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut rising = Vec::with_capacity(ends.len());
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        rising.extend(pairs.get(index).copied());
+        next = before.get(index).copied().flatten();
+    }
+    rising.reverse();
+    rising
+}
+
+/// Returns the pairs of a shortest difference.
+fn common_lines(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
+    let lines = |ids: &[usize]| {
+        let mut lines = String::with_capacity(ids.len() * (DIGITS + 1));
+        for id in ids {
+            // Writing to a string cannot fail.
+            let _ = writeln!(lines, "{id:0DIGITS$x}");
+        }
+        lines
+    };
+    let mut pairs = Vec::new();
+    let (mut at_one, mut at_other) = (0, 0);
+    let different = hunks(lines(one).as_bytes(), lines(other).as_bytes());
+    let line = |byte: usize| byte / (DIGITS + 1);
+    let parts = different.iter().map(|hunk| (line(hunk.before.start), line(hunk.before.end), line(hunk.after.end)));
+    for (start, end, end_other) in parts.chain([(one.len(), one.len(), other.len())]) {
+        pairs.extend((at_one..start).zip(at_other..));
+        (at_one, at_other) = (end, end_other);
+    }
+    pairs
+}

@@ -1,0 +1,184 @@
+//! Merges of chosen texts.
+
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use crate::{Conflict, Kind, Merged, Part, Sides, common_version, merge};
+
+fn note(base: &str, ours: &str, theirs: &str) -> Merged {
+    both_ways(Kind::Note, Some(base), Some(ours), Some(theirs))
+}
+
+/// Merges, and checks that the result does not depend on who merges, and that merging again changes nothing.
+fn both_ways(kind: Kind, base: Option<&str>, ours: Option<&str>, theirs: Option<&str>) -> Merged {
+    let merged = merge(kind, Sides { base, ours, theirs });
+    let swapped = merge(kind, Sides { base, ours: theirs, theirs: ours });
+    assert_eq!(merged.text, swapped.text, "the other side merged");
+    let swap = |conflict: Conflict| Conflict { ours: conflict.theirs, theirs: conflict.ours, ..conflict };
+    assert_eq!(merged.conflicts, swapped.conflicts.into_iter().map(swap).collect::<Vec<_>>());
+    for side in [ours, theirs] {
+        let again = merge(kind, Sides { base, ours: merged.text.as_deref(), theirs: side });
+        assert_eq!(again.text, merged.text, "merged again with {side:?}");
+    }
+    merged
+}
+
+#[track_caller]
+fn clean(merged: Merged, expected: &str) {
+    assert_eq!(merged.text.as_deref(), Some(expected));
+    assert_eq!(merged.conflicts, [], "no conflict");
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_string())
+}
+
+#[test]
+fn changes_of_neighbouring_items_are_both_made() {
+    clean(note("- a b\n- c d\n- e f\n", "- a b 1\n- c d\n- e f\n", "- a b\n- c d 2\n- e f\n"), "- a b 1\n- c d 2\n- e f\n");
+}
+
+#[test]
+fn what_both_insert_at_one_place_is_kept_in_a_fixed_order() {
+    clean(note("- a\n", "- a\n- from one\n", "- a\n- by two\n"), "- a\n- by two\n- from one\n");
+}
+
+#[test]
+fn a_paragraph_that_both_changed_is_kept_twice_and_reported() {
+    let merged = note("# T\n\nThe port is 5432.\n", "# T\n\nThe port is 5433.\n", "# T\n\nThe port is 6000.\n");
+    assert_eq!(merged.text.as_deref(), Some("# T\n\nThe port is 5433.\n\nThe port is 6000.\n"));
+    let base = some("The port is 5432.");
+    let (ours, theirs) = (some("The port is 5433."), some("The port is 6000."));
+    assert_eq!(merged.conflicts, [Conflict { part: Part::Paragraph, base, ours, theirs }]);
+}
+
+#[test]
+fn an_edit_of_a_deleted_paragraph_is_reported_and_the_paragraph_stays_deleted() {
+    let merged = note("- keep\n- the old port is 5432\n", "- keep\n", "- keep\n- the old port is 5433\n");
+    assert_eq!(merged.text.as_deref(), Some("- keep\n"));
+    let (base, theirs) = (some("- the old port is 5432"), some("- the old port is 5433"));
+    assert_eq!(merged.conflicts, [Conflict { part: Part::Paragraph, base, ours: None, theirs }]);
+}
+
+#[test]
+fn an_item_beside_a_deleted_one_stays() {
+    clean(note("- buy bread\n", "", "- buy bread\n- buy butter\n"), "- buy butter\n");
+}
+
+#[test]
+fn a_file_that_one_side_deleted_stays_deleted() {
+    let merged = both_ways(Kind::Note, Some("one\n"), None, Some("two\n"));
+    assert_eq!(merged.text, None);
+    assert_eq!(merged.conflicts, [Conflict { part: Part::File, base: some("one"), ours: None, theirs: some("two") }]);
+    assert_eq!(both_ways(Kind::Note, Some("one\n"), None, Some("one\n")), Merged::default());
+}
+
+#[test]
+fn what_was_added_to_a_deleted_log_stays() {
+    let (base, theirs) = ("\n### 09:00 — a\nA.\n", "\n### 09:00 — a\nA.\n\n### 10:00 — b\nB.\n");
+    let merged = both_ways(Kind::Log, Some(base), None, Some(theirs));
+    assert_eq!(merged.text.as_deref(), Some("\n### 10:00 — b\nB.\n"));
+}
+
+#[test]
+fn logs_are_united_in_order_of_time() {
+    let base = "\n### 09:00 — a\nA.\n";
+    let ours = "\n### 09:00 — a\nA.\n\n### 10:00 — b\nB.\n\n- item\n\n### 12:00 — d\nD.\n";
+    let theirs = "\n### 09:00 — a\nA.\n\n### 11:00 — c\nC.\n";
+    let expected = "\n### 09:00 — a\nA.\n\n### 10:00 — b\nB.\n\n- item\n\n### 11:00 — c\nC.\n\n### 12:00 — d\nD.\n";
+    clean(both_ways(Kind::Log, Some(base), Some(ours), Some(theirs)), expected);
+    let expected = "\n### 10:00 — b\nB.\n\n### 11:00 — c\nC.\n";
+    let (ours, theirs) = ("\n### 10:00 — b\nB.\n", "\n### 11:00 — c\nC.\n");
+    clean(both_ways(Kind::Log, None, Some(theirs), Some(ours)), expected);
+}
+
+#[test]
+fn frontmatter_is_merged_by_field() {
+    let base = "---\ntitle: Plan\ntags: [a, b]\nupdated: 2026-05-01T00:00:00Z\n---\n\nText.\n";
+    let ours = "---\ntitle: The plan\ntags: [a, b, d]\nupdated: 2026-05-02T00:00:00Z\n---\n\nText.\n";
+    let theirs = "---\ntitle: Plan\ntags: [b, c]\nupdated: 2026-05-03T00:00:00Z\nmine: 1\n---\n\nText.\n\nMore.\n";
+    let expected =
+        "---\ntitle: The plan\ntags: [b, c, d]\nupdated: 2026-05-03T00:00:00Z\nmine: 1\n---\n\nText.\n\nMore.\n";
+    clean(note(base, ours, theirs), expected);
+}
+
+#[test]
+fn a_field_that_both_changed_has_the_newer_value() {
+    let of = |port: &str, day: u32| std::format!("---\nport: {port}\nupdated: 2026-05-0{day}T00:00:00Z\n---\n\nText.\n");
+    let merged = note(&of("1", 1), &of("2", 3), &of("9", 2));
+    assert_eq!(merged.text, Some(of("2", 3)));
+    let part = Part::Field("port".into());
+    assert_eq!(merged.conflicts, [Conflict { part, base: some("port: 1"), ours: some("port: 2"), theirs: some("port: 9") }]);
+}
+
+#[test]
+fn a_forgotten_entry_stays_forgotten_with_the_edited_text() {
+    let of = |fields: &str, text: &str| std::format!("---\nkey: k\n{fields}---\n\n{text}\n");
+    let merged = note(&of("", "Old text here."), &of("forgotten: 2026-05-02T00:00:00Z\n", "Old text here."), &of("", "New text here."));
+    assert_eq!(merged.text, Some(of("forgotten: 2026-05-02T00:00:00Z\n", "New text here.")));
+    assert_eq!(merged.conflicts.len(), 1);
+    // A restored entry is no longer forgotten.
+    let forgotten = of("forgotten: 2026-05-02T00:00:00Z\n", "Text.");
+    clean(note(&forgotten, &of("", "Text."), &forgotten.replace("Text.", "Text.\n\nMore.")), &of("", "Text.\n\nMore."));
+}
+
+#[test]
+fn a_text_of_both_sides_waits_for_approval_again() {
+    let approved = "provenance: tool\napproved: 2026-05-02T00:00:00Z\n";
+    let of = |fields: &str, text: &str| std::format!("---\nkey: k\n{fields}---\n\n{text}\n");
+    let base = of("provenance: tool\n", "One.");
+    // The approved text is the result: it stays approved.
+    clean(note(&base, &of(approved, "One."), &base), &of(approved, "One."));
+    clean(note(&base, &of(approved, "One."), &of("provenance: tool\n", "One.\n\nTwo.")), &of("provenance: tool\n", "One.\n\nTwo."));
+    clean(note(&base, &of(approved, "Zero.\n\nOne."), &of("provenance: tool\n", "One.\n\nTwo.")), &of("provenance: tool\n", "Zero.\n\nOne.\n\nTwo."));
+    // A person's text and an import's: the import's provenance.
+    clean(note(&of("", "One."), &of("", "Zero.\n\nOne."), &of("provenance: import\n", "One.\n\nTwo.")), &of("provenance: import\n", "Zero.\n\nOne.\n\nTwo."));
+    // A field of untrusted text in a trusted one.
+    let titled = of("title: Do this\nprovenance: import\n", "One.");
+    let merged = note(&of("", "One."), &of("", "One.\n\nTwo."), &titled);
+    assert!(merged.text.unwrap().contains("provenance: import"));
+}
+
+#[test]
+fn frontmatter_that_is_not_yaml_is_one_value() {
+    let broken = "---\ntitle: [a\nprovenance: tool\n---\n\nText.\n";
+    let merged = note("Text.\n", broken, "Text.\n\nMore.\n");
+    assert_eq!(merged.text.as_deref(), Some("---\nprovenance: import\n---\n\nText.\n\nMore.\n"));
+    assert_eq!(merged.conflicts.len(), 1);
+}
+
+#[test]
+fn without_a_base_both_texts_stay_and_are_reported() {
+    let merged = both_ways(Kind::Note, None, Some("# A\n\nOne.\n"), Some("# A\n\nTwo.\n"));
+    assert_eq!(merged.text.as_deref(), Some("# A\n\nOne.\n\nTwo.\n"));
+    assert_eq!(merged.conflicts.len(), 1);
+    clean(both_ways(Kind::Note, None, Some("# A\n\nOne.\n"), Some("# A\n")), "# A\n\nOne.\n");
+}
+
+#[test]
+fn a_change_of_line_ends_is_a_change() {
+    clean(note("a\n\nb\n", "a\r\n\r\nb\r\n", "a\n\nb\n\nc\n"), "a\r\n\r\nb\r\n\r\nc\r\n");
+    clean(note("a\r\n\r\nb\r\n", "a\r\n\r\nb\r\n\r\nd\r\n", "a\r\n\r\nb\r\n\r\nc\r\n"), "a\r\n\r\nb\r\n\r\nc\r\n\r\nd\r\n");
+}
+
+#[test]
+fn code_is_one_block() {
+    let base = "Run:\n\n```\nmake\n\n- all\n```\n";
+    let merged = note(base, &base.replace("make", "make all now"), &base.replace("- all", "- none"));
+    assert_eq!(merged.conflicts.len(), 1);
+    assert_eq!(merged.text.unwrap().matches("```").count(), 4, "both versions are whole");
+}
+
+#[test]
+fn rows_of_a_table_are_merged_one_by_one() {
+    let base = "| a | b |\n|---|---|\n| 1 | 2 |\n";
+    clean(note(base, &std::format!("{base}| 3 | 4 |\n"), &base.replace("1 | 2", "1 | 5")), "| a | b |\n|---|---|\n| 1 | 5 |\n| 3 | 4 |\n");
+}
+
+#[test]
+fn the_common_version_is_one_that_both_had() {
+    let versions = ["a\n", "a\n\nb\n", "a\n\nb\n\nc\n"];
+    assert_eq!(common_version(&versions, "a\n\nb\n\nc\n\nd\n", "a\n\nb\n\nx\n"), Some(1));
+    assert_eq!(common_version(&versions, "a\n\nb\n\nc\n", "x\n"), None);
+    assert_eq!(common_version(&[], "a\n", "a\n"), None);
+}

@@ -1,0 +1,4 @@
+//! Tests of merges.
+
+mod cases;
+mod properties;
