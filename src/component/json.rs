@@ -46,4 +46,8 @@ impl exports::saddlebag::memory::json::Guest for Component {
     fn tools(arguments: String) -> String {
         JsonMemory::tools(&arguments)
     }
+
+    fn merge(arguments: String) -> String {
+        JsonMemory::merge(&arguments)
+    }
 }

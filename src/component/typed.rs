@@ -124,7 +124,19 @@ family!(agents_md: AgentsMdCommand => AgentsMdReply {});
 #[cfg(feature = "entries")]
 family!(entries: EntriesCommand => EntriesReply {});
 #[cfg(feature = "notebook")]
-family!(files: FilesCommand => FilesReply {});
+family!(files: FilesCommand => FilesReply {
+    fn merge(path: String, sides: files::MergeSides) -> Result<files::MergedFile, types::Error> {
+        crate::files::merge(&path, &given(sides)).map(returned).map_err(returned)
+    }
+
+    fn common_version(
+        versions: Vec<Vec<u8>>,
+        ours: Vec<u8>,
+        theirs: Vec<u8>,
+    ) -> Result<Option<u32>, types::Error> {
+        crate::files::common_version(&versions, &ours, &theirs).map_err(returned)
+    }
+});
 
 #[cfg(feature = "journal")]
 family!(journal: JournalCommand => JournalReply {

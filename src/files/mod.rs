@@ -2,9 +2,12 @@
 //!
 //! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
 //! of the entries that the memory was opened for. Commands cannot name any other file.
+//!
+//! [`merge`] is no command: it makes two changes of one file together, and needs no memory.
 
 mod everywhere;
 mod list;
+mod merge;
 mod read;
 mod recall;
 mod resolve;
@@ -13,6 +16,9 @@ mod types;
 
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
+pub use merge::{
+    MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version, merge,
+};
 pub use read::ReadFile;
 pub use resolve::{Item, Resolve};
 

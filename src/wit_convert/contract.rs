@@ -136,12 +136,17 @@ macro_rules! wit_contract {
             files::ScorePart { reason, field, amount }
             files::RecallHit { kind, path, title, category, date, score, terms, fields, lines, passage, superseded_by, parts, unapproved, only_in }
             files::RecallReply { hits, total, rendered, warnings, skipped }
+            files::MergeSides { ancestor, ours, theirs }
+            files::MergeConflict { part, ancestor, ours, theirs }
+            files::MergeReview { path, text }
+            files::MergedFile { content, conflicts, review }
         }
 
         $crate::$variants! { $openness:
             files::ItemKind { Note, Entry, File }
             files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
+            files::MergePart { File, Frontmatter, Field(value), Paragraph }
         }
     };
     (@fs $records:ident $variants:ident $openness:ident) => {

@@ -152,6 +152,14 @@ fn tools_are_described_without_a_memory() {
     assert!(parsed(&JsonMemory::tools(r#"{"sets":["x"]}"#))["err"]["malformed"].is_string());
 }
 
+#[test]
+fn files_are_merged_without_a_memory() {
+    let given = r#"{"path":"a.md","sides":{"ancestor":"- a\n","ours":"- a\n- b\n","theirs":"- a\n- c\n"}}"#;
+    assert_eq!(parsed(&JsonMemory::merge(given))["ok"]["content"], "- a\n- b\n- c\n");
+    assert_eq!(parsed(&JsonMemory::merge(r#"{"path":"../a.md","sides":{}}"#))["err"]["code"], "invalid-name");
+    assert!(parsed(&JsonMemory::merge("{}"))["err"]["malformed"].is_string());
+}
+
 /// A change of a JSON text.
 #[derive(Clone, Debug)]
 enum Damage {

@@ -11,6 +11,7 @@ use super::content::Content;
 use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
+use crate::files::{MergeSides, merge};
 use crate::tools::{ToolSet, tools};
 use crate::{Config, Memory};
 
@@ -56,6 +57,21 @@ impl JsonMemory {
     pub fn tools(arguments: &str) -> String {
         match parsed(arguments).and_then(read_sets) {
             Ok(sets) => json(&Ok::<_, Refused>(tools(&sets))),
+            Err(error) => refused(Refused::Malformed(error)),
+        }
+    }
+
+    /// Makes the changes of two sides to one file together.
+    #[must_use]
+    pub fn merge(arguments: &str) -> String {
+        let read = |given| {
+            let mut fields = Fields::of(given)?;
+            let (path, sides): (String, MergeSides) = (fields.take("path")?, fields.take("sides")?);
+            fields.end()?;
+            Ok((path, sides))
+        };
+        match parsed(arguments).and_then(read) {
+            Ok((path, sides)) => json(&merge(&path, &sides)),
             Err(error) => refused(Refused::Malformed(error)),
         }
     }
