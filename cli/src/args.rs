@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::Subcommand as _;
-use crate::{backfill, entry, everyday, help, memory, program, project, prompt, setup, tips};
+use crate::{backfill, entry, everyday, help, memory, merge, program, project, prompt, setup, sync, tips};
 #[cfg(feature = "server")]
 use crate::{mcp, ui};
 
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Memory(memory::Command),
     Project(project::ProjectArgs),
     Backfill(backfill::BackfillArgs),
+    Sync(sync::SyncArgs),
+    Merge(merge::MergeArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
@@ -91,6 +93,8 @@ impl Command {
             Self::Memory(command) => command.run(global, output),
             Self::Project(args) => args.run(global, output),
             Self::Backfill(args) => args.run(global, output),
+            Self::Sync(args) => args.run(global, output),
+            Self::Merge(args) => args.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(args) => args.run(global, output),
             Self::Setup(args) => args.run(global, output),
@@ -106,6 +110,8 @@ impl Command {
 
         let of_program = vec![
             ("backfill".to_string(), schema::<backfill::BackfillArgs>()),
+            ("sync".to_string(), schema::<sync::SyncArgs>()),
+            ("merge".to_string(), schema::<merge::MergeArgs>()),
             ("project".to_string(), schema::<project::ProjectArgs>()),
             ("tools".to_string(), schema::<program::ToolsArgs>()),
             ("setup".to_string(), schema::<setup::SetupArgs>()),

@@ -33,6 +33,7 @@ mod list;
 #[cfg(feature = "server")]
 mod mcp;
 mod memory;
+mod merge;
 mod note;
 mod output;
 mod past;
@@ -52,6 +53,7 @@ mod setup;
 mod spellings;
 mod store;
 mod subcommand;
+mod sync;
 mod tips;
 mod trace;
 mod trust;

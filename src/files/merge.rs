@@ -9,7 +9,9 @@ use saddlebag_merge::{Conflict, Kind, Merged, Part, Sides};
 
 use crate::document::{head, yaml_scalar};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::{DAILY_FOLDER, Date, Layout, NOTE_SUFFIX, PathError, RelPath, file_stem, is_of_entries, text_of_name};
+use crate::store::{
+    DAILY_FOLDER, Date, Layout, NOTE_SUFFIX, PathError, RelPath, file_stem, is_of_entries, text_of_name,
+};
 use crate::trust::sha256;
 
 /// Maximum size of each version of a file, in bytes.
@@ -108,9 +110,9 @@ pub fn merge(path: &str, sides: &MergeSides) -> Result<MergedFile, Error> {
     })
 }
 
-/// Returns the newest of some versions that both texts certainly had, as its position; `None` if this is not known.
+/// Returns the newest of some versions that both texts probably come from, as its position; `None` if none is known.
 ///
-/// `versions` are those that one machine recorded, the oldest first. See [`saddlebag_merge::common_version`].
+/// `versions` are those that one machine saw, the oldest first. See [`saddlebag_merge::common_version`].
 ///
 /// # Errors
 ///
@@ -120,7 +122,8 @@ pub fn common_version(versions: &[Vec<u8>], ours: &[u8], theirs: &[u8]) -> Resul
         let message = format!("{} versions are given; the limit is {MAX_VERSIONS}", versions.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "give the newest ones"));
     }
-    let read = |what: &str, bytes: &'_ [u8]| text_of(what, Some(bytes)).map(|text| text.unwrap_or_default().to_string());
+    let read =
+        |what: &str, bytes: &'_ [u8]| text_of(what, Some(bytes)).map(|text| text.unwrap_or_default().to_string());
     let texts = versions.iter().map(|version| read("a version", version)).collect::<Result<Vec<_>, _>>()?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (ours, theirs) = (read("our version", ours)?, read("their version", theirs)?);
@@ -129,7 +132,11 @@ pub fn common_version(versions: &[Vec<u8>], ours: &[u8], theirs: &[u8]) -> Resul
 
 fn path_of(path: &str) -> Result<RelPath, Error> {
     RelPath::new(path).map_err(|error| {
-        Error::new(ErrorCode::InvalidName, format!("the path {path:?} is invalid: {error}"), "give a path relative to the root")
+        Error::new(
+            ErrorCode::InvalidName,
+            format!("the path {path:?} is invalid: {error}"),
+            "give a path relative to the root",
+        )
     })
 }
 

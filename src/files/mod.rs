@@ -17,7 +17,8 @@ mod types;
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use merge::{
-    MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version, merge,
+    MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version,
+    merge,
 };
 pub use read::ReadFile;
 pub use resolve::{Item, Resolve};

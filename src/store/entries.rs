@@ -186,7 +186,8 @@ fn text_of(stem: &str) -> Option<String> {
 }
 
 /// Returns the text of a file or folder name. A name that [`file_stem`] would write differently is returned unchanged.
-pub(crate) fn text_of_name(stem: &str) -> String {
+#[must_use]
+pub fn text_of_name(stem: &str) -> String {
     text_of(stem).unwrap_or_else(|| stem.into())
 }
 

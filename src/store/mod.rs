@@ -17,7 +17,7 @@ mod slug;
 pub use backups::BackupPlace;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use dates::{rfc3339, utc_day};
-pub(crate) use entries::text_of_name;
+pub use entries::text_of_name;
 pub use entries::{
     AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, is_of_entries, portable_path,
 };

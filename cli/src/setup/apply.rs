@@ -35,7 +35,7 @@ pub(super) fn apply(
     }
     let changes = plans.iter().filter(|plan| plan.changes()).count();
     if !output.is_json() {
-        if args.agents.is_empty() && action == Action::Add {
+        if args.agents().is_empty() && action == Action::Add {
             report.show_found(output)?;
         }
         report.show_changes(output)?;

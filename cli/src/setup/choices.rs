@@ -26,7 +26,7 @@ pub(super) struct Choices<'a> {
 impl Choices<'_> {
     /// Returns the clients that were named, or all.
     pub(super) fn chosen(&self, args: &SetupArgs) -> Vec<Client> {
-        let mut chosen = if args.agents.is_empty() { Client::ALL.to_vec() } else { args.agents.clone() };
+        let mut chosen = if args.agents().is_empty() { Client::ALL.to_vec() } else { args.agents() };
         chosen.sort_unstable();
         chosen.dedup();
         chosen

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
+use crate::failure::{Failure, ProgramCode};
 use crate::regular;
 
 /// Maximum size of a configuration file, in bytes.
@@ -139,6 +140,21 @@ fn write(target: &Path, temporary: PathBuf, before: Option<&[u8]>, after: &[u8])
         _ => DiskError::Unwritable(error.error),
     })?;
     Ok(())
+}
+
+/// Replaces a text file that still is what was read; an empty text removes it.
+pub(super) fn write_file(path: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> {
+    let before = before.map(str::as_bytes);
+    let written = if after.is_empty() {
+        unchanged(path, before).and_then(|()| fs::remove_file(path).map_err(DiskError::Unwritable))
+    } else {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        write(path, folder.join(random_name()), before, after.as_bytes())
+    };
+    written.map_err(|error| {
+        let message = format!("cannot write `{}`: {error}", path.display());
+        Failure::new(ProgramCode::Output, message, "check the permissions of the file and its folder")
+    })
 }
 
 /// Writes a file that only this user can read.

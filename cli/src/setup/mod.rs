@@ -5,7 +5,7 @@
 //! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the
 //! text, with [`json`] and [`toml`]. [`plan`] works out the change of a file, [`disk`] writes it, and [`record`] keeps
 //! the previous content. [`apply`] shows the changes, asks, and makes them; [`report`] is what is printed.
-//! [`setup --uninstall`] removes everything that the program has put on this machine.
+//! [`sharing`] shares memory with other machines. [`setup --uninstall`] removes everything that the program has put on this machine.
 
 mod apply;
 mod args;
@@ -27,6 +27,7 @@ mod properties;
 mod record;
 mod report;
 mod run;
+pub(crate) mod sharing;
 mod splice;
 mod switch;
 mod templates;
@@ -48,6 +49,7 @@ use choices::{Choices, places, project_folder, record_of};
 use clients::{Client, Scope};
 use report::{Action, AgentReport, SetupReport};
 use run::Program;
+use sharing::SharingReport;
 use uninstall::UninstallReport;
 
 /// What became of each agent, of everything that the program made, or of the notebook.
@@ -58,6 +60,7 @@ pub(crate) enum SetUp {
     Agents(SetupReport),
     Uninstalled(UninstallReport),
     Notebook(InitReply),
+    Sharing(SharingReport),
 }
 
 impl Subcommand for SetupArgs {
@@ -67,7 +70,10 @@ impl Subcommand for SetupArgs {
         match (self.uninstall, self.templates) {
             (true, _) => uninstall::uninstall(&self, global, output),
             (_, true) => templates::create(global, output),
-            _ => setup(&self, global, output),
+            _ => match self.sharing()? {
+                Some(tool) => sharing::set_up(&self, tool, global, output),
+                None => setup(&self, global, output),
+            },
         }
     }
 }
@@ -80,7 +86,7 @@ fn setup(args: &SetupArgs, global: &Global, output: &mut Output) -> Result<Exit,
     let mut agents: Vec<AgentReport> = Vec::new();
     let mut plans = Vec::new();
     for client in choices.chosen(args) {
-        let (mut agent, is_named) = (choices.look_for(client), args.agents.contains(&client));
+        let (mut agent, is_named) = (choices.look_for(client), args.agents().contains(&client));
         let lacks = client.lacks_project_scope().filter(|_| choices.scope == Scope::Project);
         if let Some(why) = lacks.filter(|_| is_named) {
             agent.problem = Some(format!("{why}; use --scope user"));

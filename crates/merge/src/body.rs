@@ -167,14 +167,9 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges the parts between two blocks that all sides have.
-    fn region(
-        &self,
-        from: [usize; 3],
-        to: [usize; 3],
-        elements: &mut Vec<Element<'a>>,
-        conflicts: &mut Vec<Conflict>,
-    ) {
-        let [base, one, other] = [0, 1, 2].map(|side| from.get(side).copied().unwrap_or(0)..to.get(side).copied().unwrap_or(0));
+    fn region(&self, from: [usize; 3], to: [usize; 3], elements: &mut Vec<Element<'a>>, conflicts: &mut Vec<Conflict>) {
+        let [base, one, other] =
+            [0, 1, 2].map(|side| from.get(side).copied().unwrap_or(0)..to.get(side).copied().unwrap_or(0));
         let mut chunks = [self.chunks(1, base.clone(), one), self.chunks(2, base.clone(), other)];
         self.settle_edits(base, &mut chunks, conflicts);
         self.unite(&chunks, elements);
@@ -197,7 +192,9 @@ impl<'a> Merge<'a> {
     /// Returns the blocks that a side edited, each with the block of the base that it comes from.
     fn edits(&self, side: usize, chunks: &[Chunk]) -> Vec<Edit<'a>> {
         let mut edits = Vec::new();
-        for chunk in chunks.iter().filter(|chunk| (1..=MOST_COMPARED).contains(&(chunk.replaced.len() * chunk.blocks.len()))) {
+        for chunk in
+            chunks.iter().filter(|chunk| (1..=MOST_COMPARED).contains(&(chunk.replaced.len() * chunk.blocks.len())))
+        {
             let replaced = |in_base: usize| Some((in_base, Words::of(self.block(BASE, in_base)?.text)));
             let replaced: Vec<_> = chunk.replaced.clone().filter_map(replaced).collect();
             for place in chunk.blocks.clone() {
@@ -207,7 +204,8 @@ impl<'a> Merge<'a> {
                     continue;
                 }
                 let words = Words::of(block.text);
-                let similar = replaced.iter().filter_map(|(in_base, of_base)| Some((of_base.similarity(&words)?, *in_base)));
+                let similar =
+                    replaced.iter().filter_map(|(in_base, of_base)| Some((of_base.similarity(&words)?, *in_base)));
                 let best = similar.max_by_key(|&(similarity, in_base)| (similarity, Reverse(in_base)));
                 edits.extend(best.map(|(_, in_base)| Edit { side, in_base, place, text: block.text }));
             }
@@ -228,7 +226,9 @@ impl<'a> Merge<'a> {
             // Both put another text in the place of one, whatever it says.
             edits = [(1, one), (2, other)].map(|(side, chunk)| {
                 let text = self.block(side, chunk.blocks.start).map(|block| block.text);
-                text.map(|text| Edit { side, in_base: base.start, place: chunk.blocks.start, text }).into_iter().collect()
+                text.map(|text| Edit { side, in_base: base.start, place: chunk.blocks.start, text })
+                    .into_iter()
+                    .collect()
             });
         }
         let mut edits_of_deleted: Vec<(usize, usize)> = Vec::new();
@@ -263,7 +263,9 @@ impl<'a> Merge<'a> {
             let whole = core::mem::take(chunks);
             for Chunk { replaced, blocks } in whole {
                 let mut from = blocks.start;
-                for place in blocks.clone().filter(|place| edits_of_deleted.contains(&(side, *place))).chain([blocks.end]) {
+                for place in
+                    blocks.clone().filter(|place| edits_of_deleted.contains(&(side, *place))).chain([blocks.end])
+                {
                     if from < place {
                         chunks.push(Chunk { replaced: replaced.clone(), blocks: from..place });
                     }
@@ -390,7 +392,8 @@ impl<'a> Merge<'a> {
         let is_start = before.places == [Some(0); 3];
         let is_end = after.places == [0, 1, 2].map(|side| Some(self.length(side) + 1));
         let known = [0, 1, 2].map(|side| {
-            let (left, right) = (before.places.get(side).copied().flatten()?, after.places.get(side).copied().flatten()?);
+            let (left, right) =
+                (before.places.get(side).copied().flatten()?, after.places.get(side).copied().flatten()?);
             (right == left + 1).then(|| gap(side, left))
         });
         if let [base, Some(one), Some(other)] = known {
@@ -416,7 +419,8 @@ impl<'a> Merge<'a> {
         let mut found = "";
         for side in 0..3 {
             let left = before.places.get(side).copied().flatten().map(|place| (place, place + 1));
-            let right = after.places.get(side).copied().flatten().and_then(|place| Some((place.checked_sub(1)?, place)));
+            let right =
+                after.places.get(side).copied().flatten().and_then(|place| Some((place.checked_sub(1)?, place)));
             for (left, right) in [left, right].into_iter().flatten() {
                 let class = |place: usize| Some(self.block(side, place.checked_sub(1)?)?.class);
                 let (Some(one), Some(other)) = (class(left), class(right)) else { continue };

@@ -3,29 +3,52 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::blocks::Body;
 use crate::head::Head;
 
-/// Returns the newest of some versions that both texts certainly had, as its position; `None` if this is not known.
+/// Most versions that are looked at, counted from the newest.
+const MOST_VERSIONS: usize = 500;
+
+/// Returns the newest of some versions that both texts probably come from, as its position; `None` if none is known.
 ///
-/// `versions` are those of one machine, the oldest first. A text that has a paragraph which first appeared in a version
-/// came from this version or a later one. A version that is too old loses nothing, so this is the base of a merge: the newest
-/// version that holds for both.
+/// `versions` are those that one machine saw, the oldest first. A text comes from a version if it has a paragraph of the oldest one,
+/// and at least half of the paragraphs that each later version up to this one added, as far as they are still there. So what only one
+/// machine added is never taken for something that the other one deleted. A version that is too old loses nothing, only a deletion
+/// may not be seen.
 #[must_use]
 pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usize> {
-    let mut first_in: HashMap<String, usize> = HashMap::new();
-    for (position, version) in versions.iter().enumerate() {
-        for block in paragraphs(version) {
-            first_in.entry(block).or_insert(position);
+    let skipped = versions.len().saturating_sub(MOST_VERSIONS);
+    let paragraphs_of: Vec<HashSet<String>> = versions.iter().skip(skipped).map(|text| paragraphs(text)).collect();
+    let mut added_in: HashMap<&str, usize> = HashMap::new();
+    for (position, version) in paragraphs_of.iter().enumerate() {
+        for paragraph in version {
+            added_in.entry(paragraph).or_insert(position);
         }
     }
-    let newest = |text: &str| paragraphs(text).iter().filter_map(|block| first_in.get(block).copied()).max();
-    Some(newest(ours)?.min(newest(theirs)?))
+    let sides = [paragraphs(ours), paragraphs(theirs)];
+    let is_common = |(position, version): &(usize, &HashSet<String>)| {
+        sides.iter().all(|side| {
+            // For each version, what it added and this version still has, and how much of it the side has.
+            let mut counts = alloc::vec![(0_usize, 0_usize); position + 1];
+            for paragraph in *version {
+                let added = added_in.get(paragraph.as_str()).and_then(|added| counts.get_mut(*added));
+                if let Some((all, kept)) = added {
+                    *all += 1;
+                    *kept += usize::from(side.contains(paragraph));
+                }
+            }
+            let has_oldest = counts.first().is_some_and(|(all, kept)| *all == 0 || *kept > 0);
+            let has_something = version.is_empty() || counts.iter().any(|(_, kept)| *kept > 0);
+            has_oldest && has_something && counts.iter().skip(1).all(|(all, kept)| 2 * kept >= *all)
+        })
+    };
+    let newest = paragraphs_of.iter().enumerate().rev().find(is_common);
+    newest.map(|(position, _)| skipped + position)
 }
 
-fn paragraphs(text: &str) -> Vec<String> {
+fn paragraphs(text: &str) -> HashSet<String> {
     let text = text.replace("\r\n", "\n");
     let body = Body::parse(Head::parse(&text).body);
     body.blocks.iter().map(|block| block.text.into()).collect()

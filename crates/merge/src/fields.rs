@@ -167,12 +167,8 @@ fn merge_field(
         }
     }
     let text = |lines: Option<&str>| lines.map(|lines| lines.trim_end().to_string());
-    let conflict = Conflict {
-        part: Part::Field(key.into()),
-        base: text(in_base),
-        ours: text(in_one),
-        theirs: text(in_other),
-    };
+    let conflict =
+        Conflict { part: Part::Field(key.into()), base: text(in_base), ours: text(in_one), theirs: text(in_other) };
     if !conflicts.contains(&conflict) {
         conflicts.push(conflict);
     }
@@ -184,7 +180,8 @@ fn merge_field(
 fn merge_sets(base: &[Value], one: &[Value], other: &[Value]) -> Option<Vec<String>> {
     let texts = |values: &[Value]| values.iter().map(Value::text).collect::<Option<Vec<String>>>();
     let (base, one, other) = (texts(base)?, texts(one)?, texts(other)?);
-    let mut items: Vec<String> = base.iter().filter(|item| one.contains(item) && other.contains(item)).cloned().collect();
+    let mut items: Vec<String> =
+        base.iter().filter(|item| one.contains(item) && other.contains(item)).cloned().collect();
     let mut added: Vec<String> = one.into_iter().chain(other).filter(|item| !base.contains(item)).collect();
     added.sort_unstable();
     items.extend(added);
@@ -233,7 +230,8 @@ fn projects(one: &Head<'_>, other: &Head<'_>) -> Option<String> {
         (Some(_), None) => one.lines(PROJECTS).map(String::from),
         (None, Some(_)) => other.lines(PROJECTS).map(String::from),
         (Some(of_one), Some(of_other)) => {
-            let both: Vec<_> = of_one.iter().filter(|project| of_other.contains(project)).map(|p| yaml_scalar(p)).collect();
+            let both: Vec<_> =
+                of_one.iter().filter(|project| of_other.contains(project)).map(|p| yaml_scalar(p)).collect();
             Some(match both.as_slice() {
                 [] => format!("{PROJECTS}: {}\n", yaml_scalar(NO_PROJECT)),
                 [project] => format!("{PROJECTS}: {project}\n"),
@@ -274,12 +272,7 @@ fn as_one_value(
     let is_unapproved = text_of == TextOf::Neither && rank(taken) > 1;
     if is_unapproved || (left.whole != base.whole && left.whole != taken.whole) {
         let text = |head: &Head<'_>| Some(head.whole.trim_end().to_string()).filter(|text| !text.is_empty());
-        conflicts.push(Conflict {
-            part: Part::Frontmatter,
-            base: text(base),
-            ours: text(one),
-            theirs: text(other),
-        });
+        conflicts.push(Conflict { part: Part::Frontmatter, base: text(base), ours: text(one), theirs: text(other) });
     }
     if is_unapproved { format!("---\n{PROVENANCE}: import\n---\n") } else { taken.whole.into() }
 }

@@ -3,7 +3,7 @@
 //!
 //! * [`merge`] makes two changes of one file together. Its result does not depend on which side is ours, and merging it
 //!   again with either side changes nothing.
-//! * [`common_version`] finds a version that both sides had, if nobody recorded it.
+//! * [`common_version`] finds a version that both sides come from, if nobody recorded it.
 //!
 //! ```
 //! use saddlebag_merge::{Kind, Sides, merge};

@@ -30,7 +30,9 @@ pub(crate) fn matching(one: &[Block<'_>], other: &[Block<'_>]) -> Vec<(usize, us
     let mut pairs = Vec::new();
     let mut open = Vec::from([(0..one.len(), 0..other.len())]);
     while let Some((in_one, in_other)) = open.pop() {
-        let part = |side: usize, range: &Range<usize>| ids.get(side).and_then(|ids| ids.get(range.clone())).unwrap_or_default();
+        let part = |side: usize, range: &Range<usize>| {
+            ids.get(side).and_then(|ids| ids.get(range.clone())).unwrap_or_default()
+        };
         let (part_one, part_other) = (part(0, &in_one), part(1, &in_other));
         if part_one.is_empty() || part_other.is_empty() {
             continue;

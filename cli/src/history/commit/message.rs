@@ -3,7 +3,7 @@
 use saddlebag::history::{ChangeKind, OperationInfo};
 use saddlebag::trust::Provenance;
 
-use super::repository::{Identity, OPERATION};
+use crate::git::repository::{Identity, OPERATION};
 use crate::output::single_line;
 
 /// Maximum number of characters of the first line.

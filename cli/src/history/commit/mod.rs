@@ -3,7 +3,6 @@
 mod machines;
 mod message;
 mod plan;
-mod repository;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,9 +16,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::plan::{LeftOut, Plan};
-use self::repository::{Identity, NewCommit, Repository};
 use super::shared::minutes;
 use crate::failure::{Exit, Failure};
+use crate::git::repository::{Identity, NewCommit, Repository};
 use crate::global::Global;
 use crate::help::example;
 use crate::input::nanoseconds;

@@ -7,8 +7,8 @@ use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::repository::Repository;
 use crate::failure::Failure;
+use crate::git::repository::Repository;
 use crate::output::Output;
 use crate::store::Store;
 

@@ -35,7 +35,10 @@ fn some(text: &str) -> Option<String> {
 
 #[test]
 fn changes_of_neighbouring_items_are_both_made() {
-    clean(note("- a b\n- c d\n- e f\n", "- a b 1\n- c d\n- e f\n", "- a b\n- c d 2\n- e f\n"), "- a b 1\n- c d 2\n- e f\n");
+    clean(
+        note("- a b\n- c d\n- e f\n", "- a b 1\n- c d\n- e f\n", "- a b\n- c d 2\n- e f\n"),
+        "- a b 1\n- c d 2\n- e f\n",
+    );
 }
 
 #[test]
@@ -104,17 +107,25 @@ fn frontmatter_is_merged_by_field() {
 
 #[test]
 fn a_field_that_both_changed_has_the_newer_value() {
-    let of = |port: &str, day: u32| std::format!("---\nport: {port}\nupdated: 2026-05-0{day}T00:00:00Z\n---\n\nText.\n");
+    let of =
+        |port: &str, day: u32| std::format!("---\nport: {port}\nupdated: 2026-05-0{day}T00:00:00Z\n---\n\nText.\n");
     let merged = note(&of("1", 1), &of("2", 3), &of("9", 2));
     assert_eq!(merged.text, Some(of("2", 3)));
     let part = Part::Field("port".into());
-    assert_eq!(merged.conflicts, [Conflict { part, base: some("port: 1"), ours: some("port: 2"), theirs: some("port: 9") }]);
+    assert_eq!(
+        merged.conflicts,
+        [Conflict { part, base: some("port: 1"), ours: some("port: 2"), theirs: some("port: 9") }]
+    );
 }
 
 #[test]
 fn a_forgotten_entry_stays_forgotten_with_the_edited_text() {
     let of = |fields: &str, text: &str| std::format!("---\nkey: k\n{fields}---\n\n{text}\n");
-    let merged = note(&of("", "Old text here."), &of("forgotten: 2026-05-02T00:00:00Z\n", "Old text here."), &of("", "New text here."));
+    let merged = note(
+        &of("", "Old text here."),
+        &of("forgotten: 2026-05-02T00:00:00Z\n", "Old text here."),
+        &of("", "New text here."),
+    );
     assert_eq!(merged.text, Some(of("forgotten: 2026-05-02T00:00:00Z\n", "New text here.")));
     assert_eq!(merged.conflicts.len(), 1);
     // A restored entry is no longer forgotten.
@@ -129,10 +140,19 @@ fn a_text_of_both_sides_waits_for_approval_again() {
     let base = of("provenance: tool\n", "One.");
     // The approved text is the result: it stays approved.
     clean(note(&base, &of(approved, "One."), &base), &of(approved, "One."));
-    clean(note(&base, &of(approved, "One."), &of("provenance: tool\n", "One.\n\nTwo.")), &of("provenance: tool\n", "One.\n\nTwo."));
-    clean(note(&base, &of(approved, "Zero.\n\nOne."), &of("provenance: tool\n", "One.\n\nTwo.")), &of("provenance: tool\n", "Zero.\n\nOne.\n\nTwo."));
+    clean(
+        note(&base, &of(approved, "One."), &of("provenance: tool\n", "One.\n\nTwo.")),
+        &of("provenance: tool\n", "One.\n\nTwo."),
+    );
+    clean(
+        note(&base, &of(approved, "Zero.\n\nOne."), &of("provenance: tool\n", "One.\n\nTwo.")),
+        &of("provenance: tool\n", "Zero.\n\nOne.\n\nTwo."),
+    );
     // A person's text and an import's: the import's provenance.
-    clean(note(&of("", "One."), &of("", "Zero.\n\nOne."), &of("provenance: import\n", "One.\n\nTwo.")), &of("provenance: import\n", "Zero.\n\nOne.\n\nTwo."));
+    clean(
+        note(&of("", "One."), &of("", "Zero.\n\nOne."), &of("provenance: import\n", "One.\n\nTwo.")),
+        &of("provenance: import\n", "Zero.\n\nOne.\n\nTwo."),
+    );
     // A field of untrusted text in a trusted one.
     let titled = of("title: Do this\nprovenance: import\n", "One.");
     let merged = note(&of("", "One."), &of("", "One.\n\nTwo."), &titled);
@@ -158,7 +178,10 @@ fn without_a_base_both_texts_stay_and_are_reported() {
 #[test]
 fn a_change_of_line_ends_is_a_change() {
     clean(note("a\n\nb\n", "a\r\n\r\nb\r\n", "a\n\nb\n\nc\n"), "a\r\n\r\nb\r\n\r\nc\r\n");
-    clean(note("a\r\n\r\nb\r\n", "a\r\n\r\nb\r\n\r\nd\r\n", "a\r\n\r\nb\r\n\r\nc\r\n"), "a\r\n\r\nb\r\n\r\nc\r\n\r\nd\r\n");
+    clean(
+        note("a\r\n\r\nb\r\n", "a\r\n\r\nb\r\n\r\nd\r\n", "a\r\n\r\nb\r\n\r\nc\r\n"),
+        "a\r\n\r\nb\r\n\r\nc\r\n\r\nd\r\n",
+    );
 }
 
 #[test]
@@ -172,13 +195,22 @@ fn code_is_one_block() {
 #[test]
 fn rows_of_a_table_are_merged_one_by_one() {
     let base = "| a | b |\n|---|---|\n| 1 | 2 |\n";
-    clean(note(base, &std::format!("{base}| 3 | 4 |\n"), &base.replace("1 | 2", "1 | 5")), "| a | b |\n|---|---|\n| 1 | 5 |\n| 3 | 4 |\n");
+    clean(
+        note(base, &std::format!("{base}| 3 | 4 |\n"), &base.replace("1 | 2", "1 | 5")),
+        "| a | b |\n|---|---|\n| 1 | 5 |\n| 3 | 4 |\n",
+    );
 }
 
 #[test]
-fn the_common_version_is_one_that_both_had() {
+fn the_common_version_is_one_that_both_come_from() {
     let versions = ["a\n", "a\n\nb\n", "a\n\nb\n\nc\n"];
     assert_eq!(common_version(&versions, "a\n\nb\n\nc\n\nd\n", "a\n\nb\n\nx\n"), Some(1));
     assert_eq!(common_version(&versions, "a\n\nb\n\nc\n", "x\n"), None);
     assert_eq!(common_version(&[], "a\n", "a\n"), None);
+    // The file was replaced by that of the other machine, and this machine changed it since. What it had before is the copy.
+    let versions = ["a\n", "a\n\ne\n", "a\n\nf\n", "a\n\nf\n\nx\n"];
+    assert_eq!(common_version(&versions, "a\n\nf\n\nx\n", "a\n\ne\n"), Some(0));
+    // Both wrote the same line, each beside lines of its own.
+    let versions = ["a\n", "a\n\ne\n", "a\n\ne\n\nsame\n"];
+    assert_eq!(common_version(&versions, "a\n\ne\n\nsame\n", "a\n\nsame\n\nf\n"), Some(0));
 }

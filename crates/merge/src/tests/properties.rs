@@ -246,7 +246,8 @@ fn was_moved(lines: &[String], sides: &[Vec<String>; 2], line: &str) -> bool {
         neighbours(side).is_some_and(|now| {
             let known: Vec<&String> = now.iter().filter(|other| lines.contains(other)).collect();
             let then = before.clone().unwrap_or_default();
-            known.iter().any(|other| !then.contains(other)) || then.iter().any(|other| side.contains(other) && !now.contains(other))
+            known.iter().any(|other| !then.contains(other))
+                || then.iter().any(|other| side.contains(other) && !now.contains(other))
         })
     })
 }

@@ -1,4 +1,7 @@
-//! Runs git. A repository may be hostile, so no hook, pager or monitor that it names is run, and nothing is fetched.
+//! Runs git. A repository may be hostile, so no hook, pager or monitor that it names is run. [`command`] reaches no other machine;
+//! [`network_command`] does.
+
+pub(crate) mod repository;
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -15,19 +18,24 @@ pub(crate) const MAX_OUTPUT: u64 = 64 << 20;
 const MAX_ERROR: u64 = 2_048;
 
 /// Settings that win over the repository's own. Each names something that git would run, read or fetch.
-const SETTINGS: [&str; 8] = [
+const SETTINGS: [&str; 7] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
     "log.showSignature=false",
     "log.mailmap=false",
     "log.follow=false",
-    "protocol.allow=never",
     "diff.ignoreSubmodules=all",
 ];
 
 /// Variables of git that are kept: settings, and who the user is.
 const KEPT: [&str; 3] = ["GIT_CONFIG", "GIT_AUTHOR_", "GIT_COMMITTER_"];
+
+/// Further variables that are kept where git reaches other machines: how it connects, and asks for a password.
+const KEPT_FOR_NETWORK: [&str; 4] = ["GIT_SSH", "GIT_ASKPASS", "GIT_PROXY", "GIT_SSL"];
+
+/// Time limit of git where it reaches other machines.
+pub(crate) const NETWORK_LIMIT: Duration = Duration::from_secs(600);
 
 /// Time limit of git. A repository may name a file that is a pipe.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
@@ -47,23 +55,29 @@ pub(crate) struct Ended {
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Returns git for a folder, without a subcommand.
+/// Returns git for a folder, without a subcommand. It reaches no other machine.
 pub(crate) fn command(folder: &Path) -> Command {
+    let mut command = offline_or_not(folder, &KEPT);
+    command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
+    command.args(["-c", "protocol.allow=never"]);
+    command
+}
+
+/// Returns git for a folder, without a subcommand. It may reach other machines as the user's git does.
+pub(crate) fn network_command(folder: &Path) -> Command {
+    offline_or_not(folder, &[&KEPT[..], &KEPT_FOR_NETWORK].concat())
+}
+
+fn offline_or_not(folder: &Path, kept: &[&str]) -> Command {
     let mut command = Command::new("git");
     // Variables of a hook or of a shell could lead to another repository or to another program.
     for (name, _) in std::env::vars_os() {
-        let is_kept = |name: &str| !name.starts_with("GIT_") || KEPT.iter().any(|kept| name.starts_with(kept));
+        let is_kept = |name: &str| !name.starts_with("GIT_") || kept.iter().any(|kept| name.starts_with(kept));
         if name.to_str().is_some_and(|name| !is_kept(name)) {
             command.env_remove(name);
         }
     }
-    command.envs([
-        ("GIT_OPTIONAL_LOCKS", "0"),
-        ("GIT_TERMINAL_PROMPT", "0"),
-        ("GIT_NO_LAZY_FETCH", "1"),
-        ("GIT_ALLOW_PROTOCOL", "none"),
-        ("LC_ALL", "C"),
-    ]);
+    command.envs([("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0"), ("LC_ALL", "C")]);
     command.arg("-C").arg(folder).args(["--no-pager", "--no-optional-locks"]);
     for setting in SETTINGS {
         command.args(["-c", setting]);
@@ -77,6 +91,15 @@ pub(crate) fn command(folder: &Path) -> Command {
 ///
 /// git is missing or cannot be started. What git itself refuses is in its [`Ended::status`].
 pub(crate) fn run(command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
+    run_within(LIMIT, command, input)
+}
+
+/// Runs git as [`run`] does, and waits at most for a time.
+///
+/// # Errors
+///
+/// As of [`run`].
+pub(crate) fn run_within(limit: Duration, command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| not_run(&error))?;
@@ -85,7 +108,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Result<Ended, Failure>
         // git may end before it has read everything; its exit status says if it failed.
         thread::spawn(move || drop(pipe.write_all(&input)))
     });
-    let ended = ended(child, LIMIT).map_err(|error| not_run(&error))?;
+    let ended = ended(child, limit).map_err(|error| not_run(&error))?;
     if let Some(writer) = writer.filter(|_| ended.status.is_some()) {
         let _ = writer.join();
     }

@@ -9,12 +9,12 @@ use std::process::Command;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 
+use super::{Ended, LIMIT, MAX_OUTPUT, NETWORK_LIMIT, command, network_command, run, run_within, said};
 use crate::failure::{Failure, ProgramCode};
-use crate::git::{Ended, LIMIT, MAX_OUTPUT, command, run, said};
 use crate::output::single_line;
 
 /// Trailer that names the operation of a commit.
-pub(super) const OPERATION: &str = "Saddlebag-Operation";
+pub(crate) const OPERATION: &str = "Saddlebag-Operation";
 
 /// Files in the folder of git that exist while something is going on, and what it is.
 const ONGOING: [(&str, &str); 6] = [
@@ -34,45 +34,80 @@ const REGULAR: &str = "100644";
 
 /// A file in a tree or in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     mode: String,
     /// Identifier of the content.
-    pub(super) blob: String,
+    pub(crate) blob: String,
 }
 
 /// Files by their paths in the work tree.
-pub(super) type Entries = BTreeMap<String, Entry>;
+pub(crate) type Entries = BTreeMap<String, Entry>;
 
 /// Who made something, as git names people.
 #[derive(Clone, Debug)]
-pub(super) struct Identity {
-    pub(super) name: String,
-    pub(super) email: String,
+pub(crate) struct Identity {
+    pub(crate) name: String,
+    pub(crate) email: String,
 }
 
 /// A commit that is to be made.
-pub(super) struct NewCommit<'a> {
-    pub(super) message: &'a str,
-    pub(super) author: &'a Identity,
-    pub(super) time: Timestamp,
+pub(crate) struct NewCommit<'a> {
+    pub(crate) message: &'a str,
+    pub(crate) author: &'a Identity,
+    pub(crate) time: Timestamp,
     /// Time of the committer; that of the clock if it is not given.
-    pub(super) committed: Option<Timestamp>,
+    pub(crate) committed: Option<Timestamp>,
     /// For each path in the work tree its content; `None` removes the file.
-    pub(super) files: &'a [(String, Option<String>)],
+    pub(crate) files: &'a [(String, Option<String>)],
+}
+
+/// Name of our merge driver in the settings of git.
+pub(crate) const DRIVER: &str = "saddlebag";
+
+/// Number of contents that one run of git returns.
+const BLOBS_OF_CALL: usize = 256;
+
+/// A file that differs between two commits.
+pub(crate) struct Difference {
+    /// Path in the work tree.
+    pub(crate) path: String,
+    /// Mode of the file in the second commit.
+    pub(crate) mode: String,
+    /// Blob in the first commit; `None` if the file is new.
+    pub(crate) before: Option<String>,
+    /// Blob in the second commit; `None` if the file is deleted.
+    pub(crate) after: Option<String>,
+}
+
+/// A file that git could not merge, with the blobs of its versions.
+pub(crate) struct Unmerged {
+    /// Path in the work tree.
+    pub(crate) path: String,
+    /// False if a version is a link or the like.
+    pub(crate) is_regular: bool,
+    pub(crate) ancestor: Option<String>,
+    pub(crate) ours: Option<String>,
+    pub(crate) theirs: Option<String>,
+}
+
+impl Unmerged {
+    fn of(path: &str) -> Self {
+        Self { path: path.into(), is_regular: true, ancestor: None, ours: None, theirs: None }
+    }
 }
 
 /// A work tree, and the store in it.
-pub(super) struct Repository {
+pub(crate) struct Repository {
     /// Folder of the work tree.
-    top: PathBuf,
+    pub(crate) top: PathBuf,
     /// Folder in which git keeps the state of this work tree.
-    state: PathBuf,
+    pub(crate) state: PathBuf,
     /// Root of the store.
-    root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The checked-out commit; `None` if there is none yet.
-    head: Option<String>,
+    pub(crate) head: Option<String>,
     /// Files of the checked-out commit.
-    pub(super) files: Entries,
+    pub(crate) files: Entries,
 }
 
 impl Repository {
@@ -81,7 +116,7 @@ impl Repository {
     /// # Errors
     ///
     /// git is missing, there is no work tree, or a merge or the like is going on.
-    pub(super) fn open(root: &Path, folder: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(root: &Path, folder: &Path) -> Result<Self, Failure> {
         let (root, folder) = (canonical(root), canonical(folder));
         let Ended { output, error, status } =
             run(command(&folder).args(["rev-parse", "--show-toplevel", "--absolute-git-dir"]), &[])?;
@@ -117,7 +152,7 @@ impl Repository {
     }
 
     /// Returns the path in the work tree of a file of the store; `None` if it is outside, or in another repository.
-    pub(super) fn path(&self, shown: &str) -> Option<String> {
+    pub(crate) fn path(&self, shown: &str) -> Option<String> {
         let file = shown.split('/').fold(self.root.clone(), |folder, part| folder.join(part));
         let below = file.strip_prefix(&self.top).ok()?;
         let mut above = below.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
@@ -132,7 +167,7 @@ impl Repository {
     }
 
     /// Returns the path below the root of the store; `None` for a file that is not in the store.
-    pub(super) fn shown(&self, path: &str) -> Option<String> {
+    pub(crate) fn shown(&self, path: &str) -> Option<String> {
         let file = self.top.join(path);
         let below = file.strip_prefix(&self.root).ok()?;
         let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
@@ -140,14 +175,14 @@ impl Repository {
     }
 
     /// Returns the bytes of a file in the work tree; `None` if there is no such file.
-    pub(super) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+    pub(crate) fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.top.join(path);
         fs::symlink_metadata(&file).ok().filter(fs::Metadata::is_file)?;
         fs::read(file).ok()
     }
 
     /// Returns the operations that the commits before the checked-out one name.
-    pub(super) fn operations(&self) -> Result<BTreeSet<String>, Failure> {
+    pub(crate) fn operations(&self) -> Result<BTreeSet<String>, Failure> {
         let Some(head) = &self.head else { return Ok(BTreeSet::new()) };
         let (grep, format) =
             (format!("--grep={OPERATION}:"), format!("--format=%(trailers:key={OPERATION},valueonly)"));
@@ -160,7 +195,7 @@ impl Repository {
     }
 
     /// Returns the files that git ignores.
-    pub(super) fn ignored(&self, paths: &BTreeSet<String>) -> Result<BTreeSet<String>, Failure> {
+    pub(crate) fn ignored(&self, paths: &BTreeSet<String>) -> Result<BTreeSet<String>, Failure> {
         if paths.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -175,7 +210,7 @@ impl Repository {
     }
 
     /// Returns the files at the place of the store that differ from the checked-out commit, with new ones.
-    pub(super) fn changed(&self) -> Result<Vec<String>, Failure> {
+    pub(crate) fn changed(&self) -> Result<Vec<String>, Failure> {
         let place = self.root.strip_prefix(&self.top).ok().filter(|below| !below.as_os_str().is_empty());
         let place = place.map(|below| below.to_string_lossy().replace('\\', "/")).unwrap_or_default();
         let place = format!(":(top,literal){place}");
@@ -187,7 +222,7 @@ impl Repository {
 
     /// Returns the files of the index that differ from the checked-out commit, of those that are to be committed with these
     /// contents. A file that is already staged so does not count.
-    pub(super) fn staged(&self, files: &BTreeMap<String, Option<String>>) -> Result<Vec<String>, Failure> {
+    pub(crate) fn staged(&self, files: &BTreeMap<String, Option<String>>) -> Result<Vec<String>, Failure> {
         let index = entries(&self.read(&["ls-files", "--stage", "-z"], &[])?);
         let blob = |entries: &Entries, path: &String| entries.get(path).map(|entry| entry.blob.clone());
         let is_staged = |path: &&String| {
@@ -198,7 +233,7 @@ impl Repository {
     }
 
     /// Returns the identifier of a content, as `git add` would store it at this path.
-    pub(super) fn blob(&self, path: &str, bytes: &[u8], is_kept: bool) -> Result<String, Failure> {
+    pub(crate) fn blob(&self, path: &str, bytes: &[u8], is_kept: bool) -> Result<String, Failure> {
         let place = format!("--path={path}");
         let mut arguments = vec!["hash-object", "--stdin", &place];
         if is_kept {
@@ -208,7 +243,7 @@ impl Repository {
     }
 
     /// Returns who the user is. `variable` is `GIT_AUTHOR_IDENT` or `GIT_COMMITTER_IDENT`.
-    pub(super) fn identity(&self, variable: &str) -> Result<Identity, Failure> {
+    pub(crate) fn identity(&self, variable: &str) -> Result<Identity, Failure> {
         let ended = run(self.command().args(["var", variable]), &[])?;
         let line = String::from_utf8_lossy(&ended.output).into_owned();
         let parsed = line.split_once(" <").and_then(|(name, rest)| Some((name, rest.split_once('>')?.0)));
@@ -228,13 +263,9 @@ impl Repository {
     /// # Errors
     ///
     /// Something else committed meanwhile, or git cannot write. The checked-out commit is the old one then.
-    pub(super) fn commit(&self, commits: &[NewCommit<'_>]) -> Result<Vec<String>, Failure> {
-        let index = TemporaryIndex(self.state.join(format!("saddlebag-commit-{}.index", std::process::id())));
-        let with_index = |arguments: &[&str], input: &[u8]| {
-            let mut git = self.command();
-            git.env("GIT_INDEX_FILE", &index.0).args(arguments);
-            output(arguments, run(&mut git, input)?)
-        };
+    pub(crate) fn commit(&self, commits: &[NewCommit<'_>]) -> Result<Vec<String>, Failure> {
+        let index = self.temporary_index("commit");
+        let with_index = |arguments: &[&str], input: &[u8]| self.with_index(&index, arguments, input);
         match &self.head {
             Some(head) => with_index(&["read-tree", head], &[])?,
             None => with_index(&["read-tree", "--empty"], &[])?,
@@ -244,8 +275,8 @@ impl Repository {
         for commit in commits {
             with_index(&["update-index", "-z", "--index-info"], &self.index_info(commit.files, &self.files))?;
             let tree = text(&with_index(&["write-tree"], &[])?);
-            let parent = made.last().or(self.head.as_ref());
-            made.push(self.commit_tree(&tree, parent, commit)?);
+            let parents: Vec<&String> = made.last().or(self.head.as_ref()).into_iter().collect();
+            made.push(self.commit_tree(&tree, &parents, commit)?);
             last.extend(commit.files.iter().cloned());
         }
         let Some(new) = made.last() else { return Ok(made) };
@@ -257,6 +288,190 @@ impl Repository {
             return Err(self.take_back(&last, failure));
         }
         Ok(made)
+    }
+
+    /// Makes a commit object of some changed files upon a commit, and does not check it out.
+    pub(crate) fn draft(&self, commit: &NewCommit<'_>) -> Result<String, Failure> {
+        let index = self.temporary_index("draft");
+        match &self.head {
+            Some(head) => self.with_index(&index, &["read-tree", head], &[])?,
+            None => self.with_index(&index, &["read-tree", "--empty"], &[])?,
+        };
+        let files = self.index_info(commit.files, &self.files);
+        self.with_index(&index, &["update-index", "-z", "--index-info"], &files)?;
+        let tree = text(&self.with_index(&index, &["write-tree"], &[])?);
+        let parents: Vec<&String> = self.head.iter().collect();
+        self.commit_tree(&tree, &parents, commit)
+    }
+
+    /// Makes a commit object of a tree with other files in it, and does not check it out.
+    pub(crate) fn draft_merge(
+        &self,
+        tree: &str,
+        parents: &[&String],
+        commit: &NewCommit<'_>,
+    ) -> Result<String, Failure> {
+        let index = self.temporary_index("merge");
+        self.with_index(&index, &["read-tree", tree], &[])?;
+        let files = self.index_info(commit.files, &self.files);
+        if !files.is_empty() {
+            self.with_index(&index, &["update-index", "-z", "--index-info"], &files)?;
+        }
+        let tree = text(&self.with_index(&index, &["write-tree"], &[])?);
+        self.commit_tree(&tree, parents, commit)
+    }
+
+    /// Makes a commit the checked-out one, and brings the index up to date for the files that differ between the two. No file of
+    /// the work tree is touched.
+    ///
+    /// # Errors
+    ///
+    /// Something else committed meanwhile, or git cannot write.
+    pub(crate) fn adopt(&mut self, commit: &str, why: &str) -> Result<(), Failure> {
+        let changes = self.differences(self.head.as_deref(), commit)?;
+        let files: Vec<(String, Option<String>)> =
+            changes.iter().map(|change| (change.path.clone(), change.after.clone())).collect();
+        let lines = self.index_info(&files, &self.files);
+        if !lines.is_empty() {
+            self.read(&["update-index", "-z", "--index-info"], &lines)?;
+        }
+        let old = self.head.clone().unwrap_or_default();
+        if let Err(failure) = self.read(&["update-ref", "-m", why, "HEAD", commit, &old], &[]) {
+            return Err(self.take_back(&files, failure));
+        }
+        self.head = Some(commit.to_string());
+        let tree = self.read(&["ls-tree", "-r", "-z", "--full-tree", commit], &[])?;
+        self.files = entries(&tree);
+        Ok(())
+    }
+
+    /// Returns the files that differ between two commits. Without the first, all files of the second are new.
+    pub(crate) fn differences(&self, from: Option<&str>, to: &str) -> Result<Vec<Difference>, Failure> {
+        let from = match from {
+            Some(from) => from.to_string(),
+            // The tree without files.
+            None => self.line(&["mktree"], &[])?,
+        };
+        let output = self.read(&["diff-tree", "-r", "-z", "--no-renames", "--full-index", &from, to], &[])?;
+        let mut parts = texts(&output);
+        let mut found = Vec::new();
+        // `:100644 100644 BEFORE AFTER M`, and the path.
+        while let (Some(line), Some(path)) = (parts.next(), parts.next()) {
+            let words: Vec<&str> = line.trim_start_matches(':').split(' ').collect();
+            let [_, mode, before, after, _] = words[..] else { continue };
+            let blob = |id: &str| (!id.bytes().all(|byte| byte == b'0')).then(|| id.to_string());
+            found.push(Difference { path, mode: mode.to_string(), before: blob(before), after: blob(after) });
+        }
+        Ok(found)
+    }
+
+    /// Returns the contents of blobs.
+    pub(crate) fn contents(&self, blobs: &[String]) -> Result<Vec<Vec<u8>>, Failure> {
+        let mut contents = Vec::with_capacity(blobs.len());
+        for some in blobs.chunks(BLOBS_OF_CALL) {
+            let names: String = some.iter().map(|blob| format!("{blob}\n")).collect();
+            let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;
+            let mut rest = output.as_slice();
+            for blob in some {
+                // `ID blob SIZE`, a line end, the bytes, and a line end.
+                let content = (|| {
+                    let end = rest.iter().position(|byte| *byte == b'\n')?;
+                    let head = std::str::from_utf8(rest.get(..end)?).ok()?;
+                    let size: usize = head.strip_prefix(blob.as_str())?.strip_prefix(" blob ")?.parse().ok()?;
+                    let content = rest.get(end + 1..end + 1 + size)?;
+                    rest = rest.get(end + size + 2..)?;
+                    Some(content.to_vec())
+                })();
+                contents.push(content.ok_or_else(|| {
+                    let message = format!("git does not have the content {blob}");
+                    Failure::new(ProgramCode::Input, message, "run `git fsck` to see what is missing")
+                })?);
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Returns true if a commit is the other one, or comes before it.
+    pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, Failure> {
+        let ended = run(self.command().args(["merge-base", "--is-ancestor", commit, of]), &[])?;
+        match ended.status.and_then(|status| status.code()) {
+            Some(code @ (0 | 1)) => Ok(code == 0),
+            _ => Err(failed("merge-base", &ended)),
+        }
+    }
+
+    /// Merges two commits by a driver for `*.md`, without touching the work tree. Returns the tree and what git could not merge.
+    pub(crate) fn merge_tree(
+        &self,
+        [ours, theirs]: [&str; 2],
+        driver: &str,
+        attributes: &Path,
+        environment: (&str, &Path),
+    ) -> Result<(String, Vec<Unmerged>), Failure> {
+        let mut git = self.command();
+        git.env(environment.0, environment.1);
+        git.arg("-c").arg(format!("core.attributesFile={}", attributes.display()));
+        git.arg("-c").arg(format!("merge.{DRIVER}.driver={driver}"));
+        let arguments =
+            ["merge-tree", "--write-tree", "-z", "--no-messages", "--allow-unrelated-histories", ours, theirs];
+        let ended = run_within(NETWORK_LIMIT, git.args(arguments), &[])?;
+        if !matches!(ended.status.and_then(|status| status.code()), Some(0 | 1)) {
+            return Err(failed("merge-tree", &ended));
+        }
+        let mut parts = texts(&ended.output);
+        let tree = parts.next().unwrap_or_default();
+        let mut unmerged: BTreeMap<String, Unmerged> = BTreeMap::new();
+        for line in parts {
+            let Some((head, path)) = line.split_once('\t') else { continue };
+            let [mode, blob, stage] = head.split(' ').collect::<Vec<_>>()[..] else { continue };
+            let file = unmerged.entry(path.to_string()).or_insert_with(|| Unmerged::of(path));
+            file.is_regular &= mode.starts_with("100");
+            match stage {
+                "1" => file.ancestor = Some(blob.to_string()),
+                "2" => file.ours = Some(blob.to_string()),
+                _ => file.theirs = Some(blob.to_string()),
+            }
+        }
+        Ok((tree, unmerged.into_values().collect()))
+    }
+
+    /// Stores a content, and returns its blob.
+    pub(crate) fn store(&self, bytes: &[u8]) -> Result<String, Failure> {
+        self.line(&["hash-object", "-w", "--stdin"], bytes)
+    }
+
+    /// Returns a setting.
+    pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
+        let ended = run(self.command().args(["config", "--get", name]), &[])?;
+        let is_set = ended.status.is_some_and(|status| status.success());
+        Ok(is_set.then(|| text(&ended.output)).filter(|value| !value.is_empty()))
+    }
+
+    /// Returns the lines that a command of git prints.
+    pub(crate) fn lines(&self, arguments: &[&str]) -> Result<Vec<String>, Failure> {
+        Ok(String::from_utf8_lossy(&self.read(arguments, &[])?).lines().map(String::from).collect())
+    }
+
+    /// Returns the commit of a name; `None` if there is none.
+    pub(crate) fn commit_of(&self, name: &str) -> Result<Option<String>, Failure> {
+        let name = format!("{name}^{{commit}}");
+        let ended = run(self.command().args(["rev-parse", "--verify", "--quiet", &name]), &[])?;
+        Ok(ended.status.is_some_and(|status| status.success()).then(|| text(&ended.output)))
+    }
+
+    /// Runs git where it may reach other machines.
+    pub(crate) fn over_network(&self, arguments: &[&str]) -> Result<Ended, Failure> {
+        run_within(NETWORK_LIMIT, network_command(&self.top).args(arguments), &[])
+    }
+
+    fn temporary_index(&self, what: &str) -> TemporaryIndex {
+        TemporaryIndex(self.state.join(format!("saddlebag-{what}-{}.index", std::process::id())))
+    }
+
+    fn with_index(&self, index: &TemporaryIndex, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
+        let mut git = self.command();
+        git.env("GIT_INDEX_FILE", &index.0).args(arguments);
+        output(arguments, run(&mut git, input)?)
     }
 
     /// Gives the index the files of the checked-out commit again, which may be another one now, and returns the failure.
@@ -285,11 +500,9 @@ impl Repository {
         Ok(is_found.then(|| text(&ended.output)))
     }
 
-    fn commit_tree(&self, tree: &str, parent: Option<&String>, commit: &NewCommit<'_>) -> Result<String, Failure> {
+    fn commit_tree(&self, tree: &str, parents: &[&String], commit: &NewCommit<'_>) -> Result<String, Failure> {
         let mut arguments = vec!["commit-tree", tree, "-F", "-"];
-        if let Some(parent) = parent {
-            arguments.extend(["-p", parent]);
-        }
+        arguments.extend(parents.iter().flat_map(|parent| ["-p", parent.as_str()]));
         let mut git = self.command();
         git.env("GIT_AUTHOR_NAME", &commit.author.name).env("GIT_AUTHOR_EMAIL", &commit.author.email);
         git.env("GIT_AUTHOR_DATE", date(commit.time));

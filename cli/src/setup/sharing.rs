@@ -1,0 +1,425 @@
+//! `setup git` and `setup syncthing`: mark what of the store other machines get, and make git merge memory with this program.
+//!
+//! Everything that is not marked stays on this machine, and so do the state of the machine and backups. A block in `.gitignore` or
+//! `.stignore` of the root says what is shared. A block in `.gitattributes` and settings of the repository name the merge driver.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use saddlebag::store::{
+    AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem,
+};
+use saddlebag_words::words;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::SetupArgs;
+use super::args::Target;
+use super::choices::places;
+use super::disk::write_file;
+use super::run::Program;
+use crate::failure::{Exit, Failure, ProgramCode, set_changes};
+use crate::git::repository::{DRIVER, Repository};
+use crate::global::Global;
+use crate::output::Output;
+use crate::store::{Root, named_project};
+
+/// First line of a block, after the mark of a comment.
+const BEGIN: &str = " saddlebag begin: written by `saddlebag setup`; a change here is replaced by the next run";
+/// Last line of a block.
+const END: &str = " saddlebag end";
+/// Line that names a scope which is shared.
+const SHARED: &str = " shared: ";
+/// Name of all scopes.
+const ALL: &str = "all";
+/// Name of the notebook in the root.
+const NOTEBOOK: &str = "notebook";
+
+/// What of the store is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Notes of the project.
+    Project,
+    /// Notes for all projects.
+    User,
+    /// Notes in the root of the store, with the long-term memory for all projects.
+    Notebook,
+    /// Entries of the agent.
+    Entries,
+    /// Entries of the workspace.
+    Workspace,
+    /// The whole store.
+    All,
+}
+
+words!(Share, "scope to share" {
+    Project = "project",
+    User = "user",
+    Notebook = "notebook",
+    Entries = "entries",
+    Workspace = "workspace",
+    All = "all",
+});
+
+/// What `setup git` or `setup syncthing` did.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct SharingReport {
+    /// True if nothing was written because of `--dry-run`.
+    dry_run: bool,
+    /// Files with our blocks, as they are now or would be.
+    files: Vec<SharingFile>,
+    /// Settings of the repository.
+    settings: Vec<String>,
+    /// Scopes that are shared.
+    shared: Vec<String>,
+    /// Summary.
+    message: String,
+}
+
+/// A file with a block of ours.
+#[derive(Serialize, JsonSchema)]
+struct SharingFile {
+    /// Path of the file.
+    path: PathBuf,
+    /// True if it differs from before.
+    changes: bool,
+    /// Lines of the block; empty if it was removed.
+    lines: Vec<String>,
+}
+
+/// Returns true if a path of the store belongs to the state of a machine.
+pub(crate) fn is_state(path: &str) -> bool {
+    path.split('/').any(|part| part.eq_ignore_ascii_case(".saddlebag") || part.eq_ignore_ascii_case(".git"))
+}
+
+/// Returns true if a path is that of a backup.
+pub(crate) fn is_backup(path: &str) -> bool {
+    path.ends_with(".bak")
+}
+
+/// Returns true if `setup git` has marked something of a store.
+pub(crate) fn is_shared_by_git(root: &Path) -> bool {
+    fs::read_to_string(root.join(".gitignore")).is_ok_and(|text| !shared_in(&text, "#").is_empty())
+}
+
+/// Returns true if a store is in a git work tree.
+pub(crate) fn is_in_git(root: &Path) -> bool {
+    root.canonicalize().is_ok_and(|root| root.ancestors().any(|folder| folder.join(".git").exists()))
+}
+
+/// Returns the command with which git merges a file of memory.
+pub(crate) fn driver(root: &Path) -> Result<String, Failure> {
+    let program = Program::find(&places()?)?;
+    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
+    Ok(format!("{} --root {} merge %O %A %B --path %P --marker-size %L", quoted(&program.path), quoted(root)))
+}
+
+/// Writes the blocks and the settings, or removes them.
+pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+    let root = Root::from_options(global)?.path().to_path_buf();
+    let root = root.canonicalize().map_err(|error| {
+        let message = format!("the store `{}` cannot be opened: {}", root.display(), saddlebag_host::io_cause(&error));
+        Failure::new(ProgramCode::Input, message, "store something first, or name another folder with --root")
+    })?;
+    let repository = if target == Target::Git { Some(Repository::open(&root, &root)?) } else { None };
+    let (ignore, mark) = if target == Target::Git { (".gitignore", "#") } else { (".stignore", "//") };
+    let known = read(&root.join(ignore))?;
+    let mut shared = shared_in(known.as_deref().unwrap_or_default(), mark);
+    let mut plans: Vec<(PathBuf, Option<String>, Vec<String>)> = Vec::new();
+    if args.remove {
+        shared.clear();
+        plans.push((root.join(ignore), known, Vec::new()));
+    } else {
+        shared.extend(scopes(args, global)?);
+        let patterns = if target == Target::Git { for_git(&shared) } else { for_syncthing(&shared) };
+        let names = shared.iter().map(|scope| format!("{mark}{SHARED}{scope}"));
+        plans.push((root.join(ignore), known, names.chain(patterns).collect()));
+    }
+    let mut settings = Vec::new();
+    if let Some(repository) = &repository {
+        let attributes = root.join(".gitattributes");
+        let lines = if args.remove { Vec::new() } else { vec![format!("*.md merge={DRIVER}")] };
+        let before = read(&attributes)?;
+        plans.push((attributes, before, lines));
+        settings = changed_settings(repository, &root, args.remove)?;
+    }
+    let files: Vec<(PathBuf, Option<String>, String, Vec<String>)> = plans
+        .into_iter()
+        .map(|(path, before, lines)| {
+            let comment = if path.ends_with(".stignore") { "//" } else { "#" };
+            let after = with_block(before.as_deref().unwrap_or_default(), comment, &lines);
+            (path, before, after, lines)
+        })
+        .collect();
+    let is_changed = |before: &Option<String>, after: &str| before.as_deref().unwrap_or_default() != after;
+    let changes = files.iter().filter(|(_, before, after, _)| is_changed(before, after)).count() + settings.len();
+    let mut report = SharingReport {
+        dry_run: args.dry_run,
+        files: files
+            .iter()
+            .map(|(path, before, after, lines)| SharingFile {
+                path: path.clone(),
+                changes: is_changed(before, after),
+                lines: lines.clone(),
+            })
+            .collect(),
+        settings: settings
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", value.as_deref().unwrap_or("(removed)")))
+            .collect(),
+        shared: shared.iter().cloned().collect(),
+        message: String::new(),
+    };
+    report.message = report.told(args, target, changes);
+    report.show_changes(output)?;
+    if changes > 0 && !args.dry_run && !args.yes {
+        output.flush()?;
+        let help = "confirm with --yes; --dry-run only shows the changes";
+        output.confirm("Write this?", "this would change the files above", help, false)?;
+    }
+    if !args.dry_run {
+        for (path, before, after, _) in files.iter().filter(|(_, before, after, _)| is_changed(before, after)) {
+            write_file(path, before.as_deref(), after)?;
+            set_changes(true, true);
+        }
+        if let Some(repository) = &repository {
+            for (name, value) in &settings {
+                match value {
+                    Some(value) => repository.lines(&["config", "--local", name, value])?,
+                    None => repository.lines(&["config", "--local", "--unset-all", name])?,
+                };
+                set_changes(true, true);
+            }
+        }
+    }
+    output.object_or_line(&report, &report.message)?;
+    Ok(Exit::Done)
+}
+
+impl SharingReport {
+    fn told(&self, args: &SetupArgs, target: Target, changes: usize) -> String {
+        let tool = target.word();
+        let dry = if args.dry_run { "Dry run, nothing is changed: " } else { "" };
+        let what = match (args.remove, self.shared.is_empty()) {
+            (true, _) if changes == 0 => format!("nothing of ours was there for {tool}"),
+            (true, _) => format!("{tool} shares nothing of the store any more; files that it has already stay there"),
+            (false, _) => format!("{tool} shares {}", self.shared.join(", ")),
+        };
+        let next = match target {
+            Target::Git if !args.remove => "; `saddlebag sync` commits, merges and pushes",
+            _ => "",
+        };
+        format!("{dry}{what}{next}")
+    }
+
+    fn show_changes(&self, output: &mut Output) -> Result<(), Failure> {
+        if output.is_json() {
+            return Ok(());
+        }
+        for SharingFile { path, changes, lines } in self.files.iter().filter(|file| file.changes) {
+            debug_assert!(*changes);
+            output.line(&format!("{}:", path.display()))?;
+            for line in lines {
+                output.line(&format!("  {line}"))?;
+            }
+            if lines.is_empty() {
+                output.line("  (our lines are removed)")?;
+            }
+        }
+        for setting in &self.settings {
+            output.line(&format!("git: {setting}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the folders of the scopes that the arguments name, relative to the root.
+fn scopes(args: &SetupArgs, global: &Global) -> Result<Vec<String>, Failure> {
+    let default = match (global.notebook, global.user) {
+        (true, _) => Share::Notebook,
+        (_, true) => Share::User,
+        _ => Share::Project,
+    };
+    let chosen = if args.share.is_empty() { vec![default] } else { args.share.clone() };
+    chosen
+        .into_iter()
+        .map(|share| match share {
+            Share::All => Ok(ALL.to_string()),
+            Share::Notebook => Ok(NOTEBOOK.to_string()),
+            Share::User => Ok(format!("{PROJECTS_FOLDER}/{USER_FOLDER}")),
+            Share::Entries => Ok(format!("{AGENTS_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(&global.agent))),
+            Share::Workspace => match &global.workspace {
+                Some(workspace) => Ok(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace))),
+                None => Err(Failure::usage("no workspace is named", "name it with --workspace")),
+            },
+            Share::Project => match crate::project::opened(global, &named_project(global)) {
+                Some(project) => Ok(format!("{PROJECTS_FOLDER}/{project}")),
+                None => Err(Failure::usage("there is no project to share", "name it with --project")),
+            },
+        })
+        .collect()
+}
+
+/// Returns the scopes that a file says are shared.
+fn shared_in(text: &str, mark: &str) -> BTreeSet<String> {
+    let mut inside = false;
+    let mut shared = BTreeSet::new();
+    for line in text.lines() {
+        let Some(comment) = line.strip_prefix(mark) else { continue };
+        match comment {
+            BEGIN => inside = true,
+            END => inside = false,
+            _ if inside => shared.extend(comment.strip_prefix(SHARED).map(String::from)),
+            _ => {}
+        }
+    }
+    shared
+}
+
+/// Returns the shared folders of a store that have a scope in one of the scopes' folders.
+fn folders<'a>(shared: &'a BTreeSet<String>, above: &str) -> Vec<&'a str> {
+    let below = format!("{above}/");
+    shared.iter().map(String::as_str).filter(|scope| scope.starts_with(&below)).collect()
+}
+
+/// Returns the lines of `.gitignore`. The last line that fits a path decides.
+fn for_git(shared: &BTreeSet<String>) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !shared.contains(ALL) {
+        let has_notebook = shared.contains(NOTEBOOK);
+        if !has_notebook {
+            lines.extend(["/*", "!/.gitignore", "!/.gitattributes"].map(String::from));
+        }
+        for folder in SCOPE_FOLDERS {
+            let scopes = folders(shared, folder);
+            if scopes.is_empty() {
+                lines.extend(has_notebook.then(|| format!("/{folder}/")));
+                continue;
+            }
+            lines.extend([format!("!/{folder}/"), format!("/{folder}/*")]);
+            lines.extend(scopes.iter().flat_map(|scope| {
+                let parts: Vec<&str> = scope.split('/').collect();
+                let owner = parts.iter().take(2).copied().collect::<Vec<_>>().join("/");
+                // Of an agent, only its entries are shared.
+                let only = parts.get(2).map(|part| [format!("/{owner}/*"), format!("!/{owner}/{part}/")]);
+                [format!("!/{owner}/")].into_iter().chain(only.into_iter().flatten())
+            }));
+        }
+    }
+    lines.extend([".saddlebag/", "*.bak"].map(String::from));
+    lines
+}
+
+/// Returns the lines of `.stignore`. The first line that fits a path decides.
+fn for_syncthing(shared: &BTreeSet<String>) -> Vec<String> {
+    let mut lines = vec!["(?d).saddlebag".to_string(), "(?d)*.bak".to_string()];
+    if shared.contains(ALL) {
+        return lines;
+    }
+    lines.extend(shared.iter().filter(|scope| *scope != NOTEBOOK).map(|scope| format!("!/{scope}")));
+    if shared.contains(NOTEBOOK) {
+        lines.extend(SCOPE_FOLDERS.map(|folder| format!("/{folder}")));
+    } else {
+        lines.push("*".to_string());
+    }
+    lines
+}
+
+/// Returns a text with our block, or without it if the block has no lines. The rest stays byte for byte.
+fn with_block(text: &str, mark: &str, lines: &[String]) -> String {
+    let (begin, end) = (format!("{mark}{BEGIN}"), format!("{mark}{END}"));
+    let mut block = String::new();
+    if !lines.is_empty() {
+        let _ = write!(block, "{begin}\n{}\n{end}\n", lines.join("\n"));
+    }
+    let start = text.find(&format!("{begin}\n")).filter(|start| *start == 0 || text[..*start].ends_with('\n'));
+    let found = start.and_then(|start| {
+        let rest = &text[start..];
+        let at = rest.find(&format!("\n{end}"))?;
+        let after = &rest[at + 1 + end.len()..];
+        Some((start, text.len() - after.strip_prefix('\n').unwrap_or(after).len()))
+    });
+    match found {
+        Some((start, end)) => format!("{}{block}{}", &text[..start], &text[end..]),
+        None if block.is_empty() => text.to_string(),
+        None if text.is_empty() || text.ends_with('\n') => format!("{text}{block}"),
+        None => format!("{text}\n{block}"),
+    }
+}
+
+/// Returns the settings of the repository that change; without a value if they are removed.
+fn changed_settings(
+    repository: &Repository,
+    root: &Path,
+    remove: bool,
+) -> Result<Vec<(String, Option<String>)>, Failure> {
+    let wanted = [("name", "Saddlebag".to_string()), ("driver", driver(root)?)];
+    let mut changed = Vec::new();
+    for (name, value) in wanted {
+        let name = format!("merge.{DRIVER}.{name}");
+        let now = repository.setting(&name)?;
+        let value = (!remove).then_some(value);
+        if now != value {
+            changed.push((name, value));
+        }
+    }
+    Ok(changed)
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let message = format!("cannot read `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
+            Err(Failure::new(ProgramCode::Input, message, "make it a text file that you may read"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shared(scopes: &[&str]) -> BTreeSet<String> {
+        scopes.iter().map(|scope| (*scope).to_string()).collect()
+    }
+
+    #[test]
+    fn a_block_is_added_replaced_and_removed_without_another_change() {
+        for text in ["", "target/\n", "target/", "# mine\n\n*.log\n"] {
+            let one = with_block(text, "#", &["# shared: all".to_string(), "a".to_string()]);
+            assert_eq!(shared_in(&one, "#"), shared(&["all"]), "{one:?}");
+            let two = with_block(&format!("{one}after\n"), "#", &["b".to_string()]);
+            assert!(two.contains("\nb\n") && !two.contains("\na\n") && two.ends_with("after\n"), "{two:?}");
+            let gone = with_block(&one, "#", &[]);
+            assert_eq!(gone.trim_end_matches('\n'), text.trim_end_matches('\n'));
+        }
+    }
+
+    #[test]
+    fn only_marked_scopes_are_shared() {
+        assert_eq!(for_git(&shared(&["all"])), [".saddlebag/", "*.bak"]);
+        let lines = for_git(&shared(&["projects/demo-1"]));
+        let expected = ["/*", "!/.gitignore", "!/.gitattributes", "!/projects/", "/projects/*", "!/projects/demo-1/"];
+        assert_eq!(lines[..6], expected);
+        let lines = for_git(&shared(&["notebook", "agents/main/entries"]));
+        let expected = [
+            "/projects/",
+            "!/agents/",
+            "/agents/*",
+            "!/agents/main/",
+            "/agents/main/*",
+            "!/agents/main/entries/",
+            "/workspaces/",
+        ];
+        assert_eq!(lines.iter().filter(|line| line.contains('/')).take(7).collect::<Vec<_>>().len(), 7);
+        assert!(expected.iter().all(|line| lines.iter().any(|found| found == line)), "{lines:?}");
+        assert_eq!(
+            for_syncthing(&shared(&["projects/demo-1"])),
+            ["(?d).saddlebag", "(?d)*.bak", "!/projects/demo-1", "*"]
+        );
+    }
+}

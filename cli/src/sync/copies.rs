@@ -1,0 +1,174 @@
+//! Conflict copies of tools that synchronise folders: they are found by their names, merged, and removed.
+
+use std::collections::BTreeSet;
+
+use saddlebag::document::{Note, TagSyntax};
+use saddlebag::files::{MergeSides, common_version, merge};
+use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
+use saddlebag::store::{AGENTS_FOLDER, Date, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER};
+use saddlebag_host::Project;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::disk::{Disk, Known};
+use super::names::{CopyName, original_of};
+use super::report::LeftOut;
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::output::Output;
+use crate::store::Store;
+
+/// How often a file is read again because others change it.
+const ATTEMPTS: usize = 5;
+
+/// A conflict copy.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct MergedCopy {
+    /// Path of the copy.
+    pub(super) copy: String,
+    /// Path of the file that it was a copy of.
+    pub(super) of: String,
+    /// True if the history has a version that both come from. Without one, nothing counts as deleted.
+    pub(super) has_ancestor: bool,
+    /// Number of parts that both sides changed.
+    pub(super) conflicts: usize,
+    /// Path of the review of these parts.
+    pub(super) review: Option<String>,
+}
+
+/// Merges the conflict copies of the store, and removes each when the merged text is on disk.
+pub(super) fn merge_copies(
+    disk: &mut Disk,
+    global: &Global,
+    dry_run: bool,
+    left_out: &mut Vec<LeftOut>,
+    output: &mut Output,
+) -> Result<Vec<MergedCopy>, Failure> {
+    let files = disk.files()?;
+    let known: BTreeSet<&RelPath> = files.iter().collect();
+    let mut merged = Vec::new();
+    for copy in &files {
+        let Some((original, name)) = original(copy) else { continue };
+        if !known.contains(&original) {
+            if !name.is_doubtful {
+                let reason =
+                    format!("it is a conflict copy of `{original}`, which does not exist; rename it to keep it");
+                left_out.push(LeftOut { path: copy.to_string(), reason });
+            }
+            continue;
+        }
+        match merge_copy(disk, copy, &original, &name, dry_run, global, output) {
+            Ok(done) => merged.extend(done),
+            Err(failure) => left_out.push(LeftOut { path: copy.to_string(), reason: failure.message }),
+        }
+    }
+    Ok(merged)
+}
+
+fn original(copy: &RelPath) -> Option<(RelPath, CopyName)> {
+    let name = original_of(copy.file_name())?;
+    let original = match copy.parent() {
+        Some(folder) => folder.join(&name.original),
+        None => RelPath::new(name.original.clone()),
+    };
+    Some((original.ok()?, name))
+}
+
+/// Merges one copy; `None` if it is a file of its own.
+fn merge_copy(
+    disk: &mut Disk,
+    copy: &RelPath,
+    original: &RelPath,
+    name: &CopyName,
+    dry_run: bool,
+    global: &Global,
+    output: &mut Output,
+) -> Result<Option<MergedCopy>, Failure> {
+    let versions = versions(original, global, output);
+    for _ in 0..ATTEMPTS {
+        let (Some(ours), Some(theirs)) = (disk.read(original)?, disk.read(copy)?) else { return Ok(None) };
+        if name.is_doubtful && !is_same_note(original, &ours, &theirs) {
+            return Ok(None);
+        }
+        let ancestor = common_version(&versions, &ours.bytes, &theirs.bytes)?;
+        let ancestor = ancestor.and_then(|place| versions.get(place as usize).cloned());
+        let has_ancestor = ancestor.is_some();
+        let sides = MergeSides { ancestor, ours: Some(ours.bytes.clone()), theirs: Some(theirs.bytes.clone()) };
+        let merged = merge(original.as_str(), &sides)?;
+        let done = MergedCopy {
+            copy: copy.to_string(),
+            of: original.to_string(),
+            has_ancestor,
+            conflicts: merged.conflicts.len(),
+            review: merged.review.as_ref().map(|review| review.path.clone()),
+        };
+        if dry_run {
+            return Ok(Some(done));
+        }
+        if let Some(review) = &merged.review {
+            write_review(disk, &review.path, &review.text)?;
+        }
+        let is_written =
+            merged.content.as_ref() == Some(&ours.bytes) || disk.change(original, Some(&ours), merged.content)?;
+        if is_written && disk.change(copy, Some(&theirs), None)? {
+            return Ok(Some(done));
+        }
+    }
+    let message = format!("`{original}` or its copy was changed {ATTEMPTS} times meanwhile");
+    Err(Failure::new(saddlebag::protocol::ErrorCode::Contention, message, "run this again"))
+}
+
+/// Writes a review, unless it is there already.
+pub(super) fn write_review(disk: &mut Disk, path: &str, text: &str) -> Result<(), Failure> {
+    let path = RelPath::new(path).map_err(|error| {
+        Failure::new(saddlebag::protocol::ErrorCode::Internal, format!("the path of a review: {error}"), "")
+    })?;
+    if disk.read(&path)?.is_none() {
+        disk.change(&path, None, Some(text.as_bytes().to_vec()))?;
+    }
+    Ok(())
+}
+
+/// Returns true if a file that may be a note of its own is a copy: it has the title of the other, or is in the place of a log.
+fn is_same_note(original: &RelPath, ours: &Known, theirs: &Known) -> bool {
+    let is_day = original.file_name().strip_suffix(".md").and_then(Date::parse).is_some();
+    let title = |file: &Known| Note::parse(&String::from_utf8_lossy(&file.bytes), TagSyntax::default()).title;
+    let (one, other) = (title(ours), title(theirs));
+    is_day || (!one.is_empty() && one == other)
+}
+
+/// Returns the versions that the history has of a file, the oldest first. Without a history there are none.
+fn versions(path: &RelPath, global: &Global, output: &mut Output) -> Vec<Vec<u8>> {
+    let read = |output: &mut Output| -> Result<Vec<Vec<u8>>, Failure> {
+        let mut store = scope_of(path, global)?;
+        let name = path.to_string();
+        let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+        let list = store.call(list, output)?;
+        let mut versions = Vec::new();
+        for info in list.versions.iter().rev().filter(|info| !info.unkept && info.size.is_some()) {
+            let version = store.call(ReadVersion { name: name.clone(), version: info.number }, output)?;
+            versions.extend(version.text.map(String::into_bytes));
+        }
+        Ok(versions)
+    };
+    read(output).unwrap_or_default()
+}
+
+/// Opens the store for the scope that a file is in.
+fn scope_of(path: &RelPath, global: &Global) -> Result<Store, Failure> {
+    let segments: Vec<&str> = path.segments().collect();
+    let mut global = Global { absolute: false, notebook: false, user: false, ..global.clone() };
+    let project = match segments[..] {
+        [PROJECTS_FOLDER, slug, _, ..] => Project::Slug(slug.to_string()),
+        [AGENTS_FOLDER, agent, ENTRIES_FOLDER, ..] => {
+            global.agent = saddlebag::store::text_of_name(agent).into();
+            Project::Notebook
+        }
+        [WORKSPACES_FOLDER, workspace, ENTRIES_FOLDER, ..] => {
+            global.workspace = Some(saddlebag::store::text_of_name(workspace).into());
+            Project::Notebook
+        }
+        _ => Project::Notebook,
+    };
+    Store::for_project(project, &global)
+}

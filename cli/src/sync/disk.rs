@@ -1,0 +1,98 @@
+//! [`Disk`]: the files of the store, changed only if they still are what was read.
+
+use saddlebag::protocol::{
+    Entry, EntryKind, Error, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, Version,
+    WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag_host::{Executor, LocalDir};
+
+use crate::failure::{Failure, set_changes};
+
+/// Number of entries that one listing returns.
+const LISTED: u32 = 1_000;
+
+/// A file, as it was read.
+pub(super) struct Known {
+    pub(super) bytes: Vec<u8>,
+    version: Version,
+}
+
+/// The files of the store.
+pub(super) struct Disk(LocalDir);
+
+impl Disk {
+    pub(super) fn new(disk: LocalDir) -> Self {
+        Self(disk)
+    }
+
+    /// Reads a file; `None` if it does not exist.
+    pub(super) fn read(&mut self, path: &RelPath) -> Result<Option<Known>, Failure> {
+        let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: u32::MAX };
+        match self.perform(&op)? {
+            FsOutcome::Read(ReadOutcome::Content(found)) => {
+                Ok(Some(Known { bytes: found.bytes, version: found.version }))
+            }
+            FsOutcome::Read(ReadOutcome::Absent) => Ok(None),
+            _ => Err(Failure::wrong_reply("read")),
+        }
+    }
+
+    /// Writes a file, or removes it without a content, if it still is what was read. Returns false if it is not.
+    pub(super) fn change(
+        &mut self,
+        path: &RelPath,
+        known: Option<&Known>,
+        content: Option<Vec<u8>>,
+    ) -> Result<bool, Failure> {
+        let precondition = known.map_or(Precondition::Absent, |known| Precondition::Matches(known.version.clone()));
+        let op = match content {
+            Some(content) => FsOp::write(path.clone(), content, precondition),
+            None => FsOp::remove(path.clone(), precondition),
+        };
+        let outcome = self.perform(&op)?;
+        let is_done =
+            matches!(outcome, FsOutcome::Write(WriteOutcome::Written(_)) | FsOutcome::Remove(RemoveOutcome::Done));
+        if is_done {
+            set_changes(true, true);
+        }
+        Ok(is_done)
+    }
+
+    /// Returns the files of the store, except hidden ones and those in hidden folders.
+    pub(super) fn files(&mut self) -> Result<Vec<RelPath>, Failure> {
+        let mut files = Vec::new();
+        let mut folders: Vec<Option<RelPath>> = vec![None];
+        while let Some(folder) = folders.pop() {
+            let mut after = None;
+            loop {
+                let op = FsOp::ListDirectory { folder: folder.clone(), after, limit: LISTED, unless: None };
+                let FsOutcome::ListDirectory(ListOutcome::Page(page)) = self.perform(&op)? else {
+                    return Err(Failure::wrong_reply("list-directory"));
+                };
+                for Entry { path, kind, .. } in page.entries {
+                    match kind {
+                        _ if path.file_name().starts_with('.') => {}
+                        EntryKind::Directory => folders.push(Some(path)),
+                        EntryKind::File => files.push(path),
+                        EntryKind::Other => {}
+                    }
+                }
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, Failure> {
+        let path = match op {
+            FsOp::Read { path, .. } | FsOp::Write { path, .. } | FsOp::Remove { path, .. } => Some(path),
+            _ => None,
+        };
+        self.0.perform(op).map_err(|error| Error::storage(path, &error).into())
+    }
+}

@@ -1,0 +1,75 @@
+//! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
+//!
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes. Both
+//! write through [`disk`], which changes a file only if it still is what was read. [`report`] is what is printed.
+
+mod copies;
+mod disk;
+mod names;
+mod remote;
+mod report;
+
+use clap::Args;
+use saddlebag::protocol::ErrorCode;
+use saddlebag::trust::Provenance;
+
+use self::disk::Disk;
+use self::report::Synced;
+use crate::failure::{Exit, Failure, set_changes};
+use crate::git::repository::Repository;
+use crate::global::Global;
+use crate::help::example;
+use crate::output::Output;
+use crate::setup::sharing;
+use crate::store::{self, Root};
+use crate::subcommand::Subcommand;
+
+/// Merge the memory of several machines: conflict copies, and a git repository
+///
+/// Conflict copies of Syncthing, Dropbox, iCloud and Obsidian Sync are merged into their files. If `setup git` has marked what is shared,
+/// the changes are committed, those of other machines are fetched and merged, and the result is pushed. All projects of the store
+/// take part.
+#[derive(Debug, Args)]
+#[command(after_help = example("sync --dry-run"))]
+pub(crate) struct SyncArgs {
+    /// Print what would be merged, received and sent, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Most files that one run may delete, here or for others
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    max_deletes: usize,
+}
+
+impl Subcommand for SyncArgs {
+    type Json = Synced;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let provenance = global.provenance.unwrap_or_default();
+        if provenance != Provenance::User {
+            let message = format!("only a person may synchronise, and this memory was opened for `{provenance}`");
+            return Err(Failure::new(ErrorCode::NotPermitted, message, "leave --provenance out"));
+        }
+        set_changes(true, false);
+        let root = Root::from_options(global)?;
+        let mut disk = Disk::new(store::disk(global)?);
+        let shared = sharing::is_shared_by_git(root.path());
+        let mut repository = if shared { Some(Repository::open(root.path(), root.path())?) } else { None };
+        let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
+        let mut left_out = Vec::new();
+        synced.copies = copies::merge_copies(&mut disk, global, self.dry_run, &mut left_out, output)?;
+        synced.left_out = left_out;
+        synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
+        match &mut repository {
+            Some(repository) => remote::synchronise(repository, &mut disk, &self, global, &mut synced)?,
+            None if synced.copies.is_empty() && sharing::is_in_git(root.path()) => {
+                let message = "nothing of this store is marked to be shared through git";
+                let help = "`saddlebag setup git` shares the memory of this project";
+                return Err(Failure::new(ErrorCode::NotFound, message, help));
+            }
+            None => {}
+        }
+        synced.message = synced.told();
+        synced.print(output)?;
+        Ok(if synced.not_reached.is_some() { Exit::Nothing } else { Exit::Done })
+    }
+}

@@ -1,0 +1,86 @@
+//! [`original_of`]: the file that a conflict copy was made of, by its name.
+
+/// A conflict copy by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CopyName {
+    /// Name of the file that it is a copy of.
+    pub(super) original: String,
+    /// True if a file of its own may have such a name, too.
+    pub(super) is_doubtful: bool,
+}
+
+const SUFFIX: &str = ".md";
+
+/// Mark in the name of a copy of Syncthing. The date, the time and the beginning of the device's name follow.
+const OF_SYNCTHING: &str = ".sync-conflict-";
+
+/// Words in the name of a copy of Dropbox, Obsidian Sync, Nextcloud or OneDrive, in lower case.
+const WORDS: [&str; 2] = ["conflicted copy", "conflict copy"];
+
+/// Returns the file that a file is a conflict copy of, by its name; `None` if the name is no such name.
+///
+/// `NAME.sync-conflict-20260530-101112-ABCDEF7.md` is of Syncthing; `NAME (Eva's conflicted copy 2026-05-30).md` of Dropbox, and
+/// Obsidian Sync has the same words. `NAME 2.md` is of iCloud and `NAME (1).md` of Google Drive, but may be any other file.
+pub(super) fn original_of(name: &str) -> Option<CopyName> {
+    let stem = name.strip_suffix(SUFFIX)?;
+    let copy = |stem: &str, is_doubtful| {
+        (!stem.is_empty()).then(|| CopyName { original: format!("{stem}{SUFFIX}"), is_doubtful })
+    };
+    if let Some((original, rest)) = stem.rsplit_once(OF_SYNCTHING) {
+        let parts: Vec<&str> = rest.split('-').collect();
+        let is_number =
+            |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+        return match parts[..] {
+            [date, time, device] if is_number(date, 8) && is_number(time, 6) && !device.is_empty() => {
+                copy(original, false)
+            }
+            _ => None,
+        };
+    }
+    if let Some((original, rest)) = stem.strip_suffix(')').and_then(|stem| stem.rsplit_once(" (")) {
+        let rest_is_number = !rest.is_empty() && rest.len() <= 2 && rest.bytes().all(|byte| byte.is_ascii_digit());
+        let words = rest.to_lowercase();
+        return match WORDS.iter().any(|word| words.contains(word)) {
+            true => copy(original, false),
+            false if rest_is_number => copy(original, true),
+            false => None,
+        };
+    }
+    let (original, number) = stem.rsplit_once(' ')?;
+    let is_count = number.len() == 1 && number.bytes().all(|byte| (b'2'..=b'9').contains(&byte));
+    if is_count { copy(original, true) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_of_each_tool_are_known_by_their_names() {
+        for (name, original, is_doubtful) in [
+            ("plan.sync-conflict-20260530-101112-ABCDEF7.md", "plan.md", false),
+            ("plan (conflicted copy).md", "plan.md", false),
+            ("plan (Eva's conflicted copy 2026-05-30).md", "plan.md", false),
+            ("plan (Conflicted copy phone 202605301012).md", "plan.md", false),
+            ("plan 2.md", "plan.md", true),
+            ("plan (1).md", "plan.md", true),
+        ] {
+            let expected = CopyName { original: original.into(), is_doubtful };
+            assert_eq!(original_of(name), Some(expected), "{name}");
+        }
+        for name in [
+            "plan.md",
+            "plan 10.md",
+            "plan 1.md",
+            "plan (draft).md",
+            "plan.sync-conflict-x.md",
+            ".sync-conflict-20260530-101112-A.md",
+            "plan (conflicted copy).txt",
+            "plan 2",
+            "(1).md",
+            "plan ().md",
+        ] {
+            assert_eq!(original_of(name), None, "{name}");
+        }
+    }
+}

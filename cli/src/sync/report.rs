@@ -1,0 +1,130 @@
+//! [`Synced`]: what a synchronisation did.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::copies::MergedCopy;
+use crate::failure::Failure;
+use crate::output::{Output, single_line};
+
+/// Number of files that the text names.
+const MAX_NAMED: usize = 20;
+
+/// What a synchronisation did.
+#[derive(Default, Serialize, JsonSchema)]
+pub(crate) struct Synced {
+    /// True if nothing was changed because of --dry-run.
+    pub(super) dry_run: bool,
+    /// Conflict copies that were merged.
+    pub(super) copies: Vec<MergedCopy>,
+    /// Files that were committed on this machine.
+    pub(super) committed: Vec<FileChange>,
+    /// Files that others changed, and that were changed here.
+    pub(super) received: Vec<FileChange>,
+    /// Files that were sent, or will be with the next run.
+    pub(super) sent: Vec<FileChange>,
+    /// Files with parts that both sides changed. They wait in the inbox.
+    pub(super) reviews: Vec<String>,
+    /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
+    pub(super) remote: Option<String>,
+    /// Reason why the remote repository was not reached.
+    pub(super) not_reached: Option<String>,
+    /// Files that were left out, with the reasons.
+    pub(super) left_out: Vec<LeftOut>,
+    /// Summary.
+    pub(super) message: String,
+}
+
+/// A file that differs.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct FileChange {
+    /// Path relative to the root of the store.
+    pub(super) path: String,
+    /// What happened to it.
+    pub(super) change: ChangeKind,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It has another content.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+/// A file that was left out.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct LeftOut {
+    /// Path relative to the root of the store.
+    pub(super) path: String,
+    /// Reason.
+    pub(super) reason: String,
+}
+
+impl Synced {
+    /// Returns the summary.
+    pub(super) fn told(&self) -> String {
+        let files = |count: usize| format!("{count} file{}", if count == 1 { "" } else { "s" });
+        let mut parts = Vec::new();
+        if !self.copies.is_empty() {
+            parts.push(format!("{} merged with its conflict copy", files(self.copies.len())));
+        }
+        if !self.committed.is_empty() {
+            parts.push(format!("{} committed", files(self.committed.len())));
+        }
+        if !self.received.is_empty() {
+            parts.push(format!("{} received", files(self.received.len())));
+        }
+        if !self.sent.is_empty() && self.not_reached.is_none() {
+            parts.push(format!("{} sent", files(self.sent.len())));
+        }
+        let parts = if parts.is_empty() { "everything is up to date".to_string() } else { parts.join(", ") };
+        let with = match (&self.remote, &self.not_reached) {
+            (Some(remote), None) => format!(" with {}", single_line(remote)),
+            (Some(remote), Some(_)) => format!("; {} was not reached", single_line(remote)),
+            (None, _) => String::new(),
+        };
+        let dry = if self.dry_run { "Dry run, nothing is changed: " } else { "" };
+        format!("{dry}{parts}{with}")
+    }
+
+    pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
+        if output.is_json() {
+            return Ok(output.object(self)?);
+        }
+        output.line(&self.message)?;
+        for MergedCopy { copy, of, has_ancestor, .. } in &self.copies {
+            let how = if *has_ancestor { "" } else { ", without a common version" };
+            output.line(&format!("  merged    {}  from {}{how}", single_line(of), single_line(copy)))?;
+        }
+        let lists = [("committed", &self.committed), ("received", &self.received), ("sent", &self.sent)];
+        for (word, files) in lists {
+            for FileChange { path, change } in files.iter().take(MAX_NAMED) {
+                let mark = match change {
+                    ChangeKind::Added => '+',
+                    ChangeKind::Changed => '~',
+                    ChangeKind::Deleted => '-',
+                };
+                output.line(&format!("  {word:<9} {mark} {}", single_line(path)))?;
+            }
+            if files.len() > MAX_NAMED {
+                output.line(&format!("  {word:<9} and {} more; --json lists all", files.len() - MAX_NAMED))?;
+            }
+        }
+        output.flush()?;
+        for path in &self.reviews {
+            output.note(&format!("both sides changed the same part: see {}, or `review`", single_line(path)));
+        }
+        for LeftOut { path, reason } in &self.left_out {
+            output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));
+        }
+        if let Some(reason) = &self.not_reached {
+            output.note(&format!("not reached: {}; run this again", single_line(reason)));
+        }
+        Ok(())
+    }
+}
