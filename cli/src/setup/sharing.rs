@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use saddlebag::files::{MergeSides, merge};
 use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem,
 };
@@ -134,8 +135,7 @@ pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: 
     } else {
         shared.extend(scopes(args, global)?);
         let patterns = if target == Target::Git { for_git(&shared) } else { for_syncthing(&shared) };
-        let names = shared.iter().map(|scope| format!("{mark}{SHARED}{scope}"));
-        plans.push((root.join(ignore), known, names.chain(patterns).collect()));
+        plans.push((root.join(ignore), known, ignored(&shared, mark, patterns)));
     }
     let mut settings = Vec::new();
     if let Some(repository) = &repository {
@@ -282,6 +282,29 @@ fn shared_in(text: &str, mark: &str) -> BTreeSet<String> {
 fn folders<'a>(shared: &'a BTreeSet<String>, above: &str) -> Vec<&'a str> {
     let below = format!("{above}/");
     shared.iter().map(String::as_str).filter(|scope| scope.starts_with(&below)).collect()
+}
+
+/// Merges two versions of the `.gitignore` of a store: both share what either shares, except what one of them no longer does.
+pub(crate) fn merge_ignored(sides: &MergeSides) -> Result<Vec<u8>, Failure> {
+    let text = |side: &Option<Vec<u8>>| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned();
+    let [ancestor, ours, theirs] = [&sides.ancestor, &sides.ours, &sides.theirs].map(text);
+    let rest = |text: &str| with_block(text, "#", &[]);
+    let outside = |text: &str| Some(rest(text).into_bytes());
+    let merged = merge(
+        ".gitignore",
+        &MergeSides { ancestor: outside(&ancestor), ours: outside(&ours), theirs: outside(&theirs) },
+    )?;
+    let merged = String::from_utf8_lossy(&merged.content.unwrap_or_default()).into_owned();
+    let [before, ours, theirs] = [ancestor, ours, theirs].map(|text| shared_in(&text, "#"));
+    let is_kept = |scope: &&String| !before.contains(*scope) || (ours.contains(*scope) && theirs.contains(*scope));
+    let shared: BTreeSet<String> = ours.union(&theirs).filter(is_kept).cloned().collect();
+    let lines = if shared.is_empty() { Vec::new() } else { ignored(&shared, "#", for_git(&shared)) };
+    Ok(with_block(&merged, "#", &lines).into_bytes())
+}
+
+/// Returns the lines of a block.
+fn ignored(shared: &BTreeSet<String>, mark: &str, patterns: Vec<String>) -> Vec<String> {
+    shared.iter().map(|scope| format!("{mark}{SHARED}{scope}")).chain(patterns).collect()
 }
 
 /// Returns the lines of `.gitignore`. The last line that fits a path decides.

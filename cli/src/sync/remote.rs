@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
 
-use saddlebag::files::{MergeSides, merge};
+use saddlebag::files::{MergeSides, MergedFile, merge};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{NOTE_SUFFIX, RelPath};
 use saddlebag::trust::{SecretPolicy, secrets_in};
@@ -18,7 +18,7 @@ use crate::git::{Ended, said};
 use crate::global::Global;
 use crate::merge::{KeptReview, REVIEWS};
 use crate::output::single_line;
-use crate::setup::sharing::{is_backup, is_state};
+use crate::setup::sharing::{self, is_backup, is_state};
 
 /// How often all is done again because another machine pushed first.
 const ATTEMPTS: usize = 5;
@@ -300,9 +300,10 @@ fn merged(
         tempfile::tempdir().map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
     let attributes = work.path().join("attributes");
     let reviews = work.path().join("reviews");
-    let made = fs::write(&attributes, "*.md merge=saddlebag\n").and_then(|()| fs::create_dir(&reviews));
+    let made =
+        fs::write(&attributes, ".gitignore -merge\n*.md merge=saddlebag\n").and_then(|()| fs::create_dir(&reviews));
     made.map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
-    let driver = crate::setup::sharing::driver(&repository.root)?;
+    let driver = sharing::driver(&repository.root)?;
     let (tree, unmerged) = repository.merge_tree([local, there], &driver, &attributes, (REVIEWS, &reviews))?;
     let mut files: Vec<(String, Option<String>)> = Vec::new();
     let mut kept: Vec<KeptReview> = kept_reviews(&reviews)?;
@@ -345,7 +346,7 @@ fn kept_reviews(folder: &Path) -> Result<Vec<KeptReview>, Failure> {
 }
 
 /// Merges a file that the driver did not get: one side deleted it, or it is no Markdown.
-fn merge_unmerged(repository: &Repository, file: &Unmerged) -> Result<saddlebag::files::MergedFile, Failure> {
+fn merge_unmerged(repository: &Repository, file: &Unmerged) -> Result<MergedFile, Failure> {
     let by_hand = |reason: &str| {
         let message = format!("`{}` cannot be merged: {reason}", single_line(&file.path));
         Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`; nothing was merged")
@@ -354,7 +355,8 @@ fn merge_unmerged(repository: &Repository, file: &Unmerged) -> Result<saddlebag:
         return Err(by_hand("it is a link or a repository"));
     }
     let Some(shown) = repository.shown(&file.path) else { return Err(by_hand("it is outside of the store")) };
-    if !shown.ends_with(NOTE_SUFFIX) && file.ours.is_some() && file.theirs.is_some() {
+    let is_ignored = shown == ".gitignore";
+    if !shown.ends_with(NOTE_SUFFIX) && !is_ignored && file.ours.is_some() && file.theirs.is_some() {
         return Err(by_hand("both sides changed it, and it is no Markdown"));
     }
     let content = |blob: &Option<String>| -> Result<Option<Vec<u8>>, Failure> {
@@ -365,10 +367,14 @@ fn merge_unmerged(repository: &Repository, file: &Unmerged) -> Result<saddlebag:
     };
     let sides =
         MergeSides { ancestor: content(&file.ancestor)?, ours: content(&file.ours)?, theirs: content(&file.theirs)? };
+    if is_ignored && sides.ours.is_some() && sides.theirs.is_some() {
+        let content = Some(sharing::merge_ignored(&sides)?);
+        return Ok(MergedFile { content, ..MergedFile::default() });
+    }
     // Without an ancestor, the file is new on one side.
     if sides.ancestor.is_none() && (sides.ours.is_none() || sides.theirs.is_none()) {
         let content = sides.ours.or(sides.theirs);
-        return Ok(saddlebag::files::MergedFile { content, ..Default::default() });
+        return Ok(MergedFile { content, ..MergedFile::default() });
     }
     Ok(merge(&shown, &sides)?)
 }
