@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Done,
     /// Nothing was found.
     Nothing,
-    /// Something that the command should have removed is left.
+    /// A part of the work is left: a text that should be removed, or a machine that was not reached.
     Left,
     /// The command line is invalid.
     Usage,
@@ -32,7 +32,7 @@ pub(crate) const EXIT_CODES: [(Exit, &str); 4] = [
     (Exit::Done, "done; a list may be empty"),
     (
         Exit::Nothing,
-        "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference; of `expunge`: what is left",
+        "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference; of `expunge` and `sync`: a part of the work is left",
     ),
     (Exit::Usage, "bad use: unknown options, targets, modes or arguments"),
     (Exit::Failed, "refused or failed: invalid or ambiguous names, storage errors; or an error after a change"),

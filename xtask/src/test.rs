@@ -8,7 +8,7 @@ use crate::{clients, component, new_user, release, shells};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
-const SLOW: [&str; 18] = [
+const SLOW: [&str; 19] = [
     "agents_are_isolated::agents_are_isolated::component",
     "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
     "catalogue::a_host_that_fails_once_loses_no_text::component",
@@ -22,6 +22,7 @@ const SLOW: [&str; 18] = [
     "index_file::commands_at_once_leave_an_index_that_is_true::component",
     "index_file::damage_in_what_is_read_later_is_noticed::component",
     "leases::a_killed_host_with_a_lease_blocks_others_for_less_than_ten_seconds",
+    "sync::five_hundred_random_edits_on_each_of_two_machines_meet",
     "notebook::hostile::a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known",
     "notebook::hostile::notes_with_more_links_than_fit_into_memory_end_in_a_typed_error",
     "nothing_escapes_the_root::links_to_files_are_neither_followed_nor_replaced",
@@ -54,13 +55,15 @@ const COMPONENT: [&str; 16] = [
 ];
 
 /// The other packages with tests.
-const PACKAGES: [&str; 20] = [
+const PACKAGES: [&str; 22] = [
     "--package",
     "saddlebag-component",
     "--package",
     "saddlebag-guest",
     "--package",
     "saddlebag-history",
+    "--package",
+    "saddlebag-merge",
     "--package",
     "saddlebag-locks",
     "--package",
@@ -81,11 +84,13 @@ const PACKAGES: [&str; 20] = [
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 
 /// The packages that need no component, with the native engine alone.
-const NATIVE: [&str; 17] = [
+const NATIVE: [&str; 19] = [
     "--package",
     "saddlebag-guest",
     "--package",
     "saddlebag-history",
+    "--package",
+    "saddlebag-merge",
     "--package",
     "saddlebag-locks",
     "--package",

@@ -47,6 +47,7 @@ pub(super) fn merge_copies(
     let files = disk.files()?;
     let known: BTreeSet<&RelPath> = files.iter().collect();
     let mut merged = Vec::new();
+    let mut seen: Vec<(RelPath, Vec<u8>)> = Vec::new();
     for copy in &files {
         let Some((original, name)) = original(copy) else { continue };
         if !known.contains(&original) {
@@ -57,7 +58,7 @@ pub(super) fn merge_copies(
             }
             continue;
         }
-        match merge_copy(disk, copy, &original, &name, dry_run, global, output) {
+        match merge_copy(disk, copy, &original, &name, &mut seen, dry_run, global, output) {
             Ok(done) => merged.extend(done),
             Err(failure) => left_out.push(LeftOut { path: copy.to_string(), reason: failure.message }),
         }
@@ -80,6 +81,7 @@ fn merge_copy(
     copy: &RelPath,
     original: &RelPath,
     name: &CopyName,
+    seen: &mut Vec<(RelPath, Vec<u8>)>,
     dry_run: bool,
     global: &Global,
     output: &mut Output,
@@ -90,8 +92,12 @@ fn merge_copy(
         if name.is_doubtful && !is_same_note(original, &ours, &theirs) {
             return Ok(None);
         }
-        let ancestor = common_version(&versions, &ours.bytes, &theirs.bytes)?;
-        let ancestor = ancestor.and_then(|place| versions.get(place as usize).cloned());
+        // Another copy of the same text is merged already.
+        let ancestor = match seen.contains(&(original.clone(), theirs.bytes.clone())) {
+            true => Some(theirs.bytes.clone()),
+            false => common_version(&versions, &ours.bytes, &theirs.bytes)?
+                .and_then(|place| versions.get(place as usize).cloned()),
+        };
         let has_ancestor = ancestor.is_some();
         let sides = MergeSides { ancestor, ours: Some(ours.bytes.clone()), theirs: Some(theirs.bytes.clone()) };
         let merged = merge(original.as_str(), &sides)?;
@@ -103,6 +109,7 @@ fn merge_copy(
             review: merged.review.as_ref().map(|review| review.path.clone()),
         };
         if dry_run {
+            seen.push((original.clone(), theirs.bytes));
             return Ok(Some(done));
         }
         if let Some(review) = &merged.review {
@@ -111,6 +118,7 @@ fn merge_copy(
         let is_written =
             merged.content.as_ref() == Some(&ours.bytes) || disk.change(original, Some(&ours), merged.content)?;
         if is_written && disk.change(copy, Some(&theirs), None)? {
+            seen.push((original.clone(), theirs.bytes));
             return Ok(Some(done));
         }
     }

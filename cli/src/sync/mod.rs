@@ -70,6 +70,6 @@ impl Subcommand for SyncArgs {
         }
         synced.message = synced.told();
         synced.print(output)?;
-        Ok(if synced.not_reached.is_some() { Exit::Nothing } else { Exit::Done })
+        Ok(if synced.not_reached.is_some() { Exit::Left } else { Exit::Done })
     }
 }

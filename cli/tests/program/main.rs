@@ -32,6 +32,7 @@ mod scopes;
 mod sessions;
 mod setup;
 mod support;
+mod sync;
 mod tasks;
 #[cfg(unix)]
 mod terminal;

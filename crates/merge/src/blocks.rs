@@ -94,6 +94,11 @@ impl<'a> Body<'a> {
         Self { blocks: blocks.collect(), start: part(0, found.first().map_or(text.len(), |&(begin, ..)| begin)) }
     }
 
+    /// Returns the texts of the blocks.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.blocks.iter().map(|block| block.text)
+    }
+
     /// Returns the white space after a place: 0 is the start of the text, and `n` the block `n`, counted from 1.
     pub(crate) fn gap_after(&self, place: usize) -> &'a str {
         match place.checked_sub(1) {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 use core::ops::Range;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::blocks::{Block, Body, Class};
 use crate::matching::matching;
@@ -75,7 +75,7 @@ impl<'a> Merge<'a> {
         let [base, one, other] = &sides;
         let of_base = [one, other].map(|side| {
             let mut places = alloc::vec![None; base.blocks.len()];
-            for (in_base, place) in matching(&base.blocks, &side.blocks) {
+            for (in_base, place) in matching(base.texts(), side.texts()) {
                 if let Some(known) = places.get_mut(in_base) {
                     *known = Some(place);
                 }
@@ -157,8 +157,9 @@ impl<'a> Merge<'a> {
             added += in_other.saturating_sub(in_base);
             common += in_side.min(in_other);
         }
-        let blocks = |place: usize| self.sides.get(place).map(|body| body.blocks.as_slice()).unwrap_or_default();
-        added > 0 && matching(blocks(side), blocks(of)).len() == common
+        let common_of = |one: &Body<'_>, other: &Body<'_>| matching(one.texts(), other.texts()).len();
+        let in_order = self.sides.get(side).zip(self.sides.get(of)).map(|(one, other)| common_of(one, other));
+        added > 0 && in_order == Some(common)
     }
 
     fn element(&self, places: [Option<usize>; 3]) -> Option<Element<'a>> {
@@ -284,11 +285,13 @@ impl<'a> Merge<'a> {
             };
             chunks.iter().flat_map(place).collect::<Vec<_>>()
         });
-        let blocks = |inserted: &[Inserted]| -> Vec<Block<'a>> {
-            inserted.iter().filter_map(|inserted| self.block(inserted.side, inserted.place)).collect()
+        // The same text below another heading is another text.
+        let texts = |inserted: &[Inserted]| -> Vec<String> {
+            inserted.iter().map(|inserted| self.with_heading(inserted.side, inserted.place)).collect()
         };
         let (mut from_one, mut from_other) = (0, 0);
-        let common = matching(&blocks(&one), &blocks(&other));
+        let (texts_one, texts_other) = (texts(&one), texts(&other));
+        let common = matching(texts_one.iter().map(String::as_str), texts_other.iter().map(String::as_str));
         let between = |list: &'_ [Inserted], part: Range<usize>| list.get(part).unwrap_or_default().to_vec();
         for (in_one, in_other) in common {
             self.interleave(&between(&one, from_one..in_one), &between(&other, from_other..in_other), elements);
@@ -297,6 +300,23 @@ impl<'a> Merge<'a> {
             (from_one, from_other) = (in_one + 1, in_other + 1);
         }
         self.interleave(&between(&one, from_one..one.len()), &between(&other, from_other..other.len()), elements);
+    }
+
+    /// Returns a block with the heading above it; in a log with the whole entry.
+    fn with_heading(&self, side: usize, place: usize) -> String {
+        let is_heading = |place: usize| self.block(side, place).is_some_and(|block| block.class == Class::Heading);
+        let begin = (0..=place).rev().find(|place| is_heading(*place));
+        let text = |place: usize| self.block(side, place).map_or("", |block| block.text);
+        let mut texts = Vec::from([text(place)]);
+        match (self.kind, begin) {
+            (Kind::Note, Some(begin)) if begin != place => texts.push(text(begin)),
+            (Kind::Log, Some(begin)) => {
+                let end = (begin + 1..self.length(side)).find(|place| is_heading(*place));
+                texts.extend((begin..end.unwrap_or(self.length(side))).map(text));
+            }
+            _ => {}
+        }
+        texts.join("\n")
     }
 
     /// Adds insertions that have nothing in common.
@@ -355,11 +375,14 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Adds a conflict for two texts that have no common base, if neither has all of the other.
+    /// Adds a conflict for two texts that have no common base, if both have paragraphs that the other one lacks. Lists are united.
     fn without_base(&self, conflicts: &mut Vec<Conflict>) {
         let [_, one, other] = &self.sides;
-        let common = matching(&one.blocks, &other.blocks).len();
-        if common < one.blocks.len().min(other.blocks.len()) {
+        let lacks = |side: &Body<'_>, of: &Body<'_>| {
+            let known: HashSet<&str> = side.texts().collect();
+            of.blocks.iter().any(|block| block.class == Class::Paragraph && !known.contains(block.text))
+        };
+        if lacks(one, other) && lacks(other, one) {
             let text = |body: &Body<'_>| {
                 let mut text = String::new();
                 for block in &body.blocks {

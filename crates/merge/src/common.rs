@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::blocks::Body;
+use crate::blocks::{Body, Class};
 use crate::head::Head;
 
 /// Most versions that are looked at, counted from the newest.
@@ -16,7 +16,7 @@ const MOST_VERSIONS: usize = 500;
 /// `versions` are those that one machine saw, the oldest first. A text comes from a version if it has a paragraph of the oldest one,
 /// and at least half of the paragraphs that each later version up to this one added, as far as they are still there. So what only one
 /// machine added is never taken for something that the other one deleted. A version that is too old loses nothing, only a deletion
-/// may not be seen.
+/// may not be seen. A version that equals one of the texts is not looked at, because both were changed since.
 #[must_use]
 pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usize> {
     let skipped = versions.len().saturating_sub(MOST_VERSIONS);
@@ -29,20 +29,22 @@ pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usi
     }
     let sides = [paragraphs(ours), paragraphs(theirs)];
     let is_common = |(position, version): &(usize, &HashSet<String>)| {
-        sides.iter().all(|side| {
-            // For each version, what it added and this version still has, and how much of it the side has.
-            let mut counts = alloc::vec![(0_usize, 0_usize); position + 1];
-            for paragraph in *version {
-                let added = added_in.get(paragraph.as_str()).and_then(|added| counts.get_mut(*added));
-                if let Some((all, kept)) = added {
-                    *all += 1;
-                    *kept += usize::from(side.contains(paragraph));
+        let is_changed = !versions.get(skipped + position).is_some_and(|text| [ours, theirs].contains(text));
+        is_changed
+            && sides.iter().all(|side| {
+                // For each version, what it added and this version still has, and how much of it the side has.
+                let mut counts = alloc::vec![(0_usize, 0_usize); position + 1];
+                for paragraph in *version {
+                    let added = added_in.get(paragraph.as_str()).and_then(|added| counts.get_mut(*added));
+                    if let Some((all, kept)) = added {
+                        *all += 1;
+                        *kept += usize::from(side.contains(paragraph));
+                    }
                 }
-            }
-            let has_oldest = counts.first().is_some_and(|(all, kept)| *all == 0 || *kept > 0);
-            let has_something = version.is_empty() || counts.iter().any(|(_, kept)| *kept > 0);
-            has_oldest && has_something && counts.iter().skip(1).all(|(all, kept)| 2 * kept >= *all)
-        })
+                let has_oldest = counts.first().is_some_and(|(all, kept)| *all == 0 || *kept > 0);
+                let has_something = version.is_empty() || counts.iter().any(|(_, kept)| *kept > 0);
+                has_oldest && has_something && counts.iter().skip(1).all(|(all, kept)| 2 * kept >= *all)
+            })
     };
     let newest = paragraphs_of.iter().enumerate().rev().find(is_common);
     newest.map(|(position, _)| skipped + position)
@@ -51,5 +53,6 @@ pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usi
 fn paragraphs(text: &str) -> HashSet<String> {
     let text = text.replace("\r\n", "\n");
     let body = Body::parse(Head::parse(&text).body);
-    body.blocks.iter().map(|block| block.text.into()).collect()
+    // Many texts have the same headings.
+    body.blocks.iter().filter(|block| block.class != Class::Heading).map(|block| block.text.into()).collect()
 }

@@ -1,4 +1,4 @@
-//! [`matching`]: the blocks that two texts have in common.
+//! [`matching`]: what two lists of texts have in common.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,27 +8,27 @@ use core::ops::Range;
 use hashbrown::HashMap;
 use saddlebag_history::hunks;
 
-use crate::blocks::Block;
-
 /// Number of digits of an id in the lines that are compared.
 const DIGITS: usize = 16;
 
-/// Returns pairs of equal blocks, as positions in both lists, in order.
+/// Returns pairs of equal texts, as positions in both lists, in order.
 ///
-/// If one list is a part of the other, in order, all its blocks have a partner. Blocks that occur once in both lists are
+/// If one list is a part of the other, in order, all its texts have a partner. Texts that occur once in both lists are
 /// matched first, so that the time grows with the length of the lists even if they have little in common.
-pub(crate) fn matching(one: &[Block<'_>], other: &[Block<'_>]) -> Vec<(usize, usize)> {
-    let mut known = HashMap::new();
-    let mut ids = |blocks: &[Block<'_>]| -> Vec<usize> {
-        let id = |block: &Block<'_>| {
-            let next = known.len();
-            *known.entry(String::from(block.text)).or_insert(next)
-        };
-        blocks.iter().map(id).collect()
+pub(crate) fn matching<'t>(
+    one: impl Iterator<Item = &'t str>,
+    other: impl Iterator<Item = &'t str>,
+) -> Vec<(usize, usize)> {
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut id = |text: &'t str| {
+        let next = known.len();
+        *known.entry(text).or_insert(next)
     };
-    let ids = [ids(one), ids(other)];
+    let one: Vec<usize> = one.map(&mut id).collect();
+    let other: Vec<usize> = other.map(&mut id).collect();
+    let ids = [one, other];
     let mut pairs = Vec::new();
-    let mut open = Vec::from([(0..one.len(), 0..other.len())]);
+    let mut open = Vec::from([(0..ids[0].len(), 0..ids[1].len())]);
     while let Some((in_one, in_other)) = open.pop() {
         let part = |side: usize, range: &Range<usize>| {
             ids.get(side).and_then(|ids| ids.get(range.clone())).unwrap_or_default()

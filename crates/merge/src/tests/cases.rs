@@ -96,6 +96,18 @@ fn logs_are_united_in_order_of_time() {
 }
 
 #[test]
+fn the_same_text_in_two_new_entries_or_sections_is_kept_in_both() {
+    let (ours, theirs) = ("\n### 10:00 — b\nDone.\n", "\n### 11:00 — c\nDone.\n");
+    let expected = "\n### 10:00 — b\nDone.\n\n### 11:00 — c\nDone.\n";
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), expected);
+    let (ours, theirs) = ("\n### 10:00 — b\nOf A.\n", "\n### 10:00 — b\nOf B.\n");
+    let expected = "\n### 10:00 — b\nOf A.\n\n### 10:00 — b\nOf B.\n";
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), expected);
+    let (ours, theirs) = ("# T\n\n## A\n\nTo do.\n", "# T\n\n## B\n\nTo do.\n");
+    clean(note("# T\n", ours, theirs), "# T\n\n## A\n\nTo do.\n\n## B\n\nTo do.\n");
+}
+
+#[test]
 fn frontmatter_is_merged_by_field() {
     let base = "---\ntitle: Plan\ntags: [a, b]\nupdated: 2026-05-01T00:00:00Z\n---\n\nText.\n";
     let ours = "---\ntitle: The plan\ntags: [a, b, d]\nupdated: 2026-05-02T00:00:00Z\n---\n\nText.\n";
@@ -173,6 +185,7 @@ fn without_a_base_both_texts_stay_and_are_reported() {
     assert_eq!(merged.text.as_deref(), Some("# A\n\nOne.\n\nTwo.\n"));
     assert_eq!(merged.conflicts.len(), 1);
     clean(both_ways(Kind::Note, None, Some("# A\n\nOne.\n"), Some("# A\n")), "# A\n\nOne.\n");
+    clean(both_ways(Kind::Note, None, Some("# A\n\n- one\n"), Some("# A\n\n- two\n")), "# A\n\n- one\n- two\n");
 }
 
 #[test]
@@ -212,5 +225,7 @@ fn the_common_version_is_one_that_both_come_from() {
     assert_eq!(common_version(&versions, "a\n\nf\n\nx\n", "a\n\ne\n"), Some(0));
     // Both wrote the same line, each beside lines of its own.
     let versions = ["a\n", "a\n\ne\n", "a\n\ne\n\nsame\n"];
+    assert_eq!(common_version(&versions, "a\n\ne\n\nsame\n", "a\n\ne\n\nsame\n\nf\n"), Some(1));
+    assert_eq!(common_version(&["# T\n\na\n", "# T\n\nb\n"], "# T\n\nc\n", "# T\n\nd\n"), None);
     assert_eq!(common_version(&versions, "a\n\ne\n\nsame\n", "a\n\nsame\n\nf\n"), Some(0));
 }

@@ -1,0 +1,552 @@
+//! `saddlebag sync`, `merge` and `setup git`: several machines with one memory, through real git and copies of other tools.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Run, Store, engine, run};
+
+/// Machines with a store each, and a repository that all of them reach.
+struct Machines {
+    /// Its folders are those of the project and of the home.
+    store: Store,
+    folder: PathBuf,
+}
+
+impl Machines {
+    /// Returns machines whose stores are in work trees; `None` if git is missing.
+    fn new(names: &[&str]) -> Option<Self> {
+        if Command::new("git").arg("--version").output().is_err() {
+            eprintln!("skipped: git is missing");
+            return None;
+        }
+        let store = Store::new();
+        let folder = store.here.parent().expect("a folder").to_path_buf();
+        let machines = Self { store, folder };
+        fs::create_dir(machines.folder.join("home")).expect("made");
+        let settings = "[user]\n\tname = Ana\n\temail = ana@example.org\n[init]\n\tdefaultBranch = main\n";
+        fs::write(machines.folder.join("home/.gitconfig"), settings).expect("written");
+        machines.git(".", &["init", "--quiet", "--bare", "hub"]);
+        for name in names {
+            fs::create_dir(machines.root(name)).expect("made");
+            machines.git(name, &["init", "--quiet"]);
+            let hub = machines.folder.join("hub");
+            machines.git(name, &["remote", "add", "origin", hub.to_str().expect("text")]);
+        }
+        Some(machines)
+    }
+
+    /// Returns machines that share the memory of the project, and have it.
+    fn sharing(names: &[&str]) -> Option<Self> {
+        let machines = Self::new(names)?;
+        for name in names {
+            machines.run(name, &["setup", "git", "--yes"]).exits(0);
+            machines.sync(name);
+        }
+        Some(machines)
+    }
+
+    fn root(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn isolate(&self, command: &mut Command) {
+        let home = self.folder.join("home");
+        command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_CONFIG_HOME", &home);
+        command.env("GIT_CONFIG_NOSYSTEM", "1");
+    }
+
+    fn try_git(&self, name: &str, arguments: &[&str]) -> Output {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(self.root(name)).args(arguments).stdin(Stdio::null());
+        self.isolate(&mut command);
+        command.output().expect("git runs")
+    }
+
+    fn git(&self, name: &str, arguments: &[&str]) -> String {
+        let output = self.try_git(name, arguments);
+        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text").trim_end().to_string()
+    }
+
+    fn command(&self, name: &str, arguments: &[&str]) -> Command {
+        let options = ["--durability", "fast", "--machine", name, "--engine", &engine(), "--root"];
+        let mut command = self.store.bare(&options);
+        command.arg(self.root(name)).args(arguments);
+        self.isolate(&mut command);
+        command
+    }
+
+    fn run(&self, name: &str, arguments: &[&str]) -> Run {
+        run(&mut self.command(name, arguments), None)
+    }
+
+    fn sync(&self, name: &str) -> Value {
+        self.run(name, &["--json", "sync"]).exits(0).json()
+    }
+
+    /// Synchronises until nothing more is sent or received.
+    fn settle(&self, names: &[&str]) {
+        for name in [names, names].concat() {
+            self.sync(name);
+        }
+    }
+
+    fn tree(&self, name: &str) -> BTreeMap<PathBuf, String> {
+        let mut files = BTreeMap::new();
+        let root = self.root(name);
+        walk(&root, &root, &mut files);
+        files
+    }
+
+    /// Returns where a file of the project's memory is.
+    fn file(&self, name: &str, path: &str) -> PathBuf {
+        self.root(name).join(&self.store.memory).join(path)
+    }
+
+    fn text(&self, name: &str, path: &str) -> String {
+        fs::read_to_string(self.file(name, path)).unwrap_or_else(|error| panic!("{path} of {name}: {error}"))
+    }
+
+    fn put(&self, name: &str, path: &str, text: &str) {
+        let file = self.file(name, path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, text).expect("written");
+    }
+}
+
+fn walk(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        match entry.file_type().expect("a kind").is_dir() {
+            true if name == ".saddlebag" || name == ".git" => {}
+            true => walk(root, &path, files),
+            false => {
+                let text = fs::read_to_string(&path).expect("text");
+                files.insert(path.strip_prefix(root).expect("below").to_path_buf(), text);
+            }
+        }
+    }
+}
+
+fn paths(synced: &Value, list: &str) -> Vec<String> {
+    let files = synced[list].as_array().expect("a list").iter();
+    files.map(|file| file["path"].as_str().expect("a path").rsplit('/').next().expect("a name").to_string()).collect()
+}
+
+#[test]
+fn two_machines_get_the_changes_of_each_other() {
+    let Some(machines) = Machines::new(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Database", "We use Postgres."]).exits(0);
+    machines.run("a", &["log", "Started", "Began the work."]).exits(0);
+    machines.run("a", &["setup", "git", "--yes"]).exits(0);
+    let synced = machines.sync("a");
+    assert_eq!(paths(&synced, "committed").len(), 4, "{synced}");
+    machines.run("b", &["setup", "git", "--yes"]).exits(0);
+    let synced = machines.sync("b");
+    assert!(paths(&synced, "received").contains(&"database.md".to_string()), "{synced}");
+    machines.run("b", &["show", "Database"]).exits(0);
+
+    // Offline, both change the same note at different places, and both add to the log.
+    machines.run("a", &["edit", "Database", "--old", "We use Postgres.", "--new", "We use Postgres 18."]).exits(0);
+    machines.run("b", &["tag", "add", "Database", "infra"]).exits(0);
+    machines.run("a", &["log", "In A", "Text of A."]).exits(0);
+    machines.run("b", &["log", "In B", "Text of B."]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let note = machines.text("b", "facts/database.md");
+    assert!(note.contains("Postgres 18.") && note.contains("infra"), "{note}");
+    let log =
+        machines.tree("a").into_iter().find(|(path, _)| path.parent().is_some_and(|folder| folder.ends_with("daily")));
+    let log = log.expect("a log").1;
+    assert!(["Began the work.", "Text of A.", "Text of B."].iter().all(|text| log.matches(text).count() == 1), "{log}");
+    let synced = machines.run("a", &["sync"]).exits(0);
+    assert_eq!(synced.stdout, "everything is up to date with origin/main\n");
+}
+
+#[test]
+fn what_both_changed_stays_in_both_versions_and_waits_in_the_inbox() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Port", "The port is 5432."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["edit", "Port", "--old", "5432", "--new", "5433"]).exits(0);
+    machines.run("b", &["edit", "Port", "--old", "5432", "--new", "6000"]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let note = machines.text("a", "facts/port.md");
+    assert!(note.trim_end().ends_with("The port is 5433.\n\nThe port is 6000."), "{note}");
+    for name in ["a", "b"] {
+        let waiting = machines.run(name, &["list", "--pending"]).exits(0).stdout;
+        assert!(waiting.contains("merges/port-"), "{waiting}");
+        let block = machines.run(name, &["context"]).stdout;
+        assert!(!block.contains("Two machines changed"), "{block}");
+    }
+    // Rejected on one machine, it is gone on both.
+    let review =
+        machines.tree("a").into_keys().find(|path| path.to_string_lossy().contains("merges")).expect("a review");
+    let review = review.to_str().expect("text").replace('\\', "/");
+    machines.run("a", &["edit", "Port", "--old", "The port is 5433.\n\n", "--new", ""]).exits(0);
+    machines.run("a", &["memory", "reject", &review]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    assert!(machines.run("b", &["list", "--pending"]).exits(0).stdout.starts_with("Nothing"));
+}
+
+#[test]
+fn a_note_that_one_machine_forgot_stays_forgotten_and_the_edit_waits_in_the_inbox() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Old plan", "Move to the cloud."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["forget", "Old plan"]).exits(0);
+    machines.run("b", &["edit", "Old plan", "--old", "cloud", "--new", "cellar"]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    assert!(!machines.file("b", "facts/old-plan.md").exists());
+    let waiting = machines.run("a", &["list", "--pending"]).exits(0).stdout;
+    assert!(waiting.contains("merges/old-plan-"), "{waiting}");
+    let all: String = machines.tree("a").into_values().collect();
+    assert!(all.contains("> Move to the cellar."), "{all}");
+}
+
+#[test]
+fn entries_are_merged_by_field_and_a_forgotten_one_keeps_the_edited_text() {
+    let Some(machines) = Machines::new(&["a", "b"]) else { return };
+    for name in ["a", "b"] {
+        machines.run(name, &["setup", "git", "--share", "entries", "--yes"]).exits(0);
+    }
+    machines.run("a", &["remember", "--key", "port", "The port is 5432."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["forget", "port"]).exits(0);
+    machines.run("b", &["remember", "--key", "port", "The port is 6000."]).exits(0);
+    machines.run("b", &["remember", "--key", "host", "The host is grey."]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let entry = machines.tree("a").into_iter().find(|(path, _)| path.ends_with("port.md")).expect("an entry").1;
+    assert!(entry.contains("forgotten: ") && entry.contains("6000"), "{entry}");
+    machines.run("a", &["show", "host"]).exits(0);
+    machines.run("a", &["restore", "port"]).exits(0);
+    let shown = machines.run("a", &["show", "port"]).exits(0).stdout;
+    assert!(shown.contains("6000"), "{shown}");
+}
+
+#[test]
+fn only_marked_scopes_leave_the_machine_and_marks_of_both_are_kept() {
+    let Some(machines) = Machines::new(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Mine", "Of the project."]).exits(0);
+    machines.run("a", &["--user", "remember", "Everywhere", "For all projects."]).exits(0);
+    machines.run("a", &["remember", "--key", "port", "5432"]).exits(0);
+    machines.run("a", &["setup", "git", "--yes"]).exits(0);
+    let synced = machines.sync("a");
+    assert_eq!(paths(&synced, "sent"), [".gitattributes", ".gitignore", "mine.md"]);
+    machines.run("b", &["--user", "remember", "Of B", "For all projects."]).exits(0);
+    machines.run("b", &["setup", "git", "--share", "user", "--yes"]).exits(0);
+    let synced = machines.sync("b");
+    assert!(paths(&synced, "sent").contains(&"of-b.md".to_string()), "{synced}");
+    let synced = machines.sync("a");
+    assert_eq!(paths(&synced, "received"), [".gitignore", "of-b.md"], "{synced}");
+    let ignored = fs::read_to_string(machines.root("a").join(".gitignore")).expect("read");
+    assert!(
+        ignored.contains("# shared: projects/user")
+            && ignored.contains(&format!("# shared: {}", machines.store.memory.trim_end_matches('/')))
+    );
+    // Now the notes for all projects of a are shared, too; the entries are not.
+    let synced = machines.sync("a");
+    assert_eq!(paths(&synced, "sent"), ["everywhere.md"], "{synced}");
+}
+
+#[test]
+fn a_secret_stays_here_and_many_deletions_need_a_word() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let secret = format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    machines.put("a", "notes/key.md", &secret);
+    let synced = machines.run("a", &["sync"]).exits(0);
+    assert!(synced.stderr.contains("left out: ") && synced.stderr.contains("secret"), "{synced:?}");
+    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("key.md"));
+    // Committed by hand, it is not sent either.
+    machines.git("a", &["add", "--all"]);
+    machines.git("a", &["commit", "--quiet", "-m", "by hand"]);
+    machines.run("a", &["sync"]).exits(3).complains("has a secret").complains("--secrets allow");
+    machines.git("a", &["reset", "--quiet", "--hard", "HEAD~1"]);
+
+    for number in 0..12 {
+        machines.put("a", &format!("notes/n{number}.md"), &format!("Note {number} of many.\n"));
+    }
+    machines.settle(&["a", "b"]);
+    for number in 0..12 {
+        fs::remove_file(machines.file("a", &format!("notes/n{number}.md"))).expect("removed");
+    }
+    let refused = machines.run("a", &["sync"]).exits(3);
+    assert!(refused.stderr.contains("12 files would be deleted for the other machines, more than 10"), "{refused:?}");
+    machines.run("a", &["sync", "--max-deletes", "12"]).exits(0);
+    machines.run("b", &["sync"]).exits(3).complains("12 files would be deleted here");
+    assert!(machines.file("b", "notes/n3.md").exists());
+    machines.run("b", &["sync", "--max-deletes", "12"]).exits(0);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
+
+#[test]
+fn it_works_offline_and_goes_on_later() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Offline", "Written on a train."]).exits(0);
+    fs::rename(machines.root("hub"), machines.root("away")).expect("moved");
+    let synced = machines.run("a", &["sync"]).exits(1);
+    assert!(synced.stdout.starts_with("1 file committed; origin/main was not reached"), "{synced:?}");
+    assert!(synced.stderr.contains("run this again"), "{synced:?}");
+    fs::rename(machines.root("away"), machines.root("hub")).expect("moved back");
+    assert_eq!(paths(&machines.sync("a"), "sent"), ["offline.md"]);
+    assert_eq!(paths(&machines.sync("b"), "received"), ["offline.md"]);
+}
+
+#[test]
+fn a_run_that_was_interrupted_is_finished_by_the_next() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.put("a", "notes/plan.md", "# Plan\n\nOne.\n\nTwo.\n");
+    machines.settle(&["a", "b"]);
+    machines.put("a", "notes/plan.md", "# Plan\n\nOne, by A.\n\nTwo.\n\n- a\n");
+    machines.put("b", "notes/plan.md", "# Plan\n\nOne.\n\nTwo, by B.\n\n- b\n");
+    machines.sync("a");
+    machines.sync("b");
+    let expected = machines.text("b", "notes/plan.md");
+    assert!(["One, by A.", "Two, by B.", "- a\n", "- b\n"].iter().all(|text| expected.contains(text)), "{expected}");
+    // As if it had been killed after it wrote the merged file, and before it moved the branch.
+    machines.git("b", &["update-ref", "HEAD", "HEAD^1"]);
+    machines.git("b", &["reset", "--quiet"]);
+    machines.settle(&["b", "a"]);
+    assert_eq!(machines.text("b", "notes/plan.md"), expected);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
+
+#[test]
+fn git_itself_merges_memory_after_setup() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.put("a", "daily/2026-05-30.md", "\n### 09:00 — Start\nBegan.\n");
+    machines.settle(&["a", "b"]);
+    machines.put("a", "daily/2026-05-30.md", "\n### 09:00 — Start\nBegan.\n\n### 11:00 — A\nText.\n");
+    machines.put("b", "daily/2026-05-30.md", "\n### 09:00 — Start\nBegan.\n\n### 10:00 — B\nText.\n");
+    for name in ["a", "b"] {
+        machines.git(name, &["add", "--all"]);
+        machines.git(name, &["commit", "--quiet", "-m", "by hand"]);
+    }
+    machines.git("a", &["push", "--quiet"]);
+    machines.git("b", &["pull", "--quiet", "--no-rebase", "--no-edit"]);
+    let expected = "\n### 09:00 — Start\nBegan.\n\n### 10:00 — B\nText.\n\n### 11:00 — A\nText.\n";
+    assert_eq!(machines.text("b", "daily/2026-05-30.md"), expected);
+    // A part that both changed: no mark, and a review beside it.
+    machines.git("b", &["push", "--quiet"]);
+    machines.git("a", &["pull", "--quiet", "--no-rebase"]);
+    machines.put("a", "daily/2026-05-30.md", &expected.replace("Began.", "Began early."));
+    machines.put("b", "daily/2026-05-30.md", &expected.replace("Began.", "Began late."));
+    for name in ["a", "b"] {
+        machines.git(name, &["commit", "--quiet", "--all", "-m", "by hand"]);
+    }
+    machines.git("a", &["push", "--quiet"]);
+    machines.git("b", &["pull", "--quiet", "--no-rebase", "--no-edit"]);
+    let text = machines.text("b", "daily/2026-05-30.md");
+    assert!(text.contains("early") && text.contains("late") && !text.contains("<<<<"), "{text}");
+    assert!(machines.tree("b").into_keys().any(|path| path.to_string_lossy().contains("merges")));
+}
+
+#[test]
+fn setup_git_is_taken_back_byte_for_byte() {
+    let Some(machines) = Machines::new(&["a"]) else { return };
+    let (ignored, attributes) = (machines.root("a").join(".gitignore"), machines.root("a").join(".gitattributes"));
+    fs::write(&ignored, "target/").expect("written");
+    let before = machines.git("a", &["config", "--local", "--list"]);
+    machines.run("a", &["setup", "git"]).exits(3).complains("--yes");
+    machines.run("a", &["setup", "git", "--dry-run"]).exits(0);
+    assert!(!attributes.exists());
+    machines.run("a", &["setup", "git", "--yes"]).exits(0);
+    assert!(
+        attributes.exists()
+            && machines.git("a", &["config", "--local", "merge.saddlebag.driver"]).contains(" merge %O %A %B")
+    );
+    let once = fs::read(&ignored).expect("read");
+    machines.run("a", &["setup", "git", "--yes"]).exits(0);
+    assert_eq!(fs::read(&ignored).expect("read"), once, "a second run changes nothing");
+    machines.run("a", &["setup", "git", "--remove", "--yes"]).exits(0);
+    assert_eq!(fs::read_to_string(&ignored).expect("read"), "target/\n");
+    assert!(!attributes.exists());
+    assert_eq!(machines.git("a", &["config", "--local", "--list"]), before);
+    machines.run("a", &["sync"]).exits(1).complains("setup git");
+}
+
+#[test]
+fn syncthing_shares_only_what_is_marked() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "5432"]).exits(0);
+    store.run(&["setup", "syncthing", "--yes"]).exits(0);
+    let ignored = fs::read_to_string(store.root.join(".stignore")).expect("read");
+    let project = store.memory.trim_end_matches('/');
+    assert!(ignored.contains("(?d).saddlebag\n") && ignored.contains(&format!("!/{project}\n*\n")), "{ignored}");
+    store.run(&["setup", "syncthing", "--remove", "--yes"]).exits(0);
+    assert!(!store.root.join(".stignore").exists());
+}
+
+#[test]
+fn conflict_copies_of_other_tools_are_merged_with_the_version_that_both_had() {
+    let store = Store::new();
+    let at = |minute: u32, arguments: &[&str]| {
+        let now = format!("2026-05-30T09:{minute:02}:00+02:00");
+        let mut command = store.bare(&["--now", &now, "--durability", "fast", "--engine", &engine(), "--root"]);
+        run(command.arg(&store.root).args(arguments), None).exits(0)
+    };
+    at(1, &["remember", "Plan", "First we dig the wide ditch.\n\nThen we fill the old pond."]);
+    let first = store.text("facts/plan.md");
+    at(2, &["edit", "Plan", "--old", "wide ditch", "--new", "narrow ditch"]);
+    at(3, &["edit", "Plan", "--old", "narrow ditch", "--new", "narrow and deep ditch"]);
+    let theirs = first.replace("Then we fill the old pond.", "Then we keep the old pond.\n\nLast we rest.");
+    for name in ["plan.sync-conflict-20260530-101112-ABCDEF7.md", "plan (Eva's conflicted copy 2026-05-30).md"] {
+        store.put(&format!("facts/{name}"), &theirs);
+    }
+    // A file of its own, whose name looks like a copy of iCloud, and one that is a copy.
+    store.put("notes/week.md", "# Week\n\nWork on the ditch.\n");
+    store.put("notes/week 2.md", "# Second week\n\nWork on the pond.\n");
+    store.put("notes/month.md", "# Month\n\nThe pond is done.\n");
+    store.put("notes/month 2.md", "# Month\n\nThe pond is done.\n\nThe ditch, too.\n");
+    let dry = store.run(&["sync", "--dry-run"]).exits(0).stdout;
+    assert!(dry.contains("3 files merged with its conflict copy"), "{dry}");
+    assert!(store.file("facts/plan.sync-conflict-20260530-101112-ABCDEF7.md").exists());
+    let synced = store.run(&["--json", "sync"]).exits(0).json();
+    let copies = synced["copies"].as_array().expect("a list");
+    assert_eq!(copies.len(), 3, "{synced}");
+    assert!(copies.iter().all(|copy| copy["conflicts"] == 0), "{synced}");
+    let plan = store.text("facts/plan.md");
+    assert!(plan.contains("narrow and deep ditch.\n\nThen we keep the old pond.\n\nLast we rest."), "{plan}");
+    assert!(!plan.contains("fill the old pond"), "{plan}");
+    assert_eq!(store.text("notes/month.md"), "# Month\n\nThe pond is done.\n\nThe ditch, too.\n");
+    let left: Vec<_> = store.tree().into_keys().filter(|path| path.to_string_lossy().contains("confl")).collect();
+    assert_eq!(left, [] as [PathBuf; 0]);
+    assert!(store.file("notes/week 2.md").exists());
+    assert_eq!(store.run(&["sync"]).exits(0).stdout, "everything is up to date\n");
+}
+
+#[test]
+fn a_copy_without_a_known_version_keeps_both_texts_and_is_reviewed() {
+    let store = Store::new();
+    store.put("notes/plan.md", "# Plan\n\nDig the ditch first.\n");
+    store.put("notes/plan.sync-conflict-20260530-101112-ABCDEF7.md", "# Plan\n\nFill the pond first.\n");
+    store.put("notes/gone.sync-conflict-20260530-101112-ABCDEF7.md", "# Gone\n");
+    let synced = store.run(&["sync"]).exits(0);
+    assert!(synced.stdout.contains("without a common version"), "{synced:?}");
+    assert!(synced.stderr.contains("gone.sync-conflict") && synced.stderr.contains("does not exist"), "{synced:?}");
+    let plan = store.text("notes/plan.md");
+    assert!(plan.contains("Dig the ditch first.") && plan.contains("Fill the pond first."), "{plan}");
+    assert!(store.run(&["list", "--pending"]).exits(0).stdout.contains("merges/plan-"));
+    assert!(!store.file("notes/plan.sync-conflict-20260530-101112-ABCDEF7.md").exists());
+}
+
+#[test]
+fn files_are_merged_on_the_command_line() {
+    let store = Store::new();
+    let put = |name: &str, text: &[u8]| fs::write(store.here.join(name), text).expect("written");
+    put("base.md", b"- a\n");
+    put("ours.md", b"- a\n- b\n");
+    put("theirs.md", b"- a\n- c\n");
+    store.run(&["merge", "base.md", "ours.md", "theirs.md", "--stdout"]).exits(0).prints("- a\n- b\n- c\n");
+    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n");
+    store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(0).prints("");
+    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n- c\n");
+    put("ours.md", b"- \xff\n");
+    let refused = store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(3);
+    assert!(refused.stderr.contains("our version is not UTF-8"), "{refused:?}");
+    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- \xff\n");
+    store.run(&["merge", "base.md", "none.md", "theirs.md"]).exits(3).complains("cannot read `none.md`");
+}
+
+#[test]
+fn what_git_cannot_do_now_is_refused_and_changes_nothing() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Port", "5432"]).exits(0);
+    let state = machines.root("a").join(".git");
+    fs::create_dir(state.join("rebase-merge")).expect("made");
+    machines.run("a", &["sync"]).exits(3).complains("a rebase is going on");
+    fs::remove_dir(state.join("rebase-merge")).expect("removed");
+    let held = fs::File::create(state.join("saddlebag-sync.lock")).expect("made");
+    held.try_lock().expect("locked");
+    machines.run("a", &["sync"]).exits(3).complains("another `sync` of this work tree is running");
+    drop(held);
+    machines.git("a", &["checkout", "--quiet", "--detach"]);
+    machines.run("a", &["sync"]).exits(3).complains("no branch");
+    machines.git("a", &["checkout", "--quiet", "main"]);
+    machines.run("a", &["--provenance", "agent", "sync"]).exits(3).complains("only a person");
+    let synced = machines.sync("a");
+    assert_eq!(paths(&synced, "sent"), ["port.md"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_hostile_repository_writes_no_link_and_no_state_of_the_machine() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let outside = machines.folder.join("outside.md");
+    fs::write(&outside, "untouched").expect("written");
+    let memory = machines.store.memory.clone();
+    for (path, is_link) in
+        [(format!("{memory}notes/link.md"), true), (format!("{memory}.saddlebag/rejected.log"), false)]
+    {
+        let file = machines.root("b").join(&path);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        match is_link {
+            true => std::os::unix::fs::symlink(&outside, &file).expect("a link"),
+            false => fs::write(&file, "x\n").expect("written"),
+        }
+        machines.git("b", &["add", "--force", "--", &path]);
+        machines.git("b", &["commit", "--quiet", "-m", "hostile"]);
+        machines.git("b", &["push", "--quiet", "--force"]);
+        machines.run("a", &["sync"]).exits(3).complains("is no file of memory");
+        assert!(!machines.root("a").join(&path).exists());
+        machines.git("b", &["reset", "--quiet", "--hard", "HEAD~1"]);
+        machines.git("b", &["push", "--quiet", "--force"]);
+    }
+    assert_eq!(fs::read_to_string(&outside).expect("read"), "untouched");
+    machines.sync("a");
+}
+
+/// Both machines make random edits through the program while they do not reach each other, and then synchronise.
+fn random_edits(edits: usize, rounds: u64) {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    for round in 0..rounds {
+        let mut random = fastrand::Rng::with_seed(round);
+        let mut added: Vec<String> = Vec::new();
+        for note in 0..6 {
+            machines.run("a", &["remember", &format!("Note {round} {note}"), "The first line of it."]);
+        }
+        machines.settle(&["a", "b"]);
+        for name in ["a", "b"] {
+            for edit in 0..edits {
+                let note = format!("Note {round} {}", random.u32(0..6));
+                let line = format!("{name} wrote line{edit} in round{round}.");
+                let run = match random.u32(0..10) {
+                    0..=4 => machines.run(name, &["log", &format!("Edit {edit}"), &line]),
+                    5..=6 => machines.run(name, &["remember", &format!("New {name} {round} {edit}"), &line]),
+                    7..=8 => machines.run(name, &["write", &note, &format!("- {line}")]),
+                    _ => machines.run(name, &["write", "scratchpad", &format!("- [ ] {line}")]),
+                };
+                if run.code == 0 {
+                    added.push(line);
+                }
+            }
+        }
+        machines.settle(&["a", "b"]);
+        let (a, b) = (machines.tree("a"), machines.tree("b"));
+        assert_eq!(a, b, "the trees differ after round {round}");
+        let all: String = a.into_values().collect();
+        assert!(!all.contains("<<<<<<<") && !all.contains(">>>>>>>"), "a mark of a conflict");
+        for line in &added {
+            assert_eq!(all.matches(line.as_str()).count(), 1, "{line:?} is lost or doubled in round {round}: {all}");
+        }
+        assert!(added.len() > edits, "most edits were made: {}", added.len());
+    }
+}
+
+#[test]
+fn random_edits_on_two_machines_meet() {
+    random_edits(12, 2);
+}
+
+#[test]
+fn five_hundred_random_edits_on_each_of_two_machines_meet() {
+    random_edits(500, 1);
+}
