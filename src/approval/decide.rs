@@ -8,6 +8,7 @@ use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, named, pendin
 use crate::changes::{Backups, Call, File};
 use crate::document::head;
 use crate::entries::{self, ForgetEntry};
+use crate::files::REVIEW_SOURCE;
 use crate::notebook::forget_version;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -96,6 +97,10 @@ pub(super) fn check_items(verb: &str, items: &[ApproveItem]) -> Result<(), Error
 
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
 async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
+    if item.source.as_deref().is_some_and(|source| source.starts_with(REVIEW_SOURCE)) {
+        let message = "it shows what a merge found, and is no memory: change the file that it names, then reject it";
+        return Err(Error::new(ErrorCode::NotPermitted, message, "reject it"));
+    }
     let stale = || stale(&item.version);
     let change = |file: &File| {
         let text = file.text().ok().flatten().ok_or_else(stale)?;

@@ -189,6 +189,10 @@ fn what_both_changed_stays_in_both_versions_and_waits_in_the_inbox() {
         machines.tree("a").into_keys().find(|path| path.to_string_lossy().contains("merges")).expect("a review");
     let review = review.to_str().expect("text").replace('\\', "/");
     machines.run("a", &["edit", "Port", "--old", "The port is 5433.\n\n", "--new", ""]).exits(0);
+    let version = machines.run("a", &["--json", "list", "--pending"]).exits(0).json();
+    let version = version["items"][0]["version"].as_str().expect("a version").to_string();
+    let approved = machines.run("a", &["memory", "approve", &review, "--base", &version]);
+    assert!(approved.stderr.contains("is no memory"), "{approved:?}");
     machines.run("a", &["memory", "reject", &review]).exits(0);
     machines.settle(&["a", "b"]);
     assert_eq!(machines.tree("a"), machines.tree("b"));
