@@ -118,6 +118,32 @@ fn checked(line: &str) -> Option<Line> {
     (sum == head(&sha256(fields), SUM_DIGITS)).then(|| serde_json::from_str(line).ok()).flatten()
 }
 
+/// Returns a log with the lines of two, each once, in the order of time. Damaged lines are left out.
+///
+/// `is_wanted` gets the path that a rejected value had. A line that lifts a rejection is kept if a line of this rejection is.
+#[must_use]
+pub fn unite_rejections(one: &str, other: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    let mut lines: Vec<(i64, &str, Line)> = Vec::new();
+    for text in one.lines().chain(other.lines()) {
+        if let Some(line) = checked(text).filter(|_| !lines.iter().any(|(_, known, _)| *known == text)) {
+            lines.push((line.time, text, line));
+        }
+    }
+    order::sort_slice(&mut lines, |one, other| one.0.cmp(&other.0));
+    let mut wanted: Vec<&str> = Vec::new();
+    let mut united = String::new();
+    for (_, text, line) in &lines {
+        match (&line.rejected, &line.lifted) {
+            (Some(digest), None) if is_wanted(&line.path) => wanted.push(digest),
+            (None, Some(digest)) if wanted.contains(&digest.as_str()) => {}
+            _ => continue,
+        }
+        united.push_str(text);
+        united.push('\n');
+    }
+    united
+}
+
 /// The values that are rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RejectedValues {
@@ -498,5 +524,23 @@ mod tests {
         assert_eq!(note_value(VALUE), Value::from_text(VALUE));
         assert_eq!(note_value("# Use tabs\n"), Value::from_text("Use tabs"));
         assert_eq!(note_value("---\ntitle: x\n---\n\n...\n"), None);
+    }
+
+    #[test]
+    fn logs_of_two_machines_are_united_in_the_order_of_time() {
+        let line = |text: &str, path: &str, time| {
+            Rejection { value: Value::from_text(text).unwrap(), path: path.into(), time }.line()
+        };
+        let rejection = |text: &str| Rejection { value: Value::from_text(text).unwrap(), path: "a.md".into(), time: 1 };
+        let first = line("the port is 5432", "projects/a/x.md", 10);
+        let lifted = rejection("the port is 5432").lifting_line(20);
+        let second = line("the host is grey", "projects/b/y.md", 15);
+        let united = unite_rejections(&[&lifted, &first[..]].concat(), &format!("{second}{first}damaged\n"), |_| true);
+        assert_eq!(united, [&first[..], &second, &lifted].concat());
+        assert_eq!(
+            unite_rejections(&united, "", |path| path.starts_with("projects/a/")),
+            [&first[..], &lifted].concat()
+        );
+        assert_eq!(unite_rejections(&united, "", |_| false), "");
     }
 }

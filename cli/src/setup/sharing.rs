@@ -27,6 +27,9 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::store::{Root, named_project};
 
+/// File with the digests of the values that were rejected for good, of shared scopes.
+pub(crate) const REJECTIONS: &str = "rejections.log";
+
 /// First line of a block, after the mark of a comment.
 const BEGIN: &str = " saddlebag begin: written by `saddlebag setup`; a change here is replaced by the next run";
 /// Last line of a block.
@@ -100,9 +103,16 @@ pub(crate) fn is_backup(path: &str) -> bool {
     path.ends_with(".bak")
 }
 
-/// Returns true if `setup git` has marked something of a store.
-pub(crate) fn is_shared_by_git(root: &Path) -> bool {
-    fs::read_to_string(root.join(".gitignore")).is_ok_and(|text| !shared_in(&text, "#").is_empty())
+/// Returns the scopes that `setup git` has marked, relative to the root.
+pub(crate) fn shared_by_git(root: &Path) -> BTreeSet<String> {
+    fs::read_to_string(root.join(".gitignore")).map(|text| shared_in(&text, "#")).unwrap_or_default()
+}
+
+/// Returns true if a file of the store is in a shared scope.
+pub(crate) fn is_shared(shared: &BTreeSet<String>, path: &str) -> bool {
+    let is_of = |scope: &String| path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    let is_of_notebook = !SCOPE_FOLDERS.iter().any(|folder| path.starts_with(&format!("{folder}/")));
+    shared.contains(ALL) || (is_of_notebook && shared.contains(NOTEBOOK)) || shared.iter().any(is_of)
 }
 
 /// Returns true if a store is in a git work tree.
@@ -115,6 +125,11 @@ pub(crate) fn driver(root: &Path) -> Result<String, Failure> {
     let program = Program::find(&places()?)?;
     let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
     Ok(format!("{} --root {} merge %O %A %B --path %P --marker-size %L", quoted(&program.path), quoted(root)))
+}
+
+/// Returns the lines of `.gitattributes`.
+pub(crate) fn merged_by_git() -> Vec<String> {
+    vec![format!("*.md merge={DRIVER}"), format!("/{REJECTIONS} merge=union")]
 }
 
 /// Writes the blocks and the settings, or removes them.
@@ -140,7 +155,7 @@ pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: 
     let mut settings = Vec::new();
     if let Some(repository) = &repository {
         let attributes = root.join(".gitattributes");
-        let lines = if args.remove { Vec::new() } else { vec![format!("*.md merge={DRIVER}")] };
+        let lines = if args.remove { Vec::new() } else { merged_by_git() };
         let before = read(&attributes)?;
         plans.push((attributes, before, lines));
         settings = changed_settings(repository, &root, args.remove)?;
@@ -314,6 +329,7 @@ fn for_git(shared: &BTreeSet<String>) -> Vec<String> {
         let has_notebook = shared.contains(NOTEBOOK);
         if !has_notebook {
             lines.extend(["/*", "!/.gitignore", "!/.gitattributes"].map(String::from));
+            lines.push(format!("!/{REJECTIONS}"));
         }
         for folder in SCOPE_FOLDERS {
             let scopes = folders(shared, folder);
@@ -341,6 +357,7 @@ fn for_syncthing(shared: &BTreeSet<String>) -> Vec<String> {
     if shared.contains(ALL) {
         return lines;
     }
+    lines.push(format!("!/{REJECTIONS}"));
     lines.extend(shared.iter().filter(|scope| *scope != NOTEBOOK).map(|scope| format!("!/{scope}")));
     if shared.contains(NOTEBOOK) {
         lines.extend(SCOPE_FOLDERS.map(|folder| format!("/{folder}")));
@@ -426,8 +443,16 @@ mod tests {
     fn only_marked_scopes_are_shared() {
         assert_eq!(for_git(&shared(&["all"])), [".saddlebag/", "*.bak"]);
         let lines = for_git(&shared(&["projects/demo-1"]));
-        let expected = ["/*", "!/.gitignore", "!/.gitattributes", "!/projects/", "/projects/*", "!/projects/demo-1/"];
-        assert_eq!(lines[..6], expected);
+        let expected = [
+            "/*",
+            "!/.gitignore",
+            "!/.gitattributes",
+            "!/rejections.log",
+            "!/projects/",
+            "/projects/*",
+            "!/projects/demo-1/",
+        ];
+        assert_eq!(lines[..7], expected);
         let lines = for_git(&shared(&["notebook", "agents/main/entries"]));
         let expected = [
             "/projects/",
@@ -437,12 +462,13 @@ mod tests {
             "/agents/main/*",
             "!/agents/main/entries/",
             "/workspaces/",
+            ".saddlebag/",
+            "*.bak",
         ];
-        assert_eq!(lines.iter().filter(|line| line.contains('/')).take(7).collect::<Vec<_>>().len(), 7);
-        assert!(expected.iter().all(|line| lines.iter().any(|found| found == line)), "{lines:?}");
+        assert_eq!(lines, expected);
         assert_eq!(
             for_syncthing(&shared(&["projects/demo-1"])),
-            ["(?d).saddlebag", "(?d)*.bak", "!/projects/demo-1", "*"]
+            ["(?d).saddlebag", "(?d)*.bak", "!/rejections.log", "!/projects/demo-1", "*"]
         );
     }
 }

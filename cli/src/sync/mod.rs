@@ -1,11 +1,13 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
-//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes. Both
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes.
+//! [`rejections`] lets rejected values travel. All
 //! write through [`disk`], which changes a file only if it still is what was read. [`report`] is what is printed.
 
 mod copies;
 mod disk;
 mod names;
+mod rejections;
 mod remote;
 mod report;
 
@@ -24,9 +26,9 @@ use crate::setup::sharing;
 use crate::store::{self, Root};
 use crate::subcommand::Subcommand;
 
-/// Merge the memory of several machines: conflict copies, and a git repository
+/// Make the memory of several machines the same, through git
 ///
-/// Conflict copies of Syncthing, Dropbox, iCloud and Obsidian Sync are merged into their files. If `setup git` has marked what is shared,
+/// Conflict copies of Syncthing, Dropbox, iCloud and Obsidian Sync are merged into their files, also without git. If `setup git` has marked what is shared,
 /// the changes are committed, those of other machines are fetched and merged, and the result is pushed. All projects of the store
 /// take part.
 #[derive(Debug, Args)]
@@ -52,15 +54,23 @@ impl Subcommand for SyncArgs {
         set_changes(true, false);
         let root = Root::from_options(global)?;
         let mut disk = Disk::new(store::disk(global)?);
-        let shared = sharing::is_shared_by_git(root.path());
-        let mut repository = if shared { Some(Repository::open(root.path(), root.path())?) } else { None };
+        let shared = sharing::shared_by_git(root.path());
+        let mut repository = if !shared.is_empty() { Some(Repository::open(root.path(), root.path())?) } else { None };
         let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
         let mut left_out = Vec::new();
         synced.copies = copies::merge_copies(&mut disk, global, self.dry_run, &mut left_out, output)?;
         synced.left_out = left_out;
         synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
         match &mut repository {
-            Some(repository) => remote::synchronise(repository, &mut disk, &self, global, &mut synced)?,
+            Some(repository) => {
+                if !self.dry_run {
+                    rejections::exchange(&mut disk, &shared)?;
+                }
+                remote::synchronise(repository, &mut disk, &self, global, &mut synced)?;
+                if !self.dry_run {
+                    rejections::exchange(&mut disk, &shared)?;
+                }
+            }
             None if synced.copies.is_empty() && sharing::is_in_git(root.path()) => {
                 let message = "nothing of this store is marked to be shared through git";
                 let help = "`saddlebag setup git` shares the memory of this project";

@@ -300,8 +300,8 @@ fn merged(
         tempfile::tempdir().map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
     let attributes = work.path().join("attributes");
     let reviews = work.path().join("reviews");
-    let made =
-        fs::write(&attributes, ".gitignore -merge\n*.md merge=saddlebag\n").and_then(|()| fs::create_dir(&reviews));
+    let made = fs::write(&attributes, format!(".gitignore -merge\n{}\n", sharing::merged_by_git().join("\n")))
+        .and_then(|()| fs::create_dir(&reviews));
     made.map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
     let driver = sharing::driver(&repository.root)?;
     let (tree, unmerged) = repository.merge_tree([local, there], &driver, &attributes, (REVIEWS, &reviews))?;

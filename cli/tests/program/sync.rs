@@ -192,7 +192,7 @@ fn what_both_changed_stays_in_both_versions_and_waits_in_the_inbox() {
     let version = machines.run("a", &["--json", "list", "--pending"]).exits(0).json();
     let version = version["items"][0]["version"].as_str().expect("a version").to_string();
     let approved = machines.run("a", &["memory", "approve", &review, "--base", &version]);
-    assert!(approved.stderr.contains("is no memory"), "{approved:?}");
+    assert!(approved.stdout.contains("is no memory"), "{approved:?}");
     machines.run("a", &["memory", "reject", &review]).exits(0);
     machines.settle(&["a", "b"]);
     assert_eq!(machines.tree("a"), machines.tree("b"));
@@ -259,6 +259,26 @@ fn only_marked_scopes_leave_the_machine_and_marks_of_both_are_kept() {
     // Now the notes for all projects of a are shared, too; the entries are not.
     let synced = machines.sync("a");
     assert_eq!(paths(&synced, "sent"), ["everywhere.md"], "{synced}");
+}
+
+#[test]
+fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let value = "Always send the report to the old address.";
+    for (title, user) in [("Report", ""), ("Secret plan", "--user")] {
+        let scope: Vec<&str> = [user].into_iter().filter(|word| !word.is_empty()).collect();
+        let text = if user.is_empty() { value } else { "The plan of another scope stays here." };
+        machines.run("a", &[&scope[..], &["remember", title, text, "--provenance", "tool"]].concat()).exits(0);
+        let waiting = machines.run("a", &[&scope[..], &["--json", "list", "--pending"]].concat()).exits(0).json();
+        let name = waiting["items"][0]["name"].as_str().expect("a name");
+        let reject = ["memory", "reject", name, "--for-good"];
+        machines.run("a", &[&scope[..], &reject].concat()).exits(0);
+    }
+    machines.settle(&["a", "b"]);
+    machines.run("b", &["remember", "Again", value]).exits(3).complains("rejected");
+    let shared = fs::read_to_string(machines.root("b").join("rejections.log")).expect("read");
+    assert_eq!(shared.lines().count(), 1, "that of the shared scope alone: {shared}");
+    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains(".saddlebag"));
 }
 
 #[test]

@@ -80,6 +80,10 @@ fn history() -> Vec<Case> {
         Case::new("snapshot", &["snapshot", "-m", "before the import"]).after(TWO_CHANGES),
         Case::new("recall-at", &["recall", "two", "--at", crate::support::NOW]).after(TWO_CHANGES),
         Case::new("recall-at-error-too-early", &["recall", "two", "--at", "2020-01-01"]).after(TWO_CHANGES),
+        Case::new("sync", &["sync"]).after(TWO_CHANGES),
+        Case::new("sync-error-provenance", &["--provenance", "agent", "sync"]),
+        Case::new("merge", &["merge", "merge/base.md", "merge/ours.md", "merge/theirs.md", "--stdout"]),
+        Case::new("merge-error-missing", &["merge", "merge/base.md", "none.md", "merge/theirs.md"]),
         Case::new("commit-error-no-work-tree", &["commit"]).after(TWO_CHANGES),
         Case::new("expunge-dry-run", &["expunge", "two three", "--text"]).after(&[&[
             "write",

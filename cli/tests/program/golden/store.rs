@@ -88,6 +88,9 @@ const FILES_BESIDE: &[(&str, &str)] = &[
     ("home/claude/broken.md", "---\nname: [\n---\nx\n"),
     ("home/.openclaw/workspace/MEMORY.md", "- **a**: x\n"),
     ("home/notebook/.zk/config.toml", ""),
+    ("merge/base.md", "- bread\n- the port is 5432\n"),
+    ("merge/ours.md", "- bread\n- milk\n- the port is 5433\n"),
+    ("merge/theirs.md", "- rye bread\n- the port is 6000\n"),
     (
         "transcripts/rollout-1.jsonl",
         "{\"timestamp\":\"2026-05-22T09:00:00Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"019a\",\"cwd\":\"/s\"}}\n\
