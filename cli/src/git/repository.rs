@@ -9,7 +9,7 @@ use std::process::Command;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 
-use super::{Ended, LIMIT, MAX_OUTPUT, NETWORK_LIMIT, command, network_command, run, run_within, said};
+use super::run::{Ended, LIMIT, MAX_OUTPUT, NETWORK_LIMIT, command, network_command, run, run_within, said};
 use crate::failure::{Failure, ProgramCode};
 use crate::output::single_line;
 

@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use super::clients::{Client, Scope};
-use super::sharing::Share;
+use super::types::Share;
 use crate::failure::Failure;
 use crate::global;
 use crate::help::example;

@@ -12,15 +12,14 @@ use saddlebag::files::{MergeSides, merge};
 use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem,
 };
-use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::SetupArgs;
-use super::args::Target;
+use super::args::{SetupArgs, Target};
 use super::choices::places;
 use super::disk::write_file;
 use super::run::Program;
+use super::types::Share;
 use crate::failure::{Exit, Failure, ProgramCode, set_changes};
 use crate::git::repository::{DRIVER, Repository};
 use crate::global::Global;
@@ -40,32 +39,6 @@ const SHARED: &str = " shared: ";
 const ALL: &str = "all";
 /// Name of the notebook in the root.
 const NOTEBOOK: &str = "notebook";
-
-/// What of the store is shared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share {
-    /// Notes of the project.
-    Project,
-    /// Notes for all projects.
-    User,
-    /// Notes in the root of the store, with the long-term memory for all projects.
-    Notebook,
-    /// Entries of the agent.
-    Entries,
-    /// Entries of the workspace.
-    Workspace,
-    /// The whole store.
-    All,
-}
-
-words!(Share, "scope to share" {
-    Project = "project",
-    User = "user",
-    Notebook = "notebook",
-    Entries = "entries",
-    Workspace = "workspace",
-    All = "all",
-});
 
 /// What `setup git` or `setup syncthing` did.
 #[derive(Serialize, JsonSchema)]

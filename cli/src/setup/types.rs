@@ -81,3 +81,29 @@ impl std::fmt::Display for Unfit {
         }
     }
 }
+
+/// What of the store is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Notes of the project.
+    Project,
+    /// Notes for all projects.
+    User,
+    /// Notes in the root of the store, with the long-term memory for all projects.
+    Notebook,
+    /// Entries of the agent.
+    Entries,
+    /// Entries of the workspace.
+    Workspace,
+    /// The whole store.
+    All,
+}
+
+words!(Share, "scope to share" {
+    Project = "project",
+    User = "user",
+    Notebook = "notebook",
+    Entries = "entries",
+    Workspace = "workspace",
+    All = "all",
+});

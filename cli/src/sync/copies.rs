@@ -7,12 +7,10 @@ use saddlebag::files::{MergeSides, common_version, merge};
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
 use saddlebag::store::{AGENTS_FOLDER, Date, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER};
 use saddlebag_host::Project;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::disk::{Disk, Known};
 use super::names::{CopyName, original_of};
-use super::report::LeftOut;
+use super::report::{LeftOut, MergedCopy};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
@@ -20,21 +18,6 @@ use crate::store::Store;
 
 /// How often a file is read again because others change it.
 const ATTEMPTS: usize = 5;
-
-/// A conflict copy.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct MergedCopy {
-    /// Path of the copy.
-    pub(super) copy: String,
-    /// Path of the file that it was a copy of.
-    pub(super) of: String,
-    /// True if the history has a version that both come from. Without one, nothing counts as deleted.
-    pub(super) has_ancestor: bool,
-    /// Number of parts that both sides changed.
-    pub(super) conflicts: usize,
-    /// Path of the review of these parts.
-    pub(super) review: Option<String>,
-}
 
 /// Merges the conflict copies of the store, and removes each when the merged text is on disk.
 pub(super) fn merge_copies(

@@ -4,6 +4,7 @@
 //! [`rejections`] lets rejected values travel. All
 //! write through [`disk`], which changes a file only if it still is what was read. [`report`] is what is printed.
 
+mod args;
 mod copies;
 mod disk;
 mod names;
@@ -11,36 +12,19 @@ mod rejections;
 mod remote;
 mod report;
 
-use clap::Args;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 
+pub(crate) use self::args::SyncArgs;
 use self::disk::Disk;
 use self::report::Synced;
 use crate::failure::{Exit, Failure, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;
-use crate::help::example;
 use crate::output::Output;
 use crate::setup::sharing;
 use crate::store::{self, Root};
 use crate::subcommand::Subcommand;
-
-/// Make the memory of several machines the same, through git
-///
-/// Conflict copies of Syncthing, Dropbox, iCloud and Obsidian Sync are merged into their files, also without git. If `setup git` has marked what is shared,
-/// the changes are committed, those of other machines are fetched and merged, and the result is pushed. All projects of the store
-/// take part.
-#[derive(Debug, Args)]
-#[command(after_help = example("sync --dry-run"))]
-pub(crate) struct SyncArgs {
-    /// Print what would be merged, received and sent, and change nothing
-    #[arg(long)]
-    dry_run: bool,
-    /// Most files that one run may delete, here or for others
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    max_deletes: usize,
-}
 
 impl Subcommand for SyncArgs {
     type Json = Synced;

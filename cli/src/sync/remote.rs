@@ -9,7 +9,7 @@ use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{NOTE_SUFFIX, RelPath};
 use saddlebag::trust::{SecretPolicy, secrets_in};
 
-use super::SyncArgs;
+use super::args::SyncArgs;
 use super::disk::Disk;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::copies::MergedCopy;
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
 
@@ -33,6 +32,21 @@ pub(crate) struct Synced {
     pub(super) left_out: Vec<LeftOut>,
     /// Summary.
     pub(super) message: String,
+}
+
+/// A conflict copy.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct MergedCopy {
+    /// Path of the copy.
+    pub(super) copy: String,
+    /// Path of the file that it was a copy of.
+    pub(super) of: String,
+    /// True if the history has a version that both come from. Without one, nothing counts as deleted.
+    pub(super) has_ancestor: bool,
+    /// Number of parts that both sides changed.
+    pub(super) conflicts: usize,
+    /// Path of the review of these parts.
+    pub(super) review: Option<String>,
 }
 
 /// A file that differs.

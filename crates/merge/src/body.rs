@@ -10,7 +10,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::blocks::{Block, Body, Class};
 use crate::matching::matching;
 use crate::similar::Words;
-use crate::{Conflict, Kind, Part};
+use crate::types::{Conflict, Kind, Part};
 
 /// Most pairs of blocks in one place that are compared to find edits. Beyond it, all count as new.
 const MOST_COMPARED: usize = 1 << 16;
@@ -261,16 +261,23 @@ impl<'a> Merge<'a> {
             });
         }
         for (side, chunks) in (1..).zip(chunks.iter_mut()) {
+            let edits = edits.get(side - 1).map(Vec::as_slice).unwrap_or_default();
             let whole = core::mem::take(chunks);
             for Chunk { replaced, blocks } in whole {
-                let mut from = blocks.start;
-                for place in
-                    blocks.clone().filter(|place| edits_of_deleted.contains(&(side, *place))).chain([blocks.end])
-                {
-                    if from < place {
-                        chunks.push(Chunk { replaced: replaced.clone(), blocks: from..place });
+                let origin = |place: usize| edits.iter().find(|edit| edit.place == place).map(|edit| edit.in_base);
+                let is_edited = blocks.clone().any(|place| origin(place).is_some());
+                let mut next = replaced.start;
+                for place in blocks {
+                    // An edited block stands where it was, and a new one behind the block before it.
+                    let replaced = match origin(place).filter(|in_base| *in_base >= next) {
+                        _ if !is_edited => replaced.clone(),
+                        Some(in_base) => in_base..in_base + 1,
+                        None => next..next,
+                    };
+                    next = replaced.end;
+                    if !edits_of_deleted.contains(&(side, place)) {
+                        chunks.push(Chunk { replaced, blocks: place..place + 1 });
                     }
-                    from = place + 1;
                 }
             }
         }

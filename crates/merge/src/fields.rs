@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use saddlebag_markdown::{Value, yaml_scalar};
 
 use crate::head::{CHANGED, CREATED, Head, is_key, moment};
-use crate::{Conflict, Part};
+use crate::types::{Conflict, Part};
 
 /// Field with the time when an entry was forgotten.
 pub(crate) const FORGOTTEN: &str = "forgotten";

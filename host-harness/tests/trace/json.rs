@@ -154,8 +154,9 @@ fn tools_are_described_without_a_memory() {
 
 #[test]
 fn files_are_merged_without_a_memory() {
-    let given = r#"{"path":"a.md","sides":{"ancestor":"- a\n","ours":"- a\n- b\n","theirs":"- a\n- c\n"}}"#;
-    assert_eq!(parsed(&JsonMemory::merge(given))["ok"]["content"], "- a\n- b\n- c\n");
+    // `- a`, `- a` and `- b`, `- a` and `- c`, each with a line end.
+    let given = r#"{"path":"a.md","sides":{"ancestor":"LSBhCg==","ours":"LSBhCi0gYgo=","theirs":"LSBhCi0gYwo="}}"#;
+    assert_eq!(parsed(&JsonMemory::merge(given))["ok"]["content"], "LSBhCi0gYgotIGMK");
     assert_eq!(parsed(&JsonMemory::merge(r#"{"path":"../a.md","sides":{}}"#))["err"]["code"], "invalid-name");
     assert!(parsed(&JsonMemory::merge("{}"))["err"]["malformed"].is_string());
 }

@@ -280,6 +280,12 @@ def files(scene):
     assert [(file.path, file.size) for file in page.files] == [("notes/plan.md", 16)], page
     read = scene("files", "read_file", dict(path="notes/plan.md", offset=0))
     assert read.text == "Ship on Monday.\n" and read.state == "text", read
+    sides = dict(ancestor=b"- a\n", ours=b"- a\n- b\n", theirs=b"- a\n- c\n")
+    merged = scene.memory.call("files", "merge", "notes/a.md", sides)
+    assert merged[0] == "ok" and merged[1].content == b"- a\n- b\n- c\n" and not merged[1].conflicts, merged
+    versions = [b"- a long line\n", b"- a long line\n- b\n"]
+    common = scene.memory.call("files", "common-version", versions, b"- a long line\n- b\n- c\n", b"- a long line\n- d\n")
+    assert common == ("ok", 0), common
 
 
 def tools(scene):

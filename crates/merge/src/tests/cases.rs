@@ -56,6 +56,15 @@ fn a_paragraph_that_both_changed_is_kept_twice_and_reported() {
 }
 
 #[test]
+fn both_versions_of_a_paragraph_stand_in_its_place() {
+    let base = "- buy bread today\n- the port is 5432\n- last\n";
+    let ours = "- buy bread today\n- milk\n- the port is 5433\n- last\n";
+    let merged = note(base, ours, "- buy rye bread today\n- the port is 6000\n- last\n");
+    let expected = "- buy rye bread today\n- milk\n- the port is 5433\n- the port is 6000\n- last\n";
+    assert_eq!(merged.text.as_deref(), Some(expected));
+}
+
+#[test]
 fn an_edit_of_a_deleted_paragraph_is_reported_and_the_paragraph_stays_deleted() {
     let merged = note("- keep\n- the old port is 5432\n", "- keep\n", "- keep\n- the old port is 5433\n");
     assert_eq!(merged.text.as_deref(), Some("- keep\n"));
