@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergeSides, MergedFile, merge};
 use saddlebag::protocol::ErrorCode;
+use saddlebag_host::{LocalDir, LocalDirOptions};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::failure::{Exit, Failure, ProgramCode, set_changes};
 use crate::global::Global;
@@ -16,12 +17,7 @@ use crate::help::example;
 use crate::output::{Output, single_line};
 use crate::store::Root;
 use crate::subcommand::Subcommand;
-
-/// Variable with the folder for reviews, for the driver that `sync` runs.
-pub(crate) const REVIEWS: &str = "SADDLEBAG_MERGE_REVIEWS";
-
-/// Length of git's conflict marks in the outermost merge.
-const OUTERMOST: u32 = 7;
+use crate::sync::{Disk, write_review};
 
 /// Merge two versions of a file, without conflict marks
 ///
@@ -42,9 +38,6 @@ pub(crate) struct MergeArgs {
     /// Print the result, and change no file
     #[arg(long)]
     stdout: bool,
-    /// Length of git's conflict marks, which is greater in a merge of ancestors
-    #[arg(long, value_name = "N", hide = true)]
-    marker_size: Option<u32>,
 }
 
 /// What a merge found.
@@ -56,13 +49,6 @@ pub(crate) struct MergedFiles {
     text: Option<String>,
     /// Path of the review that was written.
     written: Option<PathBuf>,
-}
-
-/// A review in the folder of [`REVIEWS`].
-#[derive(Serialize, Deserialize)]
-pub(crate) struct KeptReview {
-    pub(crate) path: String,
-    pub(crate) text: String,
 }
 
 impl Subcommand for MergeArgs {
@@ -80,12 +66,10 @@ impl Subcommand for MergeArgs {
         if self.stdout {
             text = Some(String::from_utf8_lossy(&content).into_owned());
         } else {
+            // The review first: the result alone would lose what was edited in a part that is deleted.
+            written = merged.review.as_ref().map(|review| place.keep(review)).transpose()?;
             replace(&self.ours, &content)?;
             set_changes(true, true);
-            let is_outermost = self.marker_size.is_none_or(|size| size <= OUTERMOST);
-            if let Some(review) = merged.review.as_ref().filter(|_| is_outermost) {
-                written = Some(place.keep(review)?);
-            }
         }
         if output.is_json() {
             output.object(&MergedFiles { merged, text, written })?;
@@ -107,9 +91,9 @@ impl Subcommand for MergeArgs {
 
 /// Where a file and its review are.
 struct Place {
-    /// Folder that paths are relative to.
+    /// Folder that the path of a review is relative to.
     top: PathBuf,
-    /// Path of the file, relative to that folder.
+    /// Path of the file in the store, or its name with that of its folder.
     in_store: String,
 }
 
@@ -118,45 +102,30 @@ impl Place {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         // The file may not exist; its folder does.
-        let file = match (absolute.parent(), absolute.file_name()) {
-            (Some(folder), Some(name)) => canonical(folder).join(name),
-            _ => absolute,
-        };
+        let folder = absolute.parent().map_or_else(|| absolute.clone(), canonical);
+        let file = absolute.file_name().map_or_else(|| folder.clone(), |name| folder.join(name));
         let root = canonical(root);
         let (top, below) = match file.strip_prefix(&root) {
-            Ok(below) => (root, below.to_path_buf()),
+            Ok(below) => (root, below),
+            // A file of no store. The name of its folder may say that it is a log.
             Err(_) => {
-                // A file of no store: its folder, and the one above it, which may say that it is a log.
-                let above = file.parent().and_then(Path::parent).unwrap_or(Path::new("")).to_path_buf();
-                let below = file.strip_prefix(&above).unwrap_or(&file).to_path_buf();
-                (above, below)
+                let above = folder.parent().unwrap_or(&folder);
+                let below = file.strip_prefix(above).unwrap_or(&file);
+                (folder.clone(), below)
             }
         };
         let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
         Self { top, in_store: parts.join("/") }
     }
 
-    /// Keeps a review where `sync` expects it, or writes it to its place. A review that is there already is the same.
+    /// Writes a review to its place. A review that is there already is the same.
     fn keep(&self, review: &MergeReview) -> Result<PathBuf, Failure> {
-        let failed = |path: &Path, error: &std::io::Error| {
-            let message = format!("cannot write the review `{}`: {}", path.display(), saddlebag_host::io_cause(error));
-            Failure::new(ProgramCode::Output, message, "check the permissions of its folder")
-        };
-        let (file, content) = match std::env::var_os(REVIEWS) {
-            Some(folder) => {
-                let name = review.path.replace(['/', '\\'], "%");
-                let kept = KeptReview { path: review.path.clone(), text: review.text.clone() };
-                let content = serde_json::to_string(&kept)
-                    .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string(), ""))?;
-                (PathBuf::from(folder).join(format!("{name}.json")), content)
-            }
-            None => (self.top.join(&review.path), review.text.clone()),
-        };
-        if let Some(folder) = file.parent() {
-            fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        }
-        fs::write(&file, content).map_err(|error| failed(&file, &error))?;
-        Ok(file)
+        let opened = LocalDir::open(&self.top, LocalDirOptions::default()).map_err(|error| {
+            let message = format!("cannot open `{}`: {error}", self.top.display());
+            Failure::new(ProgramCode::Output, message, "check the permissions of the folder")
+        })?;
+        write_review(&mut Disk::new(opened), &review.path, &review.text)?;
+        Ok(self.top.join(&review.path))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::{Error, ErrorCode};
 use crate::store::{
     DAILY_FOLDER, Date, Layout, NOTE_SUFFIX, PathError, RelPath, file_stem, is_of_entries, text_of_name,
 };
-use crate::trust::sha256;
+use crate::trust::{Provenance, TrustState, mark, sha256};
 
 /// Maximum size of each version of a file, in bytes.
 pub const MAX_MERGED_BYTES: usize = 4 << 20;
@@ -102,6 +102,7 @@ pub fn merge(path: &str, sides: &MergeSides) -> Result<MergedFile, Error> {
     let ours = text_of("our version", sides.ours.as_deref())?;
     let theirs = text_of("their version", sides.theirs.as_deref())?;
     let Merged { text, conflicts } = saddlebag_merge::merge(kind_of(&path), Sides { base, ours, theirs });
+    let text = text.map(|text| untrusted(text, ours, theirs));
     let review = if conflicts.is_empty() { None } else { Some(review(&path, &conflicts)?) };
     Ok(MergedFile {
         content: text.map(String::into_bytes),
@@ -128,6 +129,19 @@ pub fn common_version(versions: &[Vec<u8>], ours: &[u8], theirs: &[u8]) -> Resul
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (ours, theirs) = (read("our version", ours)?, read("their version", theirs)?);
     Ok(saddlebag_merge::common_version(&texts, &ours, &theirs).and_then(|place| u32::try_from(place).ok()))
+}
+
+/// Returns a merged text with the provenance that it must have: if a text of one side waits for approval, or would without one, a
+/// text that is not that of a side waits too.
+fn untrusted(text: String, ours: Option<&str>, theirs: Option<&str>) -> String {
+    let sides = [ours, theirs];
+    let waiting = sides.into_iter().flatten().filter_map(|side| TrustState::from_text(side).unapproved());
+    let Some(provenance) = waiting.max_by_key(|provenance| *provenance == Provenance::Imported) else { return text };
+    if sides.contains(&Some(text.as_str())) || TrustState::from_text(&text).unapproved().is_some() {
+        return text;
+    }
+    let marked = mark(&text, provenance).filter(|text| TrustState::from_text(text).unapproved().is_some());
+    marked.unwrap_or_else(|| format!("---\nprovenance: {}\n---\n\n{text}", provenance.as_str()))
 }
 
 fn path_of(path: &str) -> Result<RelPath, Error> {
@@ -224,7 +238,6 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
-    use crate::trust::TrustState;
 
     fn sides(ancestor: &str, ours: &str, theirs: &str) -> MergeSides {
         let bytes = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
@@ -248,6 +261,25 @@ mod tests {
             let frontmatter = crate::document::Frontmatter::parse(&review.text);
             assert_eq!(frontmatter.problem, None, "{}", review.text);
             assert!(TrustState::from_parsed(&frontmatter, &review.text).unapproved().is_some(), "{}", review.text);
+        }
+    }
+
+    #[test]
+    fn no_text_that_waits_becomes_trusted() {
+        for theirs in [
+            "---\nprovenance: [tool]\n---\n\nA.\n\nTheirs.\n",
+            "---\nprovenance: agent\nProvenance: tool\n---\n\nA.\n\nTheirs.\n",
+            "---\nprovenance: tool\n\nA.\n\nTheirs.\n",
+            "---\n\"prov\\u0065nance\": tool\nx: [\n---\n\nA.\n\nTheirs.\n",
+        ] {
+            assert!(TrustState::from_text(theirs).unapproved().is_some(), "{theirs}");
+            for ours in ["Mine.\n\nA.\n", "---\ntitle: Mine\n---\n\nMine.\n\nA.\n"] {
+                for (ours, theirs) in [(ours, theirs), (theirs, ours)] {
+                    let merged = merge("notes/a.md", &sides("A.\n", ours, theirs)).unwrap().content.unwrap();
+                    let merged = String::from_utf8(merged).unwrap();
+                    assert!(TrustState::from_text(&merged).unapproved().is_some(), "{ours:?} {theirs:?} {merged:?}");
+                }
+            }
         }
     }
 

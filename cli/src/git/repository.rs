@@ -64,10 +64,8 @@ pub(crate) struct NewCommit<'a> {
 /// Name of our merge driver in the settings of git.
 pub(crate) const DRIVER: &str = "saddlebag";
 
-/// Number of contents that one run of git returns.
-const BLOBS_OF_CALL: usize = 256;
-
 /// A file that differs between two commits.
+#[derive(Clone)]
 pub(crate) struct Difference {
     /// Path in the work tree.
     pub(crate) path: String,
@@ -79,21 +77,14 @@ pub(crate) struct Difference {
     pub(crate) after: Option<String>,
 }
 
-/// A file that git could not merge, with the blobs of its versions.
-pub(crate) struct Unmerged {
+/// A content that a file gets.
+#[derive(Clone)]
+pub(crate) struct FileVersion {
     /// Path in the work tree.
     pub(crate) path: String,
-    /// False if a version is a link or the like.
-    pub(crate) is_regular: bool,
-    pub(crate) ancestor: Option<String>,
-    pub(crate) ours: Option<String>,
-    pub(crate) theirs: Option<String>,
-}
-
-impl Unmerged {
-    fn of(path: &str) -> Self {
-        Self { path: path.into(), is_regular: true, ancestor: None, ours: None, theirs: None }
-    }
+    pub(crate) mode: String,
+    /// Blob of the content; `None` removes the file.
+    pub(crate) blob: Option<String>,
 }
 
 /// A work tree, and the store in it.
@@ -264,7 +255,7 @@ impl Repository {
     ///
     /// Something else committed meanwhile, or git cannot write. The checked-out commit is the old one then.
     pub(crate) fn commit(&self, commits: &[NewCommit<'_>]) -> Result<Vec<String>, Failure> {
-        let index = self.temporary_index("commit");
+        let index = TemporaryIndex(self.state.join(format!("saddlebag-commit-{}.index", std::process::id())));
         let with_index = |arguments: &[&str], input: &[u8]| self.with_index(&index, arguments, input);
         match &self.head {
             Some(head) => with_index(&["read-tree", head], &[])?,
@@ -275,7 +266,7 @@ impl Repository {
         for commit in commits {
             with_index(&["update-index", "-z", "--index-info"], &self.index_info(commit.files, &self.files))?;
             let tree = text(&with_index(&["write-tree"], &[])?);
-            let parents: Vec<&String> = made.last().or(self.head.as_ref()).into_iter().collect();
+            let parents: Vec<&str> = made.last().or(self.head.as_ref()).map(String::as_str).into_iter().collect();
             made.push(self.commit_tree(&tree, &parents, commit)?);
             last.extend(commit.files.iter().cloned());
         }
@@ -290,34 +281,31 @@ impl Repository {
         Ok(made)
     }
 
-    /// Makes a commit object of some changed files upon a commit, and does not check it out.
-    pub(crate) fn draft(&self, commit: &NewCommit<'_>) -> Result<String, Failure> {
-        let index = self.temporary_index("draft");
-        match &self.head {
-            Some(head) => self.with_index(&index, &["read-tree", head], &[])?,
-            None => self.with_index(&index, &["read-tree", "--empty"], &[])?,
-        };
-        let files = self.index_info(commit.files, &self.files);
-        self.with_index(&index, &["update-index", "-z", "--index-info"], &files)?;
-        let tree = text(&self.with_index(&index, &["write-tree"], &[])?);
-        let parents: Vec<&String> = self.head.iter().collect();
-        self.commit_tree(&tree, &parents, commit)
-    }
-
-    /// Makes a commit object of a tree with other files in it, and does not check it out.
-    pub(crate) fn draft_merge(
+    /// Makes a commit object of the files of a commit with some changes, and does not check it out. Without a change, it is the commit
+    /// itself.
+    pub(crate) fn draft(
         &self,
-        tree: &str,
-        parents: &[&String],
+        from: Option<&str>,
+        parents: &[&str],
+        changes: &[FileVersion],
         commit: &NewCommit<'_>,
     ) -> Result<String, Failure> {
-        let index = self.temporary_index("merge");
-        self.with_index(&index, &["read-tree", tree], &[])?;
-        let files = self.index_info(commit.files, &self.files);
-        if !files.is_empty() {
-            self.with_index(&index, &["update-index", "-z", "--index-info"], &files)?;
+        // One `sync` runs at a time, so a file of this name is left from a run that was killed.
+        let index = TemporaryIndex(self.state.join("saddlebag-sync.index"));
+        match from {
+            Some(from) => self.with_index(&index, &["read-tree", from], &[])?,
+            None => self.with_index(&index, &["read-tree", "--empty"], &[])?,
+        };
+        if !changes.is_empty() {
+            let lines = self.lines_of_index(changes);
+            self.with_index(&index, &["update-index", "-z", "--index-info"], &lines)?;
         }
         let tree = text(&self.with_index(&index, &["write-tree"], &[])?);
+        if let [parent] = parents
+            && self.line(&["rev-parse", &format!("{parent}^{{tree}}")], &[])? == tree
+        {
+            return Ok((*parent).to_string());
+        }
         self.commit_tree(&tree, parents, commit)
     }
 
@@ -329,20 +317,40 @@ impl Repository {
     /// Something else committed meanwhile, or git cannot write.
     pub(crate) fn adopt(&mut self, commit: &str, why: &str) -> Result<(), Failure> {
         let changes = self.differences(self.head.as_deref(), commit)?;
-        let files: Vec<(String, Option<String>)> =
-            changes.iter().map(|change| (change.path.clone(), change.after.clone())).collect();
-        let lines = self.index_info(&files, &self.files);
-        if !lines.is_empty() {
-            self.read(&["update-index", "-z", "--index-info"], &lines)?;
-        }
         let old = self.head.clone().unwrap_or_default();
-        if let Err(failure) = self.read(&["update-ref", "-m", why, "HEAD", commit, &old], &[]) {
-            return Err(self.take_back(&files, failure));
-        }
+        self.read(&["update-ref", "-m", why, "HEAD", commit, &old], &[]).map_err(|failure| {
+            let help = "something else may have committed meanwhile: run this again. If a file that ends in `.lock` is named, and \
+                        no git is running, remove it";
+            Failure::new(ErrorCode::Conflict, failure.message, help)
+        })?;
         self.head = Some(commit.to_string());
         let tree = self.read(&["ls-tree", "-r", "-z", "--full-tree", commit], &[])?;
         self.files = entries(&tree);
+        let files: Vec<FileVersion> = changes
+            .into_iter()
+            .map(|change| FileVersion { path: change.path, mode: change.mode, blob: change.after })
+            .collect();
+        let lines = self.lines_of_index(&files);
+        if !lines.is_empty() {
+            self.read(&["update-index", "-z", "--index-info"], &lines)?;
+        }
         Ok(())
+    }
+
+    /// Returns the lines with which `update-index --index-info` makes files have these contents.
+    fn lines_of_index(&self, files: &[FileVersion]) -> Vec<u8> {
+        let absent = "0".repeat(self.length(&self.files));
+        let line = |FileVersion { path, mode, blob }: &FileVersion| match blob {
+            Some(blob) => format!("{mode} {blob}\t{path}\0"),
+            None => format!("0 {absent}\t{path}\0"),
+        };
+        files.iter().flat_map(|file| line(file).into_bytes()).collect()
+    }
+
+    /// Returns the mode of a file, for a new content of it.
+    pub(crate) fn mode(&self, path: &str) -> String {
+        let known = self.files.get(path).map(|entry| entry.mode.as_str()).filter(|mode| mode.starts_with("100"));
+        known.unwrap_or(REGULAR).to_string()
     }
 
     /// Returns the files that differ between two commits. Without the first, all files of the second are new.
@@ -352,6 +360,7 @@ impl Repository {
             // The tree without files.
             None => self.line(&["mktree"], &[])?,
         };
+        // A rename is two differences here, and found by `moves`.
         let output = self.read(&["diff-tree", "-r", "-z", "--no-renames", "--full-index", &from, to], &[])?;
         let mut parts = texts(&output);
         let mut found = Vec::new();
@@ -365,30 +374,86 @@ impl Repository {
         Ok(found)
     }
 
+    /// Returns the files that were moved between two commits: the old paths and the new ones.
+    pub(crate) fn moves(&self, from: &str, to: &str) -> Result<Vec<(String, String)>, Failure> {
+        let arguments = ["diff-tree", "-r", "-z", "--find-renames", "--diff-filter=R", "--name-status", from, to];
+        let output = self.read(&arguments, &[])?;
+        let parts: Vec<String> = texts(&output).collect();
+        Ok(parts.chunks_exact(3).map(|parts| (parts[1].clone(), parts[2].clone())).collect())
+    }
+
     /// Returns the contents of blobs.
     pub(crate) fn contents(&self, blobs: &[String]) -> Result<Vec<Vec<u8>>, Failure> {
+        let sizes = self.sizes(blobs)?;
         let mut contents = Vec::with_capacity(blobs.len());
-        for some in blobs.chunks(BLOBS_OF_CALL) {
-            let names: String = some.iter().map(|blob| format!("{blob}\n")).collect();
-            let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;
-            let mut rest = output.as_slice();
-            for blob in some {
-                // `ID blob SIZE`, a line end, the bytes, and a line end.
-                let content = (|| {
-                    let end = rest.iter().position(|byte| *byte == b'\n')?;
-                    let head = std::str::from_utf8(rest.get(..end)?).ok()?;
-                    let size: usize = head.strip_prefix(blob.as_str())?.strip_prefix(" blob ")?.parse().ok()?;
-                    let content = rest.get(end + 1..end + 1 + size)?;
-                    rest = rest.get(end + size + 2..)?;
-                    Some(content.to_vec())
-                })();
-                contents.push(content.ok_or_else(|| {
-                    let message = format!("git does not have the content {blob}");
-                    Failure::new(ProgramCode::Input, message, "run `git fsck` to see what is missing")
-                })?);
-            }
+        let mut rest = blobs;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = |size: &&u64| {
+                bytes += **size;
+                bytes <= MAX_OUTPUT / 2
+            };
+            let count = sizes.get(contents.len()..).unwrap_or_default().iter().take_while(fits).count();
+            let (some, later) = rest.split_at(count.clamp(1, rest.len()));
+            self.contents_of(some, &mut contents)?;
+            rest = later;
         }
         Ok(contents)
+    }
+
+    fn contents_of(&self, blobs: &[String], contents: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
+        let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
+        let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;
+        let mut rest = output.as_slice();
+        for blob in blobs {
+            // `ID blob SIZE`, a line end, the bytes, and a line end.
+            let content = (|| {
+                let end = rest.iter().position(|byte| *byte == b'\n')?;
+                let head = std::str::from_utf8(rest.get(..end)?).ok()?;
+                let size: usize = head.strip_prefix(blob.as_str())?.strip_prefix(" blob ")?.parse().ok()?;
+                let content = rest.get(end + 1..end + 1 + size)?;
+                rest = rest.get(end + size + 2..)?;
+                Some(content.to_vec())
+            })();
+            contents.push(content.ok_or_else(|| missing(blob))?);
+        }
+        Ok(())
+    }
+
+    /// Returns the sizes of blobs, in bytes.
+    pub(crate) fn sizes(&self, blobs: &[String]) -> Result<Vec<u64>, Failure> {
+        let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
+        let output = self.read(&["cat-file", "--batch-check=%(objecttype) %(objectsize)"], names.as_bytes())?;
+        let output = String::from_utf8_lossy(&output);
+        let size = |line: &str| line.strip_prefix("blob ")?.trim().parse().ok();
+        blobs.iter().zip(output.lines()).map(|(blob, line)| size(line).ok_or_else(|| missing(blob))).collect()
+    }
+
+    /// Returns the blobs of commits that another one does not have, each with its path.
+    pub(crate) fn new_blobs(&self, commit: &str, known: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
+        let known = known.map(|known| format!("^{known}"));
+        let mut arguments =
+            vec!["rev-list", "--objects", "--filter=object:type=blob", "--filter-provided-objects", commit];
+        arguments.extend(known.as_deref());
+        let lines = self.lines(&arguments)?;
+        Ok(lines
+            .iter()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(blob, path)| (blob.into(), path.into()))
+            .collect())
+    }
+
+    /// Returns the paths whose content git changes by a filter or another encoding.
+    pub(crate) fn filtered(&self, paths: &[String]) -> Result<BTreeSet<String>, Failure> {
+        if paths.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let input: String = paths.iter().map(|path| format!("{path}\0")).collect();
+        let output =
+            self.read(&["check-attr", "-z", "--stdin", "filter", "working-tree-encoding"], input.as_bytes())?;
+        let parts: Vec<String> = texts(&output).collect();
+        let is_set = |value: &str| !["unspecified", "unset"].contains(&value);
+        Ok(parts.chunks_exact(3).filter(|parts| is_set(&parts[2])).map(|parts| parts[0].clone()).collect())
     }
 
     /// Returns true if a commit is the other one, or comes before it.
@@ -400,39 +465,14 @@ impl Repository {
         }
     }
 
-    /// Merges two commits by a driver for `*.md`, without touching the work tree. Returns the tree and what git could not merge.
-    pub(crate) fn merge_tree(
-        &self,
-        [ours, theirs]: [&str; 2],
-        driver: &str,
-        attributes: &Path,
-        environment: (&str, &Path),
-    ) -> Result<(String, Vec<Unmerged>), Failure> {
-        let mut git = self.command();
-        git.env(environment.0, environment.1);
-        git.arg("-c").arg(format!("core.attributesFile={}", attributes.display()));
-        git.arg("-c").arg(format!("merge.{DRIVER}.driver={driver}"));
-        let arguments =
-            ["merge-tree", "--write-tree", "-z", "--no-messages", "--allow-unrelated-histories", ours, theirs];
-        let ended = run_within(NETWORK_LIMIT, git.args(arguments), &[])?;
-        if !matches!(ended.status.and_then(|status| status.code()), Some(0 | 1)) {
-            return Err(failed("merge-tree", &ended));
+    /// Returns a commit that both come from; `None` if there is none.
+    pub(crate) fn common_commit(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
+        let ended = run(self.command().args(["merge-base", "--all", one, other]), &[])?;
+        match ended.status.and_then(|status| status.code()) {
+            // Both sides choose the same one.
+            Some(0 | 1) => Ok(text(&ended.output).lines().map(String::from).min()),
+            _ => Err(failed("merge-base", &ended)),
         }
-        let mut parts = texts(&ended.output);
-        let tree = parts.next().unwrap_or_default();
-        let mut unmerged: BTreeMap<String, Unmerged> = BTreeMap::new();
-        for line in parts {
-            let Some((head, path)) = line.split_once('\t') else { continue };
-            let [mode, blob, stage] = head.split(' ').collect::<Vec<_>>()[..] else { continue };
-            let file = unmerged.entry(path.to_string()).or_insert_with(|| Unmerged::of(path));
-            file.is_regular &= mode.starts_with("100");
-            match stage {
-                "1" => file.ancestor = Some(blob.to_string()),
-                "2" => file.ours = Some(blob.to_string()),
-                _ => file.theirs = Some(blob.to_string()),
-            }
-        }
-        Ok((tree, unmerged.into_values().collect()))
     }
 
     /// Stores a content, and returns its blob.
@@ -462,10 +502,6 @@ impl Repository {
     /// Runs git where it may reach other machines.
     pub(crate) fn over_network(&self, arguments: &[&str]) -> Result<Ended, Failure> {
         run_within(NETWORK_LIMIT, network_command(&self.top).args(arguments), &[])
-    }
-
-    fn temporary_index(&self, what: &str) -> TemporaryIndex {
-        TemporaryIndex(self.state.join(format!("saddlebag-{what}-{}.index", std::process::id())))
     }
 
     fn with_index(&self, index: &TemporaryIndex, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
@@ -500,9 +536,9 @@ impl Repository {
         Ok(is_found.then(|| text(&ended.output)))
     }
 
-    fn commit_tree(&self, tree: &str, parents: &[&String], commit: &NewCommit<'_>) -> Result<String, Failure> {
+    fn commit_tree(&self, tree: &str, parents: &[&str], commit: &NewCommit<'_>) -> Result<String, Failure> {
         let mut arguments = vec!["commit-tree", tree, "-F", "-"];
-        arguments.extend(parents.iter().flat_map(|parent| ["-p", parent.as_str()]));
+        arguments.extend(parents.iter().flat_map(|parent| ["-p", *parent]));
         let mut git = self.command();
         git.env("GIT_AUTHOR_NAME", &commit.author.name).env("GIT_AUTHOR_EMAIL", &commit.author.email);
         git.env("GIT_AUTHOR_DATE", date(commit.time));
@@ -582,6 +618,11 @@ fn output(arguments: &[&str], ended: Ended) -> Result<Vec<u8>, Failure> {
         return Err(Failure::new(ErrorCode::TooLarge, message, "give the store a repository of its own"));
     }
     Ok(ended.output)
+}
+
+fn missing(blob: &str) -> Failure {
+    let message = format!("git does not have the content {blob}");
+    Failure::new(ProgramCode::Input, message, "run `git fsck` to see what is missing")
 }
 
 fn failed(verb: &str, ended: &Ended) -> Failure {

@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use saddlebag::files::{MergeSides, merge};
+use saddlebag::files::MergeSides;
 use saddlebag::store::{
-    AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem,
+    AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem, is_name,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,7 +68,7 @@ struct SharingFile {
 
 /// Returns true if a path of the store belongs to the state of a machine.
 pub(crate) fn is_state(path: &str) -> bool {
-    path.split('/').any(|part| part.eq_ignore_ascii_case(".saddlebag") || part.eq_ignore_ascii_case(".git"))
+    path.split('/').any(|part| is_name(part, ".saddlebag") || is_name(part, ".git"))
 }
 
 /// Returns true if a path is that of a backup.
@@ -76,16 +76,22 @@ pub(crate) fn is_backup(path: &str) -> bool {
     path.ends_with(".bak")
 }
 
-/// Returns the scopes that `setup git` has marked, relative to the root.
-pub(crate) fn shared_by_git(root: &Path) -> BTreeSet<String> {
-    fs::read_to_string(root.join(".gitignore")).map(|text| shared_in(&text, "#")).unwrap_or_default()
+/// Setting of the repository with the scopes that this machine shares. The marks in `.gitignore` reach all machines, so they
+/// alone do not say what leaves this one.
+const SHARES: &str = "saddlebag.shares";
+
+/// Returns the scopes that `setup git` has marked on this machine, relative to the root.
+pub(crate) fn shared_by_git(repository: &Repository) -> Result<BTreeSet<String>, Failure> {
+    let value = repository.setting(SHARES)?.unwrap_or_default();
+    Ok(value.split(',').filter(|scope| !scope.is_empty()).map(String::from).collect())
 }
 
 /// Returns true if a file of the store is in a shared scope.
 pub(crate) fn is_shared(shared: &BTreeSet<String>, path: &str) -> bool {
     let is_of = |scope: &String| path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let is_of_notebook = !SCOPE_FOLDERS.iter().any(|folder| path.starts_with(&format!("{folder}/")));
-    shared.contains(ALL) || (is_of_notebook && shared.contains(NOTEBOOK)) || shared.iter().any(is_of)
+    let is_of_all = [".gitignore", ".gitattributes", REJECTIONS].contains(&path);
+    is_of_all || shared.contains(ALL) || (is_of_notebook && shared.contains(NOTEBOOK)) || shared.iter().any(is_of)
 }
 
 /// Returns true if a store is in a git work tree.
@@ -94,14 +100,14 @@ pub(crate) fn is_in_git(root: &Path) -> bool {
 }
 
 /// Returns the command with which git merges a file of memory.
-pub(crate) fn driver(root: &Path) -> Result<String, Failure> {
+fn driver(root: &Path) -> Result<String, Failure> {
     let program = Program::find(&places()?)?;
-    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
-    Ok(format!("{} --root {} merge %O %A %B --path %P --marker-size %L", quoted(&program.path), quoted(root)))
+    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''").replace('%', "%%"));
+    Ok(format!("{} --root {} merge %O %A %B --path=%P", quoted(&program.path), quoted(root)))
 }
 
 /// Returns the lines of `.gitattributes`.
-pub(crate) fn merged_by_git() -> Vec<String> {
+fn merged_by_git() -> Vec<String> {
     vec![format!("*.md merge={DRIVER}"), format!("/{REJECTIONS} merge=union")]
 }
 
@@ -117,11 +123,17 @@ pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: 
     let known = read(&root.join(ignore))?;
     let mut shared = shared_in(known.as_deref().unwrap_or_default(), mark);
     let mut plans: Vec<(PathBuf, Option<String>, Vec<String>)> = Vec::new();
+    let mut here = BTreeSet::new();
     if args.remove {
         shared.clear();
         plans.push((root.join(ignore), known, Vec::new()));
     } else {
-        shared.extend(scopes(args, global)?);
+        let chosen = scopes(args, global)?;
+        shared.extend(chosen.iter().cloned());
+        if let Some(repository) = &repository {
+            here = shared_by_git(repository)?;
+            here.extend(chosen);
+        }
         let patterns = if target == Target::Git { for_git(&shared) } else { for_syncthing(&shared) };
         plans.push((root.join(ignore), known, ignored(&shared, mark, patterns)));
     }
@@ -131,7 +143,7 @@ pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: 
         let lines = if args.remove { Vec::new() } else { merged_by_git() };
         let before = read(&attributes)?;
         plans.push((attributes, before, lines));
-        settings = changed_settings(repository, &root, args.remove)?;
+        settings = changed_settings(repository, &here, args.remove)?;
     }
     let files: Vec<(PathBuf, Option<String>, String, Vec<String>)> = plans
         .into_iter()
@@ -206,8 +218,7 @@ impl SharingReport {
         if output.is_json() {
             return Ok(());
         }
-        for SharingFile { path, changes, lines } in self.files.iter().filter(|file| file.changes) {
-            debug_assert!(*changes);
+        for SharingFile { path, lines, .. } in self.files.iter().filter(|file| file.changes) {
             output.line(&format!("{}:", path.display()))?;
             for line in lines {
                 output.line(&format!("  {line}"))?;
@@ -272,22 +283,29 @@ fn folders<'a>(shared: &'a BTreeSet<String>, above: &str) -> Vec<&'a str> {
     shared.iter().map(String::as_str).filter(|scope| scope.starts_with(&below)).collect()
 }
 
-/// Merges two versions of the `.gitignore` of a store: both share what either shares, except what one of them no longer does.
-pub(crate) fn merge_ignored(sides: &MergeSides) -> Result<Vec<u8>, Failure> {
+/// Merges two versions of the `.gitignore` of a store: nothing that either side ignores is lost, and both mark what either marks,
+/// except what one of them no longer does.
+pub(crate) fn merge_ignored(sides: &MergeSides) -> Vec<u8> {
     let text = |side: &Option<Vec<u8>>| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned();
     let [ancestor, ours, theirs] = [&sides.ancestor, &sides.ours, &sides.theirs].map(text);
-    let rest = |text: &str| with_block(text, "#", &[]);
-    let outside = |text: &str| Some(rest(text).into_bytes());
-    let merged = merge(
-        ".gitignore",
-        &MergeSides { ancestor: outside(&ancestor), ours: outside(&ours), theirs: outside(&theirs) },
-    )?;
-    let merged = String::from_utf8_lossy(&merged.content.unwrap_or_default()).into_owned();
+    let mut rests = [&ours, &theirs].map(|text| with_block(text, "#", &[]));
+    rests.sort_unstable();
+    let [mut merged, other] = rests;
+    for line in other.lines() {
+        if !merged.lines().any(|known| known == line) {
+            merged = with_line(merged, line);
+        }
+    }
     let [before, ours, theirs] = [ancestor, ours, theirs].map(|text| shared_in(&text, "#"));
     let is_kept = |scope: &&String| !before.contains(*scope) || (ours.contains(*scope) && theirs.contains(*scope));
     let shared: BTreeSet<String> = ours.union(&theirs).filter(is_kept).cloned().collect();
     let lines = if shared.is_empty() { Vec::new() } else { ignored(&shared, "#", for_git(&shared)) };
-    Ok(with_block(&merged, "#", &lines).into_bytes())
+    with_block(&merged, "#", &lines).into_bytes()
+}
+
+fn with_line(text: String, line: &str) -> String {
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}{line}\n")
 }
 
 /// Returns the lines of a block.
@@ -347,31 +365,42 @@ fn with_block(text: &str, mark: &str, lines: &[String]) -> String {
     if !lines.is_empty() {
         let _ = write!(block, "{begin}\n{}\n{end}\n", lines.join("\n"));
     }
-    let start = text.find(&format!("{begin}\n")).filter(|start| *start == 0 || text[..*start].ends_with('\n'));
-    let found = start.and_then(|start| {
-        let rest = &text[start..];
-        let at = rest.find(&format!("\n{end}"))?;
-        let after = &rest[at + 1 + end.len()..];
-        Some((start, text.len() - after.strip_prefix('\n').unwrap_or(after).len()))
-    });
-    match found {
-        Some((start, end)) => format!("{}{block}{}", &text[..start], &text[end..]),
-        None if block.is_empty() => text.to_string(),
-        None if text.is_empty() || text.ends_with('\n') => format!("{text}{block}"),
-        None => format!("{text}\n{block}"),
+    let (mut before, mut after) = (String::new(), String::new());
+    let mut inside = None;
+    for with_end in text.split_inclusive('\n') {
+        let line = with_end.trim_end_matches(['\r', '\n']);
+        match inside {
+            None if line == begin => inside = Some(true),
+            Some(true) if line == end => inside = Some(false),
+            Some(true) => {}
+            None => before.push_str(with_end),
+            Some(false) => after.push_str(with_end),
+        }
     }
+    if inside == Some(true) {
+        // Its last line is missing: nobody knows where it ends.
+        (before, after) = (text.to_string(), String::new());
+    }
+    if inside != Some(false) && !block.is_empty() && !before.is_empty() && !before.ends_with('\n') {
+        before.push('\n');
+    }
+    format!("{before}{block}{after}")
 }
 
 /// Returns the settings of the repository that change; without a value if they are removed.
 fn changed_settings(
     repository: &Repository,
-    root: &Path,
+    shares: &BTreeSet<String>,
     remove: bool,
 ) -> Result<Vec<(String, Option<String>)>, Failure> {
-    let wanted = [("name", "Saddlebag".to_string()), ("driver", driver(root)?)];
+    let shares = shares.iter().cloned().collect::<Vec<_>>().join(",");
+    let wanted = [
+        (format!("merge.{DRIVER}.name"), "Saddlebag".to_string()),
+        (format!("merge.{DRIVER}.driver"), driver(&repository.root)?),
+        (SHARES.to_string(), shares),
+    ];
     let mut changed = Vec::new();
     for (name, value) in wanted {
-        let name = format!("merge.{DRIVER}.{name}");
         let now = repository.setting(&name)?;
         let value = (!remove).then_some(value);
         if now != value {

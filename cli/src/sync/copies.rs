@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::{MergeSides, common_version, merge};
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
-use saddlebag::store::{AGENTS_FOLDER, Date, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER};
+use saddlebag::store::{
+    AGENTS_FOLDER, Date, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name,
+};
 use saddlebag_host::Project;
 
-use super::disk::{Disk, Known};
+use super::disk::{Disk, Known, write_review};
 use super::names::{CopyName, original_of};
 use super::report::{LeftOut, MergedCopy};
 use crate::failure::Failure;
@@ -30,8 +32,11 @@ pub(super) fn merge_copies(
     let files = disk.files()?;
     let known: BTreeSet<&RelPath> = files.iter().collect();
     let mut merged = Vec::new();
-    let mut seen: Vec<(RelPath, Vec<u8>)> = Vec::new();
-    for copy in &files {
+    // A copy of a copy is merged into that first.
+    let mut copies: Vec<&RelPath> = files.iter().collect();
+    copies.sort_by_key(|path| std::cmp::Reverse(path.file_name().len()));
+    let mut finder = Copies { disk, global, dry_run, seen: Vec::new() };
+    for copy in copies {
         let Some((original, name)) = original(copy) else { continue };
         if !known.contains(&original) {
             if !name.is_doubtful {
@@ -41,7 +46,7 @@ pub(super) fn merge_copies(
             }
             continue;
         }
-        match merge_copy(disk, copy, &original, &name, &mut seen, dry_run, global, output) {
+        match finder.merge(copy, &original, &name, output) {
             Ok(done) => merged.extend(done),
             Err(failure) => left_out.push(LeftOut { path: copy.to_string(), reason: failure.message }),
         }
@@ -58,66 +63,65 @@ fn original(copy: &RelPath) -> Option<(RelPath, CopyName)> {
     Some((original.ok()?, name))
 }
 
-/// Merges one copy; `None` if it is a file of its own.
-fn merge_copy(
-    disk: &mut Disk,
-    copy: &RelPath,
-    original: &RelPath,
-    name: &CopyName,
-    seen: &mut Vec<(RelPath, Vec<u8>)>,
+/// What copies are merged with.
+struct Copies<'a> {
+    disk: &'a mut Disk,
+    global: &'a Global,
     dry_run: bool,
-    global: &Global,
-    output: &mut Output,
-) -> Result<Option<MergedCopy>, Failure> {
-    let versions = versions(original, global, output);
-    for _ in 0..ATTEMPTS {
-        let (Some(ours), Some(theirs)) = (disk.read(original)?, disk.read(copy)?) else { return Ok(None) };
-        if name.is_doubtful && !is_same_note(original, &ours, &theirs) {
-            return Ok(None);
-        }
-        // Another copy of the same text is merged already.
-        let ancestor = match seen.contains(&(original.clone(), theirs.bytes.clone())) {
-            true => Some(theirs.bytes.clone()),
-            false => common_version(&versions, &ours.bytes, &theirs.bytes)?
-                .and_then(|place| versions.get(place as usize).cloned()),
-        };
-        let has_ancestor = ancestor.is_some();
-        let sides = MergeSides { ancestor, ours: Some(ours.bytes.clone()), theirs: Some(theirs.bytes.clone()) };
-        let merged = merge(original.as_str(), &sides)?;
-        let done = MergedCopy {
-            copy: copy.to_string(),
-            of: original.to_string(),
-            has_ancestor,
-            conflicts: merged.conflicts.len(),
-            review: merged.review.as_ref().map(|review| review.path.clone()),
-        };
-        if dry_run {
-            seen.push((original.clone(), theirs.bytes));
-            return Ok(Some(done));
-        }
-        if let Some(review) = &merged.review {
-            write_review(disk, &review.path, &review.text)?;
-        }
-        let is_written =
-            merged.content.as_ref() == Some(&ours.bytes) || disk.change(original, Some(&ours), merged.content)?;
-        if is_written && disk.change(copy, Some(&theirs), None)? {
-            seen.push((original.clone(), theirs.bytes));
-            return Ok(Some(done));
-        }
-    }
-    let message = format!("`{original}` or its copy was changed {ATTEMPTS} times meanwhile");
-    Err(Failure::new(saddlebag::protocol::ErrorCode::Contention, message, "run this again"))
+    /// Files with the texts that they were merged with.
+    seen: Vec<(RelPath, Vec<u8>)>,
 }
 
-/// Writes a review, unless it is there already.
-pub(super) fn write_review(disk: &mut Disk, path: &str, text: &str) -> Result<(), Failure> {
-    let path = RelPath::new(path).map_err(|error| {
-        Failure::new(saddlebag::protocol::ErrorCode::Internal, format!("the path of a review: {error}"), "")
-    })?;
-    if disk.read(&path)?.is_none() {
-        disk.change(&path, None, Some(text.as_bytes().to_vec()))?;
+impl Copies<'_> {
+    /// Merges one copy; `None` if it is a file of its own.
+    fn merge(
+        &mut self,
+        copy: &RelPath,
+        original: &RelPath,
+        name: &CopyName,
+        output: &mut Output,
+    ) -> Result<Option<MergedCopy>, Failure> {
+        let versions = versions(original, self.global, output);
+        for _ in 0..ATTEMPTS {
+            let (Some(ours), Some(theirs)) = (self.disk.read(original)?, self.disk.read(copy)?) else {
+                return Ok(None);
+            };
+            if name.is_doubtful && !is_same_note(original, &ours, &theirs) {
+                return Ok(None);
+            }
+            // Another copy of the same text is merged already.
+            let ancestor = match self.seen.contains(&(original.clone(), theirs.bytes.clone())) {
+                true => Some(theirs.bytes.clone()),
+                false => common_version(&versions, &ours.bytes, &theirs.bytes)?
+                    .and_then(|place| versions.get(place as usize).cloned()),
+            };
+            let has_ancestor = ancestor.is_some();
+            let sides = MergeSides { ancestor, ours: Some(ours.bytes.clone()), theirs: Some(theirs.bytes.clone()) };
+            let merged = merge(original.as_str(), &sides)?;
+            let done = MergedCopy {
+                copy: copy.to_string(),
+                of: original.to_string(),
+                has_ancestor,
+                conflicts: merged.conflicts.len(),
+                review: merged.review.as_ref().map(|review| review.path.clone()),
+            };
+            if self.dry_run {
+                self.seen.push((original.clone(), theirs.bytes));
+                return Ok(Some(done));
+            }
+            if let Some(review) = &merged.review {
+                write_review(self.disk, &review.path, &review.text)?;
+            }
+            let is_written = merged.content.as_ref() == Some(&ours.bytes)
+                || self.disk.change(original, Some(&ours), merged.content)?;
+            if is_written && self.disk.change(copy, Some(&theirs), None)? {
+                self.seen.push((original.clone(), theirs.bytes));
+                return Ok(Some(done));
+            }
+        }
+        let message = format!("`{original}` or its copy was changed {ATTEMPTS} times meanwhile");
+        Err(Failure::new(saddlebag::protocol::ErrorCode::Contention, message, "run this again"))
     }
-    Ok(())
 }
 
 /// Returns true if a file that may be a note of its own is a copy: it has the title of the other, or is in the place of a log.
@@ -152,11 +156,11 @@ fn scope_of(path: &RelPath, global: &Global) -> Result<Store, Failure> {
     let project = match segments[..] {
         [PROJECTS_FOLDER, slug, _, ..] => Project::Slug(slug.to_string()),
         [AGENTS_FOLDER, agent, ENTRIES_FOLDER, ..] => {
-            global.agent = saddlebag::store::text_of_name(agent).into();
+            global.agent = text_of_name(agent);
             Project::Notebook
         }
         [WORKSPACES_FOLDER, workspace, ENTRIES_FOLDER, ..] => {
-            global.workspace = Some(saddlebag::store::text_of_name(workspace).into());
+            global.workspace = Some(text_of_name(workspace));
             Project::Notebook
         }
         _ => Project::Notebook,

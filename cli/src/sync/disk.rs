@@ -1,8 +1,8 @@
 //! [`Disk`]: the files of the store, changed only if they still are what was read.
 
 use saddlebag::protocol::{
-    Entry, EntryKind, Error, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, Version,
-    WriteOutcome,
+    Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
+    Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, LocalDir};
@@ -19,10 +19,10 @@ pub(super) struct Known {
 }
 
 /// The files of the store.
-pub(super) struct Disk(LocalDir);
+pub(crate) struct Disk(LocalDir);
 
 impl Disk {
-    pub(super) fn new(disk: LocalDir) -> Self {
+    pub(crate) fn new(disk: LocalDir) -> Self {
         Self(disk)
     }
 
@@ -95,4 +95,14 @@ impl Disk {
         };
         self.0.perform(op).map_err(|error| Error::storage(path, &error).into())
     }
+}
+
+/// Writes a review, unless it is there already.
+pub(crate) fn write_review(disk: &mut Disk, path: &str, text: &str) -> Result<(), Failure> {
+    let path = RelPath::new(path)
+        .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a review: {error}"), ""))?;
+    if disk.read(&path)?.is_none() {
+        disk.change(&path, None, Some(text.as_bytes().to_vec()))?;
+    }
+    Ok(())
 }

@@ -16,7 +16,8 @@ use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 
 pub(crate) use self::args::SyncArgs;
-use self::disk::Disk;
+pub(crate) use self::disk::{Disk, write_review};
+use self::remote::Sync;
 use self::report::Synced;
 use crate::failure::{Exit, Failure, set_changes};
 use crate::git::repository::Repository;
@@ -38,29 +39,33 @@ impl Subcommand for SyncArgs {
         set_changes(true, false);
         let root = Root::from_options(global)?;
         let mut disk = Disk::new(store::disk(global)?);
-        let shared = sharing::shared_by_git(root.path());
-        let mut repository = if !shared.is_empty() { Some(Repository::open(root.path(), root.path())?) } else { None };
+        let mut repository = match sharing::is_in_git(root.path()) {
+            true => Some(Repository::open(root.path(), root.path())?),
+            false => None,
+        };
+        let shared = repository.as_ref().map(sharing::shared_by_git).transpose()?.unwrap_or_default();
         let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
         let mut left_out = Vec::new();
         synced.copies = copies::merge_copies(&mut disk, global, self.dry_run, &mut left_out, output)?;
         synced.left_out = left_out;
         synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
         match &mut repository {
-            Some(repository) => {
+            Some(repository) if !shared.is_empty() => {
                 if !self.dry_run {
                     rejections::exchange(&mut disk, &shared)?;
                 }
-                remote::synchronise(repository, &mut disk, &self, global, &mut synced)?;
+                let (args, shared) = (&self, &shared);
+                remote::synchronise(&mut Sync { repository, disk: &mut disk, args, global, shared }, &mut synced)?;
                 if !self.dry_run {
-                    rejections::exchange(&mut disk, &shared)?;
+                    rejections::exchange(&mut disk, shared)?;
                 }
             }
-            None if synced.copies.is_empty() && sharing::is_in_git(root.path()) => {
+            Some(_) if synced.copies.is_empty() => {
                 let message = "nothing of this store is marked to be shared through git";
                 let help = "`saddlebag setup git` shares the memory of this project";
                 return Err(Failure::new(ErrorCode::NotFound, message, help));
             }
-            None => {}
+            _ => {}
         }
         synced.message = synced.told();
         synced.print(output)?;

@@ -1,30 +1,28 @@
 //! The git part of `sync`: commit, fetch, merge, and push, without a change of a file that somebody writes meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::Path;
 
-use saddlebag::files::{MergeSides, MergedFile, merge};
+use saddlebag::files::{MAX_MERGED_BYTES, MergeSides, MergedFile, merge};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{NOTE_SUFFIX, RelPath};
-use saddlebag::trust::{SecretPolicy, secrets_in};
+use saddlebag::store::{NOTE_SUFFIX, RelPath, SCOPE_FOLDERS};
+use saddlebag::trust::{SecretPolicy, secrets_in, unite_rejections};
 
 use super::args::SyncArgs;
-use super::disk::Disk;
+use super::disk::{Disk, write_review};
+use super::names::original_of;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};
-use crate::git::repository::{Difference, NewCommit, Repository, Unmerged};
+use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
 use crate::git::{Ended, said};
 use crate::global::Global;
-use crate::merge::{KeptReview, REVIEWS};
 use crate::output::single_line;
 use crate::setup::sharing::{self, is_backup, is_state};
 
-/// How often all is done again because another machine pushed first.
+/// How often all is done again because another machine pushed first, or a file is merged again because somebody writes it.
 const ATTEMPTS: usize = 5;
-
-/// How often a file is merged again because somebody writes it.
-const MERGES: usize = 5;
 
 /// Number of files that an error names.
 const MAX_NAMED: usize = 5;
@@ -75,59 +73,61 @@ impl Branch {
     }
 }
 
+/// A synchronisation with git.
+pub(super) struct Sync<'a> {
+    pub(super) repository: &'a mut Repository,
+    pub(super) disk: &'a mut Disk,
+    pub(super) args: &'a SyncArgs,
+    pub(super) global: &'a Global,
+    /// Scopes that leave this machine.
+    pub(super) shared: &'a BTreeSet<String>,
+}
+
 /// Commits, fetches, merges and pushes.
-pub(super) fn synchronise(
-    repository: &mut Repository,
-    disk: &mut Disk,
-    args: &SyncArgs,
-    global: &Global,
-    synced: &mut Synced,
-) -> Result<(), Failure> {
-    let _lock = lock(&repository.state)?;
-    let branch = Branch::of(repository)?;
+pub(super) fn synchronise(sync: &mut Sync<'_>, synced: &mut Synced) -> Result<(), Failure> {
+    let _lock = lock(&sync.repository.state)?;
+    let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
     for _ in 0..ATTEMPTS {
-        let local = local_commit(repository, args, global, synced)?;
+        let local = local_commit(sync, synced)?;
         let there = match &branch {
-            Some(branch) => fetch(repository, branch, synced)?,
+            Some(branch) => fetch(sync.repository, branch, synced)?,
             None => None,
         };
+        let repository = &*sync.repository;
         let merged = match (&local, &there) {
-            (Some(local), there) => merged(repository, local, there.as_deref(), global, synced)?,
+            (Some(local), there) => merged(sync, local, there.as_deref(), synced)?,
             (None, Some(there)) => there.clone(),
             (None, None) => return Ok(()),
         };
         let changes = repository.differences(local.as_deref(), &merged)?;
-        let received = shown(repository, &changes)?;
-        let sent = match &there {
-            Some(there) => repository.differences(Some(there), &merged)?,
-            None if branch.is_some() => repository.differences(None, &merged)?,
-            None => Vec::new(),
-        };
-        check_deletions(&received, "would be deleted here", args)?;
-        let sent_files = shown(repository, &sent)?;
-        check_deletions(&sent_files, "would be deleted for the other machines", args)?;
-        if synced.not_reached.is_none() {
-            check_secrets(repository, &sent, global)?;
+        let received = shown(repository, &changes, Direction::Here)?;
+        check_deletions(&received, "would be deleted here", sync.args)?;
+        synced.sent.clear();
+        let is_sent = branch.is_some() && synced.not_reached.is_none() && there.as_ref() != Some(&merged);
+        if is_sent {
+            let sent = repository.differences(there.as_deref(), &merged)?;
+            synced.sent = shown(repository, &sent, Direction::There)?;
+            check_deletions(&synced.sent, "would be deleted for the other machines", sync.args)?;
+            check_secrets(repository, &merged, there.as_deref(), sync.global)?;
         }
-        synced.sent = sent_files;
-        if args.dry_run {
+        if sync.args.dry_run {
             synced.received = received;
             return Ok(());
         }
-        if let Some(local) = local.as_ref().filter(|local| repository.head.as_ref() != Some(local)) {
-            repository.adopt(local, "saddlebag: commit the changes of this machine")?;
+        if let Some(local) = local.as_ref().filter(|local| sync.repository.head.as_ref() != Some(local)) {
+            sync.repository.adopt(local, "saddlebag: commit the changes of this machine")?;
             set_changes(true, true);
         }
         if local.as_ref() != Some(&merged) {
-            receive(repository, disk, &changes)?;
-            repository.adopt(&merged, "saddlebag: merge the changes of other machines")?;
+            receive(sync.repository, sync.disk, &changes, synced)?;
+            sync.repository.adopt(&merged, "saddlebag: merge the changes of other machines")?;
             set_changes(true, true);
             synced.received.extend(received);
         }
         match &branch {
-            Some(branch) if synced.not_reached.is_none() && there.as_ref() != Some(&merged) => {
-                if push(repository, branch, &merged, synced)? {
+            Some(branch) if is_sent => {
+                if push(sync.repository, branch, &merged, synced)? {
                     return Ok(());
                 }
             }
@@ -156,65 +156,100 @@ fn lock(state: &Path) -> Result<File, Failure> {
     }
 }
 
-/// Makes a commit of what changed in the store, and does not check it out. `None` if there is nothing to commit, and no commit.
-fn local_commit(
-    repository: &Repository,
-    args: &SyncArgs,
-    global: &Global,
-    synced: &mut Synced,
-) -> Result<Option<String>, Failure> {
-    let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
-    let mut changes = Vec::new();
-    let mut left_out: Vec<LeftOut> = Vec::new();
-    for path in repository.changed()? {
-        let Some(shown) = repository.shown(&path).filter(|shown| !is_state(shown) && !is_backup(shown)) else {
+/// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
+/// commit.
+fn local_commit(sync: &Sync<'_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
+    let repository = &*sync.repository;
+    let (mut changes, mut files, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let paths: Vec<String> = repository.changed()?;
+    let filtered = repository.filtered(&paths)?;
+    for path in paths {
+        let shown = repository.shown(&path).filter(|shown| !is_state(shown) && !is_backup(shown));
+        let Some(shown) = shown.filter(|shown| repository.path(shown).is_some()) else { continue };
+        let is_copy = original_of(shown.rsplit('/').next().unwrap_or(&shown)).is_some_and(|name| !name.is_doubtful);
+        if is_copy {
             continue;
+        }
+        let content = if filtered.contains(&path) {
+            Err("a filter of git changes it; commit it with `git commit`".to_string())
+        } else {
+            content(sync, &path, &shown)
         };
-        if repository.path(&shown).is_none() {
-            continue;
-        }
-        let bytes = repository.bytes(&path);
-        if global.secrets != SecretPolicy::Allow
-            && let Some(bytes) = &bytes
-            && let Some(secret) = secrets_in(&String::from_utf8_lossy(bytes)).first()
-        {
-            let reason = format!("it has a secret ({}) in it; remove it, or use --secrets allow", secret.rule);
-            left_out.push(LeftOut { path: shown, reason });
-            continue;
-        }
-        let change = match (&bytes, repository.files.contains_key(&path)) {
-            (None, _) => ChangeKind::Deleted,
+        let bytes = match content {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                left_out.push(LeftOut { path: shown, reason });
+                continue;
+            }
+        };
+        let is_known = repository.files.contains_key(&path);
+        let change = match (&bytes, is_known) {
+            (None, false) => continue,
+            (None, true) => ChangeKind::Deleted,
             (Some(_), true) => ChangeKind::Changed,
             (Some(_), false) => ChangeKind::Added,
         };
         changes.push(FileChange { path: shown, change });
         let blob = bytes.map(|bytes| repository.blob(&path, &bytes, true)).transpose()?;
-        files.insert(path, blob);
+        files.push(FileVersion { mode: repository.mode(&path), path, blob });
     }
-    synced.left_out.retain(|left| !left_out.iter().any(|other| other.path == left.path));
+    synced.left_out.retain(|left| !left_out.iter().any(|other: &LeftOut| other.path == left.path));
     synced.left_out.extend(left_out);
+    let head = repository.head.clone();
     if files.is_empty() {
-        return Ok(repository.head.clone());
-    }
-    if !args.dry_run {
-        let staged = repository.staged(&files)?;
-        if let Some(first) = staged.first() {
-            let message = format!("changes of the same files are staged: {}", single_line(first));
-            return Err(Failure::new(
-                ErrorCode::Conflict,
-                message,
-                "commit them, or unstage them with `git restore --staged FILE`",
-            ));
-        }
+        return Ok(head);
     }
     let count = files.len();
-    let machine = global.machine.clone().unwrap_or_else(saddlebag_host::machine_name);
+    let machine = sync.global.machine.clone().unwrap_or_else(saddlebag_host::machine_name);
     let plural = if count == 1 { "" } else { "s" };
     let message = format!("Sync {count} file{plural} of memory\n\nSaddlebag-Machine: {}\n", single_line(&machine));
-    let files: Vec<(String, Option<String>)> = files.into_iter().collect();
-    let committer = committer(repository, global)?;
-    synced.committed.extend(changes);
-    repository.draft(&committer.of(&message, &files)).map(Some)
+    let committer = committer(repository, sync.global)?;
+    let parents: Vec<&str> = head.as_deref().into_iter().collect();
+    let commit = repository.draft(head.as_deref(), &parents, &files, &committer.of(&message))?;
+    if head.as_ref() != Some(&commit) {
+        synced.committed.extend(changes);
+    }
+    Ok(Some(commit))
+}
+
+/// Returns the content of a file that is to be committed; `None` if it is deleted.
+///
+/// # Errors
+///
+/// The reason why it is left out.
+fn content(sync: &Sync<'_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, String> {
+    if path.contains(char::REPLACEMENT_CHARACTER) {
+        return Err("its name is not UTF-8".into());
+    }
+    if let Err(error) = RelPath::new(shown) {
+        return Err(format!("another machine could not have its name: {error}"));
+    }
+    if !sharing::is_shared(sync.shared, shown) {
+        return Err("its scope is not shared from this machine; `setup git --share` does that".into());
+    }
+    let file = sync.repository.top.join(path);
+    let known = match fs::symlink_metadata(&file) {
+        Ok(known) => known,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("it cannot be read: {}", saddlebag_host::io_cause(&error))),
+    };
+    if !known.is_file() {
+        return Err("it is no file, but a link or a repository".into());
+    }
+    if known.len() > MAX_MERGED_BYTES as u64 {
+        return Err(format!("it has {} bytes; the limit is {MAX_MERGED_BYTES}", known.len()));
+    }
+    let bytes = fs::read(&file).map_err(|error| format!("it cannot be read: {}", saddlebag_host::io_cause(&error)))?;
+    match secret_in(&String::from_utf8_lossy(&bytes), shown, sync.global) {
+        Some(rule) => Err(format!("it has a secret ({rule}) in it; remove it, or use --secrets allow")),
+        None => Ok(Some(bytes)),
+    }
+}
+
+/// Returns the kind of a secret that a text, or the path of its file, has and must not leave the machine.
+fn secret_in(text: &str, path: &str, global: &Global) -> Option<&'static str> {
+    let found = |text: &str| secrets_in(text).first().map(|secret| secret.rule);
+    if global.secrets == SecretPolicy::Allow { None } else { found(text).or_else(|| found(path)) }
 }
 
 /// Who commits, and when.
@@ -225,8 +260,8 @@ struct Committer {
 }
 
 impl Committer {
-    fn of<'a>(&'a self, message: &'a str, files: &'a [(String, Option<String>)]) -> NewCommit<'a> {
-        NewCommit { message, author: &self.author, time: self.time, committed: self.committed, files }
+    fn of<'a>(&'a self, message: &'a str) -> NewCommit<'a> {
+        NewCommit { message, author: &self.author, time: self.time, committed: self.committed, files: &[] }
     }
 }
 
@@ -249,7 +284,10 @@ fn fetch(repository: &Repository, branch: &Branch, synced: &mut Synced) -> Resul
         &from,
     ])?;
     synced.not_reached = None;
-    if !ended.status.is_some_and(|status| status.success()) && !ended.error.contains("couldn't find remote ref") {
+    if !ended.status.is_some_and(|status| status.success()) {
+        if ended.error.contains("couldn't find remote ref") {
+            return Ok(None);
+        }
         synced.not_reached = Some(reason(&ended));
     }
     repository.commit_of(&branch.tracking())
@@ -282,13 +320,8 @@ fn reason(ended: &Ended) -> String {
 }
 
 /// Returns the commit that has the changes of both.
-fn merged(
-    repository: &Repository,
-    local: &str,
-    there: Option<&str>,
-    global: &Global,
-    synced: &mut Synced,
-) -> Result<String, Failure> {
+fn merged(sync: &Sync<'_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
+    let repository = &*sync.repository;
     let Some(there) = there else { return Ok(local.into()) };
     if repository.is_ancestor(there, local)? {
         return Ok(local.into());
@@ -296,108 +329,191 @@ fn merged(
     if repository.is_ancestor(local, there)? {
         return Ok(there.into());
     }
-    let work =
-        tempfile::tempdir().map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
-    let attributes = work.path().join("attributes");
-    let reviews = work.path().join("reviews");
-    let made = fs::write(&attributes, format!(".gitignore -merge\n{}\n", sharing::merged_by_git().join("\n")))
-        .and_then(|()| fs::create_dir(&reviews));
-    made.map_err(|error| Failure::new(ErrorCode::Storage, error.to_string(), "free some space"))?;
-    let driver = sharing::driver(&repository.root)?;
-    let (tree, unmerged) = repository.merge_tree([local, there], &driver, &attributes, (REVIEWS, &reviews))?;
-    let mut files: Vec<(String, Option<String>)> = Vec::new();
-    let mut kept: Vec<KeptReview> = kept_reviews(&reviews)?;
-    for file in &unmerged {
-        let merged = merge_unmerged(repository, file)?;
-        let blob = merged.content.map(|content| repository.store(&content)).transpose()?;
-        files.push((file.path.clone(), blob));
-        kept.extend(merged.review.map(|review| KeptReview { path: review.path, text: review.text }));
-    }
-    for review in kept {
-        if let Some(path) = repository.path(&review.path) {
-            files.push((path, Some(repository.store(review.text.as_bytes())?)));
-            if !synced.reviews.contains(&review.path) {
-                synced.reviews.push(review.path);
+    let common = repository.common_commit(local, there)?;
+    let mut sides = Sides::of(repository, common.as_deref(), local, there)?;
+    let mut files = sides.moved(repository, common.as_deref(), local, there, synced)?;
+    let Sides { ours, theirs } = sides;
+    for (path, theirs) in theirs {
+        let after = match ours.get(&path) {
+            None => FileVersion { path, mode: theirs.mode, blob: theirs.after },
+            Some(ours) if ours.after == theirs.after => continue,
+            Some(ours) => {
+                let blobs = [&theirs.before, &ours.after, &theirs.after];
+                let blob = merge_blobs(repository, &path, blobs, &mut files, synced)?;
+                let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
+                FileVersion { path, mode: mode.clone(), blob }
             }
-        }
+        };
+        files.push(after);
     }
     let message = format!("Merge the memory of another machine\n\nMerged: {there}\n");
-    let committer = committer(repository, global)?;
-    repository.draft_merge(&tree, &[&local.to_string(), &there.to_string()], &committer.of(&message, &files))
+    let committer = committer(repository, sync.global)?;
+    repository.draft(Some(local), &[local, there], &files, &committer.of(&message))
 }
 
-/// Returns the reviews that the driver kept.
-fn kept_reviews(folder: &Path) -> Result<Vec<KeptReview>, Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::new(ErrorCode::Internal, format!("a review of the driver: {error}"), "")
-    };
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| failed(&error))?
-        .iter()
-        .map(fs::DirEntry::path)
-        .collect();
-    files.sort();
-    let read = |path: &std::path::PathBuf| {
-        let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
-        serde_json::from_str(&text).map_err(|error| failed(&error))
-    };
-    files.iter().map(read).collect()
+/// What both sides changed since a common commit, by paths.
+struct Sides {
+    ours: BTreeMap<String, Difference>,
+    theirs: BTreeMap<String, Difference>,
 }
 
-/// Merges a file that the driver did not get: one side deleted it, or it is no Markdown.
-fn merge_unmerged(repository: &Repository, file: &Unmerged) -> Result<MergedFile, Failure> {
-    let by_hand = |reason: &str| {
-        let message = format!("`{}` cannot be merged: {reason}", single_line(&file.path));
-        Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`; nothing was merged")
-    };
-    if !file.is_regular {
-        return Err(by_hand("it is a link or a repository"));
+impl Sides {
+    fn of(repository: &Repository, common: Option<&str>, local: &str, there: &str) -> Result<Self, Failure> {
+        let changes = |to: &str| -> Result<BTreeMap<String, Difference>, Failure> {
+            let changes = repository.differences(common, to)?;
+            Ok(changes.into_iter().map(|change| (change.path.clone(), change)).collect())
+        };
+        Ok(Self { ours: changes(local)?, theirs: changes(there)? })
     }
-    let Some(shown) = repository.shown(&file.path) else { return Err(by_hand("it is outside of the store")) };
-    let is_ignored = shown == ".gitignore";
-    if !shown.ends_with(NOTE_SUFFIX) && !is_ignored && file.ours.is_some() && file.theirs.is_some() {
-        return Err(by_hand("both sides changed it, and it is no Markdown"));
-    }
-    let content = |blob: &Option<String>| -> Result<Option<Vec<u8>>, Failure> {
-        match blob {
-            Some(blob) => Ok(repository.contents(std::slice::from_ref(blob))?.pop()),
-            None => Ok(None),
+
+    /// Merges the files that one side moved within a scope, and the other one edited, and takes them out.
+    fn moved(
+        &mut self,
+        repository: &Repository,
+        common: Option<&str>,
+        local: &str,
+        there: &str,
+        synced: &mut Synced,
+    ) -> Result<Vec<FileVersion>, Failure> {
+        let mut files = Vec::new();
+        let Some(common) = common else { return Ok(files) };
+        for (to, is_ours) in [(local, true), (there, false)] {
+            for (old, new) in repository.moves(common, to)? {
+                let (movers, editors) = if is_ours { (&self.ours, &self.theirs) } else { (&self.theirs, &self.ours) };
+                let edited = editors.get(&old).filter(|change| change.after.is_some());
+                let (Some(edited), Some(moved)) = (edited, movers.get(&new)) else { continue };
+                if editors.contains_key(&new) || scope(&old) != scope(&new) {
+                    continue;
+                }
+                let mode = moved.mode.clone();
+                let (ours, theirs) =
+                    if is_ours { (&moved.after, &edited.after) } else { (&edited.after, &moved.after) };
+                let blob = merge_blobs(repository, &new, [&edited.before, ours, theirs], &mut files, synced)?;
+                files.push(FileVersion { path: old.clone(), mode: mode.clone(), blob: None });
+                files.push(FileVersion { path: new.clone(), mode, blob });
+                for path in [&old, &new] {
+                    self.ours.remove(path);
+                    self.theirs.remove(path);
+                }
+            }
         }
+        Ok(files)
+    }
+}
+
+/// Returns the folder of the project or of the owner that a path is in; none for the notebook in the root.
+fn scope(path: &str) -> Option<(&str, &str)> {
+    let mut parts = path.split('/');
+    let first = parts.next().filter(|first| SCOPE_FOLDERS.contains(first))?;
+    Some((first, parts.next()?))
+}
+
+/// Merges a file that both sides changed: its blobs are the common one, ours and theirs. A review is added to the files.
+fn merge_blobs(
+    repository: &Repository,
+    path: &str,
+    blobs: [&Option<String>; 3],
+    files: &mut Vec<FileVersion>,
+    synced: &mut Synced,
+) -> Result<Option<String>, Failure> {
+    let content = |blob: &Option<String>| -> Result<Option<Vec<u8>>, Failure> {
+        Ok(blob
+            .as_ref()
+            .map(|blob| repository.contents(std::slice::from_ref(blob)))
+            .transpose()?
+            .and_then(|mut all| all.pop()))
     };
-    let sides =
-        MergeSides { ancestor: content(&file.ancestor)?, ours: content(&file.ours)?, theirs: content(&file.theirs)? };
-    if is_ignored && sides.ours.is_some() && sides.theirs.is_some() {
-        let content = Some(sharing::merge_ignored(&sides)?);
-        return Ok(MergedFile { content, ..MergedFile::default() });
+    let [ancestor, ours, theirs] = blobs;
+    let sides = MergeSides { ancestor: content(ancestor)?, ours: content(ours)?, theirs: content(theirs)? };
+    let by_hand = |reason: &str| {
+        let message = format!("`{}` cannot be merged: {reason}", single_line(path));
+        Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`")
+    };
+    let Some(shown) = repository.shown(path) else { return Err(by_hand("it is outside of the store")) };
+    let both = sides.ours.is_some() && sides.theirs.is_some();
+    let merged = match shown.as_str() {
+        ".gitignore" if both => MergedFile { content: Some(sharing::merge_ignored(&sides)), ..MergedFile::default() },
+        sharing::REJECTIONS if both => {
+            let text =
+                |side: &Option<Vec<u8>>| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned();
+            let united = unite_rejections(&text(&sides.ours), &text(&sides.theirs), |_| true);
+            MergedFile { content: Some(united.into_bytes()), ..MergedFile::default() }
+        }
+        shown if both && !shown.ends_with(NOTE_SUFFIX) => {
+            return Err(by_hand("both sides changed it, and it is no Markdown"));
+        }
+        shown => merge(shown, &sides).map_err(|error| by_hand(&Failure::from(error).message))?,
+    };
+    if let Some(review) = merged.review {
+        if let Some(path) = repository.path(&review.path) {
+            let blob = Some(repository.store(review.text.as_bytes())?);
+            files.push(FileVersion { mode: repository.mode(&path), path, blob });
+        }
+        if !synced.reviews.contains(&review.path) {
+            synced.reviews.push(review.path);
+        }
     }
-    // Without an ancestor, the file is new on one side.
-    if sides.ancestor.is_none() && (sides.ours.is_none() || sides.theirs.is_none()) {
-        let content = sides.ours.or(sides.theirs);
-        return Ok(MergedFile { content, ..MergedFile::default() });
-    }
-    Ok(merge(&shown, &sides)?)
+    merged.content.map(|content| repository.store(&content)).transpose()
+}
+
+/// Where changes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Here,
+    There,
 }
 
 /// Returns the files of the store among differences.
 ///
 /// # Errors
 ///
-/// A file is outside of the store, or no regular file, or belongs to the state of a machine.
-fn shown(repository: &Repository, changes: &[Difference]) -> Result<Vec<FileChange>, Failure> {
+/// A file is outside of the store, or no regular file, or belongs to the state of a machine, or cannot be here.
+fn shown(repository: &Repository, changes: &[Difference], direction: Direction) -> Result<Vec<FileChange>, Failure> {
+    let is_here = direction == Direction::Here;
+    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
+    let filtered = if is_here { repository.filtered(&paths)? } else { BTreeSet::new() };
+    let blobs: Vec<String> = changes.iter().filter_map(|change| change.after.clone()).collect();
+    let is_blob = |change: &&Difference| !change.mode.starts_with("160");
+    let blobs = if changes.iter().all(|change| is_blob(&change)) { blobs } else { Vec::new() };
+    let sizes: BTreeMap<&String, u64> = blobs.iter().zip(repository.sizes(&blobs)?).collect();
     let mut files = Vec::new();
     for change in changes {
         let path = single_line(&change.path);
         let refused = |reason: &str, help: &str| Failure::new(ErrorCode::Conflict, format!("`{path}` {reason}"), help);
         let Some(shown) = repository.shown(&change.path) else {
-            return Err(refused(
-                "is outside of the store, and other machines changed it",
-                "run `git pull`, which merges memory too",
-            ));
+            return Err(match direction {
+                Direction::Here => refused(
+                    "is outside of the store, and other machines changed it",
+                    "run `git pull`, which merges memory too",
+                ),
+                Direction::There => {
+                    refused("is outside of the store, and would be sent", "send it with `git push` first")
+                }
+            });
         };
         if change.after.is_some() && (is_state(&shown) || !change.mode.starts_with("100")) {
-            let help = "another machine has committed it: remove it from the repository there";
+            let help = match direction {
+                Direction::Here => "another machine has committed it: remove it from the repository there",
+                Direction::There => "remove it from the repository with `git rm --cached`",
+            };
             return Err(refused("is no file of memory, but a link or the state of a machine", help));
+        }
+        if is_here && change.after.is_some() {
+            let help = "rename it or make it smaller on the other machine";
+            if let Err(error) = RelPath::new(shown.clone()) {
+                return Err(refused(&format!("cannot be a file here: {error}"), help));
+            }
+            if change
+                .after
+                .as_ref()
+                .and_then(|blob| sizes.get(blob))
+                .is_some_and(|size| *size > MAX_MERGED_BYTES as u64)
+            {
+                return Err(refused(&format!("has more than {MAX_MERGED_BYTES} bytes"), help));
+            }
+            if filtered.contains(&change.path) {
+                return Err(refused("is changed by a filter of git", "run `git pull`, which merges memory too"));
+            }
         }
         let kind = match (&change.before, &change.after) {
             (None, _) => ChangeKind::Added,
@@ -423,21 +539,19 @@ fn check_deletions(files: &[FileChange], what: &str, args: &SyncArgs) -> Result<
     Err(Failure::new(ErrorCode::NeedsConfirmation, message, help))
 }
 
-/// Refuses to send files with secrets.
-fn check_secrets(repository: &Repository, sent: &[Difference], global: &Global) -> Result<(), Failure> {
+/// Refuses to send commits with secrets, also if a later commit has removed them.
+fn check_secrets(repository: &Repository, commit: &str, there: Option<&str>, global: &Global) -> Result<(), Failure> {
     if global.secrets == SecretPolicy::Allow {
         return Ok(());
     }
-    let new: Vec<&Difference> = sent.iter().filter(|change| change.after.is_some()).collect();
-    let blobs: Vec<String> = new.iter().filter_map(|change| change.after.clone()).collect();
-    for (change, content) in new.iter().zip(repository.contents(&blobs)?) {
-        if let Some(secret) = secrets_in(&String::from_utf8_lossy(&content)).first() {
-            let message = format!(
-                "`{}` has a secret ({}) in it, and would leave this machine",
-                single_line(&change.path),
-                secret.rule
-            );
-            let help = "remove it; it may also be in earlier commits. --secrets allow sends it";
+    let new = repository.new_blobs(commit, there)?;
+    let blobs: Vec<String> = new.iter().map(|(blob, _)| blob.clone()).collect();
+    for ((_, path), content) in new.iter().zip(repository.contents(&blobs)?) {
+        if let Some(rule) = secret_in(&String::from_utf8_lossy(&content), path, global) {
+            let path = single_line(path);
+            let message = format!("a commit has `{path}` with a secret ({rule}) in it, and would leave this machine");
+            let help =
+                "take the secret out of the commits that were not sent, with `git rebase -i`; --secrets allow sends it";
             return Err(Failure::new(ErrorCode::Secret, message, help));
         }
     }
@@ -445,7 +559,12 @@ fn check_secrets(repository: &Repository, sent: &[Difference], global: &Global) 
 }
 
 /// Writes the merged files. A file that somebody has changed meanwhile is merged with that change, and is committed by the next run.
-fn receive(repository: &Repository, disk: &mut Disk, changes: &[Difference]) -> Result<(), Failure> {
+fn receive(
+    repository: &Repository,
+    disk: &mut Disk,
+    changes: &[Difference],
+    synced: &mut Synced,
+) -> Result<(), Failure> {
     let blobs: Vec<String> =
         changes.iter().flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
     let mut contents = repository.contents(&blobs)?.into_iter();
@@ -457,7 +576,7 @@ fn receive(repository: &Repository, disk: &mut Disk, changes: &[Difference]) -> 
             let message = format!("the path `{}` is not possible here: {error}", single_line(&shown));
             Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
         })?;
-        receive_one(disk, &path, before, after)?;
+        receive_one(disk, &path, before, after, synced)?;
     }
     Ok(())
 }
@@ -467,8 +586,9 @@ fn receive_one(
     path: &RelPath,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
+    synced: &mut Synced,
 ) -> Result<(), Failure> {
-    for _ in 0..MERGES {
+    for _ in 0..ATTEMPTS {
         let known = disk.read(path)?;
         let now = known.as_ref().map(|known| known.bytes.clone());
         if now == after {
@@ -480,7 +600,8 @@ fn receive_one(
             let sides = MergeSides { ancestor: before.clone(), ours: now.clone(), theirs: after.clone() };
             let merged = merge(path.as_str(), &sides)?;
             if let Some(review) = &merged.review {
-                super::copies::write_review(disk, &review.path, &review.text)?;
+                write_review(disk, &review.path, &review.text)?;
+                synced.reviews.push(review.path.clone());
             }
             merged.content
         };
@@ -488,6 +609,6 @@ fn receive_one(
             return Ok(());
         }
     }
-    let message = format!("`{}` was changed {MERGES} times meanwhile", single_line(path.as_str()));
+    let message = format!("`{}` was changed {ATTEMPTS} times meanwhile", single_line(path.as_str()));
     Err(Failure::new(ErrorCode::Contention, message, "run this again"))
 }

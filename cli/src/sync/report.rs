@@ -20,7 +20,7 @@ pub(crate) struct Synced {
     pub(super) committed: Vec<FileChange>,
     /// Files that others changed, and that were changed here.
     pub(super) received: Vec<FileChange>,
-    /// Files that were sent, or will be with the next run.
+    /// Files that were sent.
     pub(super) sent: Vec<FileChange>,
     /// Files with parts that both sides changed. They wait in the inbox.
     pub(super) reviews: Vec<String>,
@@ -93,7 +93,7 @@ impl Synced {
         if !self.received.is_empty() {
             parts.push(format!("{} received", files(self.received.len())));
         }
-        if !self.sent.is_empty() && self.not_reached.is_none() {
+        if !self.sent.is_empty() {
             parts.push(format!("{} sent", files(self.sent.len())));
         }
         let parts = if parts.is_empty() { "everything is up to date".to_string() } else { parts.join(", ") };

@@ -252,13 +252,97 @@ fn only_marked_scopes_leave_the_machine_and_marks_of_both_are_kept() {
     let synced = machines.sync("a");
     assert_eq!(paths(&synced, "received"), [".gitignore", "of-b.md"], "{synced}");
     let ignored = fs::read_to_string(machines.root("a").join(".gitignore")).expect("read");
+    let project = machines.store.memory.trim_end_matches('/');
+    assert!(ignored.contains("# shared: projects/user") && ignored.contains(&format!("# shared: {project}")));
+    // The mark of b does not send the notes of a, nor does an ignore file that b has made open.
+    assert_eq!(paths(&machines.sync("a"), "sent"), [] as [&str; 0]);
+    let open = ignored.lines().filter(|line| line.starts_with('#')).collect::<Vec<_>>().join("\n");
+    fs::write(machines.root("b").join(".gitignore"), format!("{open}\n")).expect("written");
+    machines.sync("b");
+    machines.sync("a");
+    let synced = machines.run("a", &["sync"]).exits(0);
     assert!(
-        ignored.contains("# shared: projects/user")
-            && ignored.contains(&format!("# shared: {}", machines.store.memory.trim_end_matches('/')))
+        synced.stderr.contains("everywhere.md") && synced.stderr.contains("not shared from this machine"),
+        "{synced:?}"
     );
-    // Now the notes for all projects of a are shared, too; the entries are not.
-    let synced = machines.sync("a");
-    assert_eq!(paths(&synced, "sent"), ["everywhere.md"], "{synced}");
+    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("everywhere.md"));
+    machines.run("a", &["setup", "git", "--share", "user", "--yes"]).exits(0);
+    assert!(paths(&machines.sync("a"), "sent").contains(&"everywhere.md".to_string()));
+}
+
+#[test]
+fn what_one_machine_cannot_have_is_left_out_by_the_other() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.put("a", "notes/large.md", &"A line of text.\n".repeat(300_000));
+    machines.put("a", "notes/good.md", "Good.\n");
+    #[cfg(unix)]
+    {
+        machines.put("a", "notes/a\\b.md", "Backslash.\n");
+        machines.put("a", "notes/a\nb.md", "Two lines.\n");
+        std::os::unix::fs::symlink("/etc/hosts", machines.file("a", "notes/link.md")).expect("a link");
+    }
+    let synced = machines.run("a", &["sync"]).exits(0);
+    assert!(synced.stderr.contains("large.md: it has 4800000 bytes"), "{synced:?}");
+    assert!(synced.stdout.contains("1 file committed, 1 file sent"), "{synced:?}");
+    assert_eq!(paths(&machines.sync("b"), "received"), ["good.md"]);
+    let commits = machines.git("hub", &["rev-list", "--count", "main"]);
+    for name in ["a", "b", "a"] {
+        machines.sync(name);
+    }
+    assert_eq!(machines.git("hub", &["rev-list", "--count", "main"]), commits, "no empty commits");
+}
+
+#[test]
+fn a_note_that_one_side_renamed_and_the_other_edited_has_both_changes() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Port", "The port is 5432.\n\nIt is open.\n\nIt was closed."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["move", "Port", "Harbour"]).exits(0);
+    machines.run("b", &["edit", "Port", "--old", "It is open.", "--new", "It is open at night."]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let notes: Vec<_> =
+        machines.tree("b").into_iter().filter(|(path, _)| path.to_string_lossy().contains("facts")).collect();
+    assert!(notes.len() == 1 && notes[0].1.contains("at night") && notes[0].1.contains("Harbour"), "{notes:?}");
+}
+
+#[test]
+fn a_secret_that_was_committed_and_removed_again_is_not_sent() {
+    let Some(machines) = Machines::sharing(&["a"]) else { return };
+    machines.put("a", "notes/key.md", &format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"));
+    machines.git("a", &["add", "--all"]);
+    machines.git("a", &["commit", "--quiet", "-m", "by hand"]);
+    machines.put("a", "notes/key.md", "token: gone\n");
+    machines.run("a", &["sync"]).exits(3).complains("a commit has").complains("git rebase -i");
+    assert!(!machines.git("hub", &["log", "-p", "main"]).contains("ghp_"));
+}
+
+#[test]
+fn a_run_that_was_killed_at_any_moment_is_completed_by_the_next() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let mut random = fastrand::Rng::with_seed(7);
+    for round in 0..12 {
+        for name in ["a", "b"] {
+            machines.run(name, &["remember", &format!("Note {name} {round}"), "A text."]).exits(0);
+            machines.run(name, &["write", "scratchpad", &format!("- [ ] {name} {round}")]).exits(0);
+        }
+        machines.sync("a");
+        let mut killed =
+            machines.command("b", &["sync"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+        std::thread::sleep(std::time::Duration::from_millis(random.u64(5..180)));
+        let _ = killed.kill();
+        killed.wait().expect("ended");
+        // git itself leaves a lock if it is killed; here only the program is.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        machines.run("b", &["write", "scratchpad", &format!("- [ ] b again {round}")]).exits(0);
+        machines.settle(&["b", "a"]);
+        let (a, b) = (machines.tree("a"), machines.tree("b"));
+        assert_eq!(a, b, "round {round}");
+        let all: String = a.into_values().collect();
+        for line in [format!("- [ ] a {round}\n"), format!("- [ ] b {round}\n"), format!("- [ ] b again {round}\n")] {
+            assert_eq!(all.matches(&line).count(), 1, "{line} in round {round}: {all}");
+        }
+    }
 }
 
 #[test]
@@ -268,7 +352,9 @@ fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
     for (title, user) in [("Report", ""), ("Secret plan", "--user")] {
         let scope: Vec<&str> = [user].into_iter().filter(|word| !word.is_empty()).collect();
         let text = if user.is_empty() { value } else { "The plan of another scope stays here." };
-        machines.run("a", &[&scope[..], &["remember", title, text, "--provenance", "tool"]].concat()).exits(0);
+        machines
+            .run("a", &[&scope[..], &["--scope", "all", "remember", title, text, "--provenance", "tool"]].concat())
+            .exits(0);
         let waiting = machines.run("a", &[&scope[..], &["--json", "list", "--pending"]].concat()).exits(0).json();
         let name = waiting["items"][0]["name"].as_str().expect("a name");
         let reject = ["memory", "reject", name, "--for-good"];
@@ -292,7 +378,7 @@ fn a_secret_stays_here_and_many_deletions_need_a_word() {
     // Committed by hand, it is not sent either.
     machines.git("a", &["add", "--all"]);
     machines.git("a", &["commit", "--quiet", "-m", "by hand"]);
-    machines.run("a", &["sync"]).exits(3).complains("has a secret").complains("--secrets allow");
+    machines.run("a", &["sync"]).exits(3).complains("a secret").complains("--secrets allow");
     machines.git("a", &["reset", "--quiet", "--hard", "HEAD~1"]);
 
     for number in 0..12 {
@@ -318,6 +404,7 @@ fn it_works_offline_and_goes_on_later() {
     fs::rename(machines.root("hub"), machines.root("away")).expect("moved");
     let synced = machines.run("a", &["sync"]).exits(1);
     assert!(synced.stdout.starts_with("1 file committed; origin/main was not reached"), "{synced:?}");
+    assert!(!synced.stdout.contains("sent"), "{synced:?}");
     assert!(synced.stderr.contains("run this again"), "{synced:?}");
     fs::rename(machines.root("away"), machines.root("hub")).expect("moved back");
     assert_eq!(paths(&machines.sync("a"), "sent"), ["offline.md"]);
@@ -425,17 +512,19 @@ fn conflict_copies_of_other_tools_are_merged_with_the_version_that_both_had() {
     for name in ["plan.sync-conflict-20260530-101112-ABCDEF7.md", "plan (Eva's conflicted copy 2026-05-30).md"] {
         store.put(&format!("facts/{name}"), &theirs);
     }
+    let second = "facts/plan.sync-conflict-20260530-101112-ABCDEF7.sync-conflict-20260530-111112-ABCDEF8.md";
+    store.put(second, &theirs);
     // A file of its own, whose name looks like a copy of iCloud, and one that is a copy.
     store.put("notes/week.md", "# Week\n\nWork on the ditch.\n");
     store.put("notes/week 2.md", "# Second week\n\nWork on the pond.\n");
     store.put("notes/month.md", "# Month\n\nThe pond is done.\n");
     store.put("notes/month 2.md", "# Month\n\nThe pond is done.\n\nThe ditch, too.\n");
     let dry = store.run(&["sync", "--dry-run"]).exits(0).stdout;
-    assert!(dry.contains("3 files merged with its conflict copy"), "{dry}");
+    assert!(dry.contains("4 files merged with its conflict copy"), "{dry}");
     assert!(store.file("facts/plan.sync-conflict-20260530-101112-ABCDEF7.md").exists());
     let synced = store.run(&["--json", "sync"]).exits(0).json();
     let copies = synced["copies"].as_array().expect("a list");
-    assert_eq!(copies.len(), 3, "{synced}");
+    assert_eq!(copies.len(), 4, "{synced}");
     assert!(copies.iter().all(|copy| copy["conflicts"] == 0), "{synced}");
     let plan = store.text("facts/plan.md");
     assert!(plan.contains("narrow and deep ditch.\n\nThen we keep the old pond.\n\nLast we rest."), "{plan}");

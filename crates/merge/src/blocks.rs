@@ -71,10 +71,9 @@ impl<'a> Body<'a> {
             let class = if is_code { Class::Paragraph } else { Class::of(line) };
             let continues = match found.last() {
                 Some(_) if is_code && was_code => true,
-                Some(&(.., before)) if is_open && !is_code && !was_code => match (before, class) {
-                    (Class::Paragraph | Class::Item, Class::Paragraph) => true,
-                    _ => false,
-                },
+                Some(&(.., before)) if is_open && !is_code && !was_code => {
+                    matches!((before, class), (Class::Paragraph | Class::Item, Class::Paragraph))
+                }
                 _ => false,
             };
             let end = begin + line.len();

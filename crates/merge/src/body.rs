@@ -1,5 +1,6 @@
 //! [`merge_bodies`]: the three-way merge of texts by blocks.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -51,6 +52,8 @@ struct Merge<'a> {
     sides: [Body<'a>; 3],
     /// For each block of the base, its place in one, and in other.
     of_base: [Vec<Option<usize>>; 2],
+    /// Texts of the base.
+    base_texts: HashSet<&'a str>,
 }
 
 /// A block that a side made of a block of the base.
@@ -82,7 +85,8 @@ impl<'a> Merge<'a> {
             }
             places
         });
-        Self { kind, sides, of_base }
+        let base_texts = base.texts().collect();
+        Self { kind, sides, of_base, base_texts }
     }
 
     fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
@@ -201,7 +205,7 @@ impl<'a> Merge<'a> {
             for place in chunk.blocks.clone() {
                 let Some(block) = self.block(side, place) else { continue };
                 // A text of the base that is at another place was moved.
-                if self.is_of_base(block.text) {
+                if self.base_texts.contains(block.text) {
                     continue;
                 }
                 let words = Words::of(block.text);
@@ -212,10 +216,6 @@ impl<'a> Merge<'a> {
             }
         }
         edits
-    }
-
-    fn is_of_base(&self, text: &str) -> bool {
-        self.sides[BASE].blocks.iter().any(|block| block.text == text)
     }
 
     /// Finds paragraphs that both sides changed. An edit of a paragraph that the other side deleted is taken out of the chunks.
@@ -232,14 +232,21 @@ impl<'a> Merge<'a> {
                     .collect()
             });
         }
-        let mut edits_of_deleted: Vec<(usize, usize)> = Vec::new();
+        let mut edits_of_deleted: HashSet<(usize, usize)> = HashSet::new();
+        let by_origin = edits.each_ref().map(|edits| {
+            let mut by_origin: HashMap<usize, Vec<&Edit<'_>>> = HashMap::new();
+            for edit in edits {
+                by_origin.entry(edit.in_base).or_default().push(edit);
+            }
+            by_origin
+        });
         for in_base in base {
             if self.place(1, in_base).is_some() || self.place(2, in_base).is_some() {
                 continue;
             }
             let Some(block) = self.block(BASE, in_base) else { continue };
             let [of_one, of_other] =
-                [0, 1].map(|side| edits[side].iter().filter(|edit| edit.in_base == in_base).collect::<Vec<_>>());
+                by_origin.each_ref().map(|edits| edits.get(&in_base).map(Vec::as_slice).unwrap_or_default());
             let text = |edits: &[&Edit<'_>]| -> Option<String> {
                 let texts: Vec<&str> = edits.iter().map(|edit| edit.text).collect();
                 (!texts.is_empty()).then(|| texts.join("\n\n"))
@@ -249,22 +256,23 @@ impl<'a> Merge<'a> {
             };
             match (of_one.is_empty(), of_other.is_empty()) {
                 (true, true) => continue,
-                (false, false) if is_part(&of_one, &of_other) || is_part(&of_other, &of_one) => continue,
+                (false, false) if is_part(of_one, of_other) || is_part(of_other, of_one) => continue,
                 (false, false) => {}
-                _ => edits_of_deleted.extend(of_one.iter().chain(&of_other).map(|edit| (edit.side, edit.place))),
+                _ => edits_of_deleted.extend(of_one.iter().chain(of_other).map(|edit| (edit.side, edit.place))),
             }
             conflicts.push(Conflict {
                 part: Part::Paragraph,
                 base: Some(block.text.into()),
-                ours: text(&of_one),
-                theirs: text(&of_other),
+                ours: text(of_one),
+                theirs: text(of_other),
             });
         }
         for (side, chunks) in (1..).zip(chunks.iter_mut()) {
             let edits = edits.get(side - 1).map(Vec::as_slice).unwrap_or_default();
+            let origins: HashMap<usize, usize> = edits.iter().map(|edit| (edit.place, edit.in_base)).collect();
             let whole = core::mem::take(chunks);
             for Chunk { replaced, blocks } in whole {
-                let origin = |place: usize| edits.iter().find(|edit| edit.place == place).map(|edit| edit.in_base);
+                let origin = |place: usize| origins.get(&place).copied();
                 let is_edited = blocks.clone().any(|place| origin(place).is_some());
                 let mut next = replaced.start;
                 for place in blocks {
@@ -292,12 +300,23 @@ impl<'a> Merge<'a> {
             };
             chunks.iter().flat_map(place).collect::<Vec<_>>()
         });
-        // The same text below another heading is another text.
-        let texts = |inserted: &[Inserted]| -> Vec<String> {
-            inserted.iter().map(|inserted| self.with_heading(inserted.side, inserted.place)).collect()
+        // The same text below another heading, or in another entry of a log, is another text.
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut texts = |inserted: &[Inserted], side: usize| -> Vec<String> {
+            let sections = self.sections(side, &mut numbers);
+            let text = |inserted: &Inserted| {
+                let section = sections.get(inserted.place).copied().unwrap_or_default();
+                let block = self.block(side, inserted.place);
+                format!("{section}\n{}", block.map_or("", |block| block.text))
+            };
+            inserted.iter().map(text).collect()
         };
         let (mut from_one, mut from_other) = (0, 0);
-        let (texts_one, texts_other) = (texts(&one), texts(&other));
+        let (texts_one, texts_other) = if one.is_empty() || other.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            (texts(&one, 1), texts(&other, 2))
+        };
         let common = matching(texts_one.iter().map(String::as_str), texts_other.iter().map(String::as_str));
         let between = |list: &'_ [Inserted], part: Range<usize>| list.get(part).unwrap_or_default().to_vec();
         for (in_one, in_other) in common {
@@ -309,21 +328,32 @@ impl<'a> Merge<'a> {
         self.interleave(&between(&one, from_one..one.len()), &between(&other, from_other..other.len()), elements);
     }
 
-    /// Returns a block with the heading above it; in a log with the whole entry.
-    fn with_heading(&self, side: usize, place: usize) -> String {
-        let is_heading = |place: usize| self.block(side, place).is_some_and(|block| block.class == Class::Heading);
-        let begin = (0..=place).rev().find(|place| is_heading(*place));
-        let text = |place: usize| self.block(side, place).map_or("", |block| block.text);
-        let mut texts = Vec::from([text(place)]);
-        match (self.kind, begin) {
-            (Kind::Note, Some(begin)) if begin != place => texts.push(text(begin)),
-            (Kind::Log, Some(begin)) => {
-                let end = (begin + 1..self.length(side)).find(|place| is_heading(*place));
-                texts.extend((begin..end.unwrap_or(self.length(side))).map(text));
+    /// Returns for each block of a side the number of its heading, or in a log of its whole entry. Equal ones have one number.
+    fn sections(&self, side: usize, numbers: &mut HashMap<String, usize>) -> Vec<usize> {
+        let blocks = self.sides.get(side).map(|side| side.blocks.as_slice()).unwrap_or_default();
+        let mut sections = Vec::with_capacity(blocks.len());
+        let is_heading = |block: &Block<'_>| block.class == Class::Heading;
+        let mut rest = blocks;
+        while !rest.is_empty() {
+            let after_first = rest.get(1..).unwrap_or_default();
+            let length = after_first.iter().position(is_heading).map_or(rest.len(), |length| length + 1);
+            let (section, later) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            rest = later;
+            let heading = section.first().filter(|first| is_heading(first));
+            let name = match (self.kind, heading) {
+                (_, None) => String::new(),
+                (Kind::Note, Some(heading)) => heading.text.into(),
+                (Kind::Log, Some(_)) => section.iter().flat_map(|block| [block.text, "\n"]).collect(),
+            };
+            let next = numbers.len();
+            let number = *numbers.entry(name).or_insert(next);
+            for block in section {
+                // A heading of a note is compared by its text alone.
+                let is_alone = self.kind == Kind::Note && is_heading(block);
+                sections.push(if is_alone { usize::MAX } else { number });
             }
-            _ => {}
         }
-        texts.join("\n")
+        sections
     }
 
     /// Adds insertions that have nothing in common.

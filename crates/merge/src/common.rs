@@ -14,7 +14,7 @@ const MOST_VERSIONS: usize = 500;
 /// Returns the newest of some versions that both texts probably come from, as its position; `None` if none is known.
 ///
 /// `versions` are those that one machine saw, the oldest first. A text comes from a version if it has a paragraph of the oldest one,
-/// and at least half of the paragraphs that each later version up to this one added, as far as they are still there. So what only one
+/// and all paragraphs that each later version up to this one added, as far as they are still there. So what only one
 /// machine added is never taken for something that the other one deleted. A version that is too old loses nothing, only a deletion
 /// may not be seen. A version that equals one of the texts is not looked at, because both were changed since.
 #[must_use]
@@ -43,7 +43,7 @@ pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usi
                 }
                 let has_oldest = counts.first().is_some_and(|(all, kept)| *all == 0 || *kept > 0);
                 let has_something = version.is_empty() || counts.iter().any(|(_, kept)| *kept > 0);
-                has_oldest && has_something && counts.iter().skip(1).all(|(all, kept)| 2 * kept >= *all)
+                has_oldest && has_something && counts.iter().skip(1).all(|(all, kept)| kept == all)
             })
     };
     let newest = paragraphs_of.iter().enumerate().rev().find(is_common);

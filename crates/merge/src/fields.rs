@@ -163,7 +163,15 @@ fn merge_field(
         };
         if let Some(items) = merge_sets(of_base, of_one, of_other) {
             let items: Vec<_> = items.iter().map(|item| yaml_scalar(item)).collect();
-            return Some(format!("{key}: [{}]\n", items.join(", ")));
+            let mut lines = format!("{key}: [{}]\n", items.join(", "));
+            for comment in in_one.into_iter().chain(in_other).flat_map(str::lines).filter(|line| line.starts_with('#'))
+            {
+                if !lines.lines().any(|line| line == comment) {
+                    lines.push_str(comment);
+                    lines.push('\n');
+                }
+            }
+            return Some(lines);
         }
     }
     let text = |lines: Option<&str>| lines.map(|lines| lines.trim_end().to_string());

@@ -10,6 +10,9 @@ pub(crate) const CHANGED: [&str; 3] = ["updated", "updated_at", "modified"];
 /// Fields with the time of the creation.
 pub(crate) const CREATED: [&str; 2] = ["created", "created_at"];
 
+/// Most fields that are merged one by one. More are one value, so that the time stays short.
+const MOST_FIELDS: usize = 500;
+
 /// A field of the frontmatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
@@ -68,10 +71,16 @@ impl<'a> Head<'a> {
         head
     }
 
-    /// Returns true if each key of the frontmatter has its own lines, and the YAML is valid.
+    /// Returns true if each key of the frontmatter has its own lines, none is there twice, and the YAML is valid.
     pub(crate) fn is_plain(&self) -> bool {
-        let named = self.fields.iter().filter(|field| !field.key.is_empty()).count();
-        self.frontmatter.problem.is_none() && named == self.frontmatter.entries.len()
+        let mut keys: Vec<String> =
+            self.fields.iter().filter(|field| !field.key.is_empty()).map(|field| field.key.to_lowercase()).collect();
+        let entries = &self.frontmatter.entries;
+        let is_same = keys.iter().eq(entries.iter().map(|(key, _)| key));
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        self.frontmatter.problem.is_none() && is_same && keys.len() == count && count <= MOST_FIELDS
     }
 
     /// Returns the lines of a field.

@@ -124,6 +124,43 @@ fn frontmatter_is_merged_by_field() {
     let expected =
         "---\ntitle: The plan\ntags: [b, c, d]\nupdated: 2026-05-03T00:00:00Z\nmine: 1\n---\n\nText.\n\nMore.\n";
     clean(note(base, ours, theirs), expected);
+    let base = "---\ntags: [a]\n# mine\nother: 1\n---\n\nText.\n";
+    let expected = "---\ntags: [a, b, c]\n# mine\nother: 1\n---\n\nText.\n";
+    clean(note(base, &base.replace("[a]", "[a, b]"), &base.replace("[a]", "[a, c]")), expected);
+}
+
+#[test]
+fn fields_whose_keys_differ_in_case_are_both_kept() {
+    let base = "---\nTitle: A\ntitle: B\n---\n\nText.\n";
+    clean(note(base, &base.replace("Text.", "Text.\n\nOurs."), base), &base.replace("Text.", "Text.\n\nOurs."));
+    let (ours, theirs) = (base.replace("Text.", "Ours.\n\nText."), base.replace("Text.", "Text.\n\nTheirs."));
+    clean(note(base, &ours, &theirs), &base.replace("Text.", "Ours.\n\nText.\n\nTheirs."));
+}
+
+#[test]
+fn large_texts_are_merged_in_time() {
+    let lines = |mark: &str, count: usize| -> String {
+        let line = |number: usize| std::format!("- item {number} {}\n", if number % 2 == 0 { mark } else { "" });
+        (0..count).map(line).collect()
+    };
+    let begun = std::time::Instant::now();
+    let base = lines("base", 40_000);
+    note(&base, &lines("ours", 40_000), &base);
+    let merged = merge(
+        Kind::Note,
+        Sides { base: Some(&base), ours: Some(&lines("ours", 40_000)), theirs: Some(&lines("theirs", 40_000)) },
+    );
+    assert!(merged.text.is_some_and(|text| text.contains("item 39998 ours") && text.contains("item 39998 theirs")));
+    let entry = |mark: &str| std::format!("\n### 10:00 — x\n{}", lines(mark, 20_000));
+    let _ = merge(Kind::Log, Sides { base: None, ours: Some(&entry("ours")), theirs: Some(&entry("theirs")) });
+    let log = |mark: &str| -> String {
+        (0..10_000).map(|n| std::format!("\n### 10:{:02} — {mark}{n}\nText.\n", n % 60)).collect()
+    };
+    let _ = merge(Kind::Log, Sides { base: Some("\n### 09:00 — a\n"), ours: Some(&log("a")), theirs: Some(&log("b")) });
+    let field = |mark: &str| -> String { (0..4_000).map(|n| std::format!("f{n}: {mark}\n")).collect() };
+    let note = |mark: &str| std::format!("---\n{}---\n\nText.\n", field(mark));
+    let _ = merge(Kind::Note, Sides { base: Some(&note("a")), ours: Some(&note("b")), theirs: Some(&note("c")) });
+    assert!(begun.elapsed().as_secs() < 60, "it took {:?}", begun.elapsed());
 }
 
 #[test]
