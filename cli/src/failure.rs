@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Done,
     /// Nothing was found.
     Nothing,
-    /// A part of the work is left: a text that should be removed, or a machine that was not reached.
+    /// A part of the work is left: something that should be removed, or a machine that was not reached.
     Left,
     /// The command line is invalid.
     Usage,

@@ -98,7 +98,7 @@ pub(super) fn check_items(verb: &str, items: &[ApproveItem]) -> Result<(), Error
 /// Writes the time of the approval into the file, if it still has the version that the person looked at.
 async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     if item.source.as_deref().is_some_and(|source| source.starts_with(REVIEW_SOURCE)) {
-        let message = "it shows what a merge found, and is no memory: change the file that it names, then reject it";
+        let message = "it shows what a merge found, and is not memory: change the file that it names, then reject it";
         return Err(Error::new(ErrorCode::NotPermitted, message, "reject it"));
     }
     let stale = || stale(&item.version);

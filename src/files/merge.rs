@@ -131,8 +131,8 @@ pub fn common_version(versions: &[Vec<u8>], ours: &[u8], theirs: &[u8]) -> Resul
     Ok(saddlebag_merge::common_version(&texts, &ours, &theirs).and_then(|place| u32::try_from(place).ok()))
 }
 
-/// Returns a merged text with the provenance that it must have: if a text of one side waits for approval, or would without one, a
-/// text that is not that of a side waits too.
+/// Returns a merged text with the provenance that it must have: if the text of one side waits for approval, the result
+/// waits too, unless it is the text of a side.
 fn untrusted(text: String, ours: Option<&str>, theirs: Option<&str>) -> String {
     let sides = [ours, theirs];
     let waiting = sides.into_iter().flatten().filter_map(|side| TrustState::from_text(side).unapproved());

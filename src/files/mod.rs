@@ -3,7 +3,7 @@
 //! The files are the Markdown files directly in the root, the files of the project that are not hidden, and the files
 //! of the entries that the memory was opened for. Commands cannot name any other file.
 //!
-//! [`merge`] is no command: it makes two changes of one file together, and needs no memory.
+//! [`merge`] is not a command: it makes two changes of one file together, and needs no memory.
 
 mod everywhere;
 mod list;

@@ -1,4 +1,4 @@
-//! Runs git. A repository may be hostile, so no hook, pager or monitor that it names is run. [`command`] reaches no other machine;
+//! Runs git. A repository may be hostile, so no hook, pager or monitor that it names is run. [`command`] does not reach other machines;
 //! [`network_command`] does.
 
 use std::io::{self, Read, Write};
@@ -53,7 +53,7 @@ pub(crate) struct Ended {
     pub(crate) status: Option<ExitStatus>,
 }
 
-/// Returns git for a folder, without a subcommand. It reaches no other machine.
+/// Returns git for a folder, without a subcommand. It does not reach other machines.
 pub(crate) fn command(folder: &Path) -> Command {
     let mut command = offline_or_not(folder, &KEPT);
     command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);

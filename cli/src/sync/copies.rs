@@ -73,7 +73,7 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Merges one copy; `None` if it is a file of its own.
+    /// Merges one copy; `None` if it is not a copy.
     fn merge(
         &mut self,
         copy: &RelPath,

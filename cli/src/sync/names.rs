@@ -17,7 +17,7 @@ const OF_SYNCTHING: &str = ".sync-conflict-";
 /// Words in the name of a copy of Dropbox, Obsidian Sync, Nextcloud or OneDrive, in lower case.
 const WORDS: [&str; 2] = ["conflicted copy", "conflict copy"];
 
-/// Returns the file that a file is a conflict copy of, by its name; `None` if the name is no such name.
+/// Returns the file that a file is a conflict copy of, by its name; `None` if it has another name.
 ///
 /// `NAME.sync-conflict-20260530-101112-ABCDEF7.md` is of Syncthing; `NAME (Eva's conflicted copy 2026-05-30).md` of Dropbox, and
 /// Obsidian Sync has the same words. `NAME 2.md` is of iCloud and `NAME (1).md` of Google Drive, but may be any other file.

@@ -234,7 +234,7 @@ fn content(sync: &Sync<'_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, 
         Err(error) => return Err(format!("it cannot be read: {}", saddlebag_host::io_cause(&error))),
     };
     if !known.is_file() {
-        return Err("it is no file, but a link or a repository".into());
+        return Err("it is not a file, but a link or a repository".into());
     }
     if known.len() > MAX_MERGED_BYTES as u64 {
         return Err(format!("it has {} bytes; the limit is {MAX_MERGED_BYTES}", known.len()));
@@ -440,7 +440,7 @@ fn merge_blobs(
             MergedFile { content: Some(united.into_bytes()), ..MergedFile::default() }
         }
         shown if both && !shown.ends_with(NOTE_SUFFIX) => {
-            return Err(by_hand("both sides changed it, and it is no Markdown"));
+            return Err(by_hand("both sides changed it, and it is not Markdown"));
         }
         shown => merge(shown, &sides).map_err(|error| by_hand(&Failure::from(error).message))?,
     };
@@ -496,7 +496,7 @@ fn shown(repository: &Repository, changes: &[Difference], direction: Direction) 
                 Direction::Here => "another machine has committed it: remove it from the repository there",
                 Direction::There => "remove it from the repository with `git rm --cached`",
             };
-            return Err(refused("is no file of memory, but a link or the state of a machine", help));
+            return Err(refused("is not a file of memory, but a link or the state of a machine", help));
         }
         if is_here && change.after.is_some() {
             let help = "rename it or make it smaller on the other machine";

@@ -192,7 +192,7 @@ fn what_both_changed_stays_in_both_versions_and_waits_in_the_inbox() {
     let version = machines.run("a", &["--json", "list", "--pending"]).exits(0).json();
     let version = version["items"][0]["version"].as_str().expect("a version").to_string();
     let approved = machines.run("a", &["memory", "approve", &review, "--base", &version]);
-    assert!(approved.stdout.contains("is no memory"), "{approved:?}");
+    assert!(approved.stdout.contains("is not memory"), "{approved:?}");
     machines.run("a", &["memory", "reject", &review]).exits(0);
     machines.settle(&["a", "b"]);
     assert_eq!(machines.tree("a"), machines.tree("b"));
@@ -514,7 +514,7 @@ fn conflict_copies_of_other_tools_are_merged_with_the_version_that_both_had() {
     }
     let second = "facts/plan.sync-conflict-20260530-101112-ABCDEF7.sync-conflict-20260530-111112-ABCDEF8.md";
     store.put(second, &theirs);
-    // A file of its own, whose name looks like a copy of iCloud, and one that is a copy.
+    // A separate file, whose name looks like a copy of iCloud, and one that is a copy.
     store.put("notes/week.md", "# Week\n\nWork on the ditch.\n");
     store.put("notes/week 2.md", "# Second week\n\nWork on the pond.\n");
     store.put("notes/month.md", "# Month\n\nThe pond is done.\n");
@@ -608,7 +608,7 @@ fn a_hostile_repository_writes_no_link_and_no_state_of_the_machine() {
         machines.git("b", &["add", "--force", "--", &path]);
         machines.git("b", &["commit", "--quiet", "-m", "hostile"]);
         machines.git("b", &["push", "--quiet", "--force"]);
-        machines.run("a", &["sync"]).exits(3).complains("is no file of memory");
+        machines.run("a", &["sync"]).exits(3).complains("is not a file of memory");
         assert!(!machines.root("a").join(&path).exists());
         machines.git("b", &["reset", "--quiet", "--hard", "HEAD~1"]);
         machines.git("b", &["push", "--quiet", "--force"]);

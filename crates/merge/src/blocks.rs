@@ -36,7 +36,7 @@ impl Class {
     }
 }
 
-/// A part of a text that is merged as a whole: a paragraph, an item of a list, a row of a table, a heading, or code.
+/// A part that is merged as a whole: a paragraph, an item of a list, a row of a table, a heading, or code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Block<'a> {
     /// Lines of the block, without the end of the last one.

@@ -276,7 +276,7 @@ impl<'a> Merge<'a> {
                 let is_edited = blocks.clone().any(|place| origin(place).is_some());
                 let mut next = replaced.start;
                 for place in blocks {
-                    // An edited block stands where it was, and a new one behind the block before it.
+                    // An edited block stands where it was, and a new one after the block before it.
                     let replaced = match origin(place).filter(|in_base| *in_base >= next) {
                         _ if !is_edited => replaced.clone(),
                         Some(in_base) => in_base..in_base + 1,
@@ -392,7 +392,7 @@ impl<'a> Merge<'a> {
                     let time = begins.and_then(|block| time_of(block.text));
                     groups.push(Group {
                         replaced: inserted.replaced.clone(),
-                        // An entry without a time stays behind the entry before it.
+                        // An entry without a time stays after the entry before it.
                         time: time.max(earlier),
                         text: begins.map_or("", |block| block.text),
                         inserted: Vec::from([inserted.clone()]),

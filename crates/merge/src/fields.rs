@@ -103,7 +103,7 @@ pub(crate) fn merge_heads(
     text
 }
 
-/// Returns the keys of all sides, each once: those of one, and each other key behind the key that it follows in its side.
+/// Returns the keys of all sides, each once: those of one, and each other key after the key that it follows in its side.
 fn keys<'a>(base: &Head<'a>, one: &Head<'a>, other: &Head<'a>) -> Vec<&'a str> {
     let mut keys: Vec<&str> = Vec::new();
     for head in [base, one, other] {

@@ -16,7 +16,7 @@ use crate::types::{Conflict, Kind, Merged, Part, Sides};
 /// - Lists in the frontmatter are sets. The time of the last change is the later one. Other fields have the newer value.
 /// - What one side deleted stays deleted, also if the other side edited it. A forgotten entry stays forgotten, with the
 ///   edited text.
-/// - Fields that say who wrote and approved a text come from the side of the text. A text of both has the provenance
+/// - Fields that say who wrote and approved text come from the side of the text. Text of both has the provenance
 ///   that is trusted less, and no approval.
 /// - Without a base, nothing counts as deleted.
 #[must_use]
@@ -35,7 +35,7 @@ pub fn merge(kind: Kind, sides: Sides<'_>) -> Merged {
     merged
 }
 
-/// How the lines of a text end.
+/// How lines end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineEnds {
     Unix,

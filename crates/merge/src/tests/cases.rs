@@ -140,7 +140,8 @@ fn fields_whose_keys_differ_in_case_are_both_kept() {
 #[test]
 fn large_texts_are_merged_in_time() {
     let lines = |mark: &str, count: usize| -> String {
-        let line = |number: usize| std::format!("- item {number} {}\n", if number % 2 == 0 { mark } else { "" });
+        let line =
+            |number: usize| std::format!("- item {number} {}\n", if number.is_multiple_of(2) { mark } else { "" });
         (0..count).map(line).collect()
     };
     let begun = std::time::Instant::now();
@@ -269,7 +270,7 @@ fn the_common_version_is_one_that_both_come_from() {
     // The file was replaced by that of the other machine, and this machine changed it since. What it had before is the copy.
     let versions = ["a\n", "a\n\ne\n", "a\n\nf\n", "a\n\nf\n\nx\n"];
     assert_eq!(common_version(&versions, "a\n\nf\n\nx\n", "a\n\ne\n"), Some(0));
-    // Both wrote the same line, each beside lines of its own.
+    // Both wrote the same line, each beside other lines.
     let versions = ["a\n", "a\n\ne\n", "a\n\ne\n\nsame\n"];
     assert_eq!(common_version(&versions, "a\n\ne\n\nsame\n", "a\n\ne\n\nsame\n\nf\n"), Some(1));
     assert_eq!(common_version(&["# T\n\na\n", "# T\n\nb\n"], "# T\n\nc\n", "# T\n\nd\n"), None);

@@ -56,7 +56,7 @@ fn changed(lines: &[String], edits: &[Edit], side: &str) -> Vec<String> {
     lines
 }
 
-/// How the lines of a text become blocks.
+/// How lines become blocks.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Paragraphs,
