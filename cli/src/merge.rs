@@ -60,7 +60,7 @@ impl Subcommand for MergeArgs {
         let place = Place::of(root.path(), self.path.as_deref().unwrap_or(&self.ours));
         let ancestor = Some(read(&self.base)?).filter(|bytes| !bytes.is_empty());
         let sides = MergeSides { ancestor, ours: Some(read(&self.ours)?), theirs: Some(read(&self.theirs)?) };
-        let merged = merge(&place.in_store, &sides)?;
+        let merged = merge(&place.path, &sides)?;
         let content = merged.content.clone().unwrap_or_default();
         let (mut text, mut written) = (None, None);
         if self.stdout {
@@ -91,10 +91,11 @@ impl Subcommand for MergeArgs {
 
 /// Where a file and its review are.
 struct Place {
-    /// Folder that the path of a review is relative to.
+    /// Folder of the store, or of a file of no store.
     top: PathBuf,
+    is_in_store: bool,
     /// Path of the file in the store, or its name with that of its folder.
-    in_store: String,
+    path: String,
 }
 
 impl Place {
@@ -105,27 +106,37 @@ impl Place {
         let folder = absolute.parent().map_or_else(|| absolute.clone(), canonical);
         let file = absolute.file_name().map_or_else(|| folder.clone(), |name| folder.join(name));
         let root = canonical(root);
-        let (top, below) = match file.strip_prefix(&root) {
-            Ok(below) => (root, below),
-            // A file of no store. The name of its folder may say that it is a log.
-            Err(_) => {
-                let above = folder.parent().unwrap_or(&folder);
-                let below = file.strip_prefix(above).unwrap_or(&file);
-                (folder.clone(), below)
-            }
-        };
+        let is_in_store = file.starts_with(&root);
+        // The name of the folder may say that the file is a log.
+        let above = if is_in_store { &root } else { folder.parent().unwrap_or(&folder) };
+        let below = file.strip_prefix(above).unwrap_or(&file);
         let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        Self { top, in_store: parts.join("/") }
+        let path = parts.join("/");
+        Self { top: if is_in_store { root } else { folder }, is_in_store, path }
     }
 
-    /// Writes a review to its place. A review that is there already is the same.
+    /// Writes a review to its place, or beside a file of no store. A review that is there already is the same.
     fn keep(&self, review: &MergeReview) -> Result<PathBuf, Failure> {
-        let opened = LocalDir::open(&self.top, LocalDirOptions::default()).map_err(|error| {
-            let message = format!("cannot open `{}`: {error}", self.top.display());
+        let failed = |cause: String| {
+            let message = format!("cannot write a review in `{}`: {cause}", self.top.display());
             Failure::new(ProgramCode::Output, message, "check the permissions of the folder")
-        })?;
-        write_review(&mut Disk::new(opened), &review.path, &review.text)?;
-        Ok(self.top.join(&review.path))
+        };
+        if self.is_in_store {
+            let opened = LocalDir::open(&self.top, LocalDirOptions::default());
+            let opened = opened.map_err(|error| failed(error.to_string()))?;
+            write_review(&mut Disk::new(opened), &review.path, &review.text)?;
+            return Ok(self.top.join(&review.path));
+        }
+        let file = self.top.join(review.path.rsplit('/').next().unwrap_or(&review.path));
+        match fs::OpenOptions::new().write(true).create_new(true).open(&file) {
+            Ok(mut new) => new
+                .write_all(review.text.as_bytes())
+                .and_then(|()| new.sync_all())
+                .map_err(|error| failed(saddlebag_host::io_cause(&error)))?,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(saddlebag_host::io_cause(&error))),
+        }
+        Ok(file)
     }
 }
 

@@ -562,6 +562,18 @@ fn files_are_merged_on_the_command_line() {
     assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n");
     store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(0).prints("");
     assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n- c\n");
+    // A part that both changed: the review is beside the file, and nothing else is made.
+    put("base.md", b"The port is 1 here.\n");
+    put("ours.md", b"The port is 2 here.\n");
+    put("theirs.md", b"The port is 3 here.\n");
+    let merged = store.run(&["--json", "merge", "base.md", "ours.md", "theirs.md"]).exits(0).json();
+    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"The port is 2 here.\n\nThe port is 3 here.\n");
+    let review = PathBuf::from(merged["written"].as_str().expect("a review"));
+    assert!(
+        review.parent() == Some(&store.here)
+            && fs::read_to_string(&review).expect("read").contains("> The port is 1 here.")
+    );
+    assert!(!store.here.join(".saddlebag").exists());
     put("ours.md", b"- \xff\n");
     let refused = store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(3);
     assert!(refused.stderr.contains("our version is not UTF-8"), "{refused:?}");
