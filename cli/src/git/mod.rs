@@ -1,4 +1,4 @@
-//! git: [`run`] runs it, and [`repository`] is the work tree in which the files of the store are.
+//! git: [`mod@run`] runs it, and [`repository`] is the work tree in which the files of the store are.
 
 pub(crate) mod repository;
 mod run;
