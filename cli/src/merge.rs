@@ -89,7 +89,7 @@ impl Subcommand for MergeArgs {
     }
 }
 
-/// Where a file and its review are.
+/// The places of a file and of its review.
 struct Place {
     /// Folder of the store, or of a file of no store.
     top: PathBuf,
@@ -132,6 +132,7 @@ impl Place {
             Ok(mut new) => new
                 .write_all(review.text.as_bytes())
                 .and_then(|()| new.sync_all())
+                .map(|()| set_changes(true, true))
                 .map_err(|error| failed(saddlebag_host::io_cause(&error)))?,
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(failed(saddlebag_host::io_cause(&error))),
@@ -168,6 +169,6 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
     })();
     written.map_err(|error: std::io::Error| {
         let message = format!("cannot write `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
-        Failure::new(ProgramCode::Output, message, "nothing was changed; check the permissions of its folder")
+        Failure::new(ProgramCode::Output, message, "check the permissions of its folder")
     })
 }

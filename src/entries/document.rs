@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use super::category::Category;
-use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field, yaml_scalar};
+use crate::document::{Frontmatter, Value, moment, remove_field, set_field, yaml_scalar};
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
@@ -384,14 +384,6 @@ fn project_list(projects: &[String]) -> String {
 fn tag_list(tags: &[String]) -> String {
     let tags: Vec<_> = tags.iter().map(|tag| yaml_scalar(tag)).collect();
     format!("[{}]", tags.join(", "))
-}
-
-/// Reads a date, or milliseconds since 1970, as nanoseconds.
-fn moment(value: &Value) -> Option<u64> {
-    match value {
-        Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),
-        other => parse_date(&other.text()?),
-    }
 }
 
 #[cfg(test)]

@@ -375,7 +375,11 @@ impl Layout {
     }
 
     /// Returns the file with the values that a person rejected for good. The whole store has one.
-    pub(crate) fn rejected_log() -> Result<RelPath, PathError> {
+    ///
+    /// # Errors
+    ///
+    /// None in practice: the path is valid.
+    pub fn rejected_log() -> Result<RelPath, PathError> {
         RelPath::new(format!("{STATE_FOLDER}/{REJECTED_FILE}"))
     }
 

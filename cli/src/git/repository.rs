@@ -61,11 +61,7 @@ pub(crate) struct NewCommit<'a> {
     pub(crate) files: &'a [(String, Option<String>)],
 }
 
-/// Name of our merge driver in the settings of git.
-pub(crate) const DRIVER: &str = "saddlebag";
-
 /// A file that differs between two commits.
-#[derive(Clone)]
 pub(crate) struct Difference {
     /// Path in the work tree.
     pub(crate) path: String,
@@ -77,8 +73,7 @@ pub(crate) struct Difference {
     pub(crate) after: Option<String>,
 }
 
-/// A content that a file gets.
-#[derive(Clone)]
+/// New content of a file.
 pub(crate) struct FileVersion {
     /// Path in the work tree.
     pub(crate) path: String,
@@ -422,6 +417,9 @@ impl Repository {
 
     /// Returns the sizes of blobs, in bytes.
     pub(crate) fn sizes(&self, blobs: &[String]) -> Result<Vec<u64>, Failure> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
+        }
         let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         let output = self.read(&["cat-file", "--batch-check=%(objecttype) %(objectsize)"], names.as_bytes())?;
         let output = String::from_utf8_lossy(&output);
@@ -465,7 +463,7 @@ impl Repository {
         }
     }
 
-    /// Returns a commit that both come from; `None` if there is none.
+    /// Returns a common ancestor of two commits; `None` if there is none.
     pub(crate) fn common_commit(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
         let ended = run(self.command().args(["merge-base", "--all", one, other]), &[])?;
         match ended.status.and_then(|status| status.code()) {

@@ -21,13 +21,16 @@ use super::disk::write_file;
 use super::run::Program;
 use super::types::Share;
 use crate::failure::{Exit, Failure, ProgramCode, set_changes};
-use crate::git::repository::{DRIVER, Repository};
+use crate::git::repository::Repository;
 use crate::global::Global;
 use crate::output::Output;
 use crate::store::{Root, named_project};
 
 /// File with the digests of the values that were rejected for good, of shared scopes.
 pub(crate) const REJECTIONS: &str = "rejections.log";
+
+/// Name of our merge driver in the settings of git.
+const DRIVER: &str = "saddlebag";
 
 /// First line of a block, after the mark of a comment.
 const BEGIN: &str = " saddlebag begin: written by `saddlebag setup`; a change here is replaced by the next run";

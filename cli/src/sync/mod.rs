@@ -1,8 +1,8 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes.
-//! [`rejections`] lets rejected values travel. All
-//! write through [`disk`], which changes a file only if it still is what was read. [`report`] is what is printed.
+//! [`rejections`] shares the values that were rejected. All write through [`disk`], which changes a file only if nobody else has
+//! changed it since it was read. [`report`] is what is printed.
 
 mod args;
 mod copies;

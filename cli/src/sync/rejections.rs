@@ -5,15 +5,12 @@
 use std::collections::BTreeSet;
 
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::RelPath;
+use saddlebag::store::{Layout, PathError, RelPath};
 use saddlebag::trust::unite_rejections;
 
 use super::disk::Disk;
 use crate::failure::Failure;
 use crate::setup::sharing;
-
-/// The log of the store.
-const OWN: &str = ".saddlebag/rejected.log";
 
 /// How often a log is read again because others change it.
 const ATTEMPTS: usize = 5;
@@ -23,7 +20,10 @@ pub(super) fn exchange(disk: &mut Disk, shared: &BTreeSet<String>) -> Result<(),
     let text = |disk: &mut Disk, path: &RelPath| -> Result<String, Failure> {
         Ok(disk.read(path)?.map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default())
     };
-    let (own, common) = (path(OWN)?, path(sharing::REJECTIONS)?);
+    let valid = |path: Result<RelPath, PathError>| {
+        path.map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a log: {error}"), ""))
+    };
+    let (own, common) = (valid(Layout::rejected_log())?, valid(RelPath::new(sharing::REJECTIONS))?);
     let theirs = text(disk, &common)?;
     unite(disk, &own, &theirs, |_| true)?;
     let ours = text(disk, &own)?;
@@ -46,8 +46,4 @@ fn unite(disk: &mut Disk, into: &RelPath, from: &str, is_wanted: impl Fn(&str) -
     }
     let message = format!("`{into}` was changed {ATTEMPTS} times meanwhile");
     Err(Failure::new(ErrorCode::Contention, message, "run this again"))
-}
-
-fn path(text: &str) -> Result<RelPath, Failure> {
-    RelPath::new(text).map_err(|error| Failure::new(ErrorCode::Internal, format!("the path `{text}`: {error}"), ""))
 }

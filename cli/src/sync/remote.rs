@@ -416,15 +416,10 @@ fn merge_blobs(
     files: &mut Vec<FileVersion>,
     synced: &mut Synced,
 ) -> Result<Option<String>, Failure> {
-    let content = |blob: &Option<String>| -> Result<Option<Vec<u8>>, Failure> {
-        Ok(blob
-            .as_ref()
-            .map(|blob| repository.contents(std::slice::from_ref(blob)))
-            .transpose()?
-            .and_then(|mut all| all.pop()))
-    };
-    let [ancestor, ours, theirs] = blobs;
-    let sides = MergeSides { ancestor: content(ancestor)?, ours: content(ours)?, theirs: content(theirs)? };
+    let known: Vec<String> = blobs.into_iter().flatten().cloned().collect();
+    let mut contents = repository.contents(&known)?.into_iter();
+    let [ancestor, ours, theirs] = blobs.map(|blob| blob.as_ref().and_then(|_| contents.next()));
+    let sides = MergeSides { ancestor, ours, theirs };
     let by_hand = |reason: &str| {
         let message = format!("`{}` cannot be merged: {reason}", single_line(path));
         Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`")
@@ -472,9 +467,9 @@ fn shown(repository: &Repository, changes: &[Difference], direction: Direction) 
     let is_here = direction == Direction::Here;
     let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
     let filtered = if is_here { repository.filtered(&paths)? } else { BTreeSet::new() };
-    let blobs: Vec<String> = changes.iter().filter_map(|change| change.after.clone()).collect();
-    let is_blob = |change: &&Difference| !change.mode.starts_with("160");
-    let blobs = if changes.iter().all(|change| is_blob(&change)) { blobs } else { Vec::new() };
+    // The contents of other modes, such as links and other repositories, are refused below.
+    let regular = changes.iter().filter(|change| is_here && change.mode.starts_with("100"));
+    let blobs: Vec<String> = regular.filter_map(|change| change.after.clone()).collect();
     let sizes: BTreeMap<&String, u64> = blobs.iter().zip(repository.sizes(&blobs)?).collect();
     let mut files = Vec::new();
     for change in changes {

@@ -331,6 +331,16 @@ impl Note {
     }
 }
 
+/// Returns the time that a value gives, in nanoseconds since 1970: a number is in milliseconds, text is a date as in
+/// [`parse_date`].
+#[must_use]
+pub fn moment(value: &Value) -> Option<u64> {
+    match value {
+        Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),
+        other => parse_date(&other.text()?),
+    }
+}
+
 /// Parses a date of a frontmatter to nanoseconds since 1970-01-01T00:00:00Z; 0 for an earlier date.
 ///
 /// The formats are RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_markdown::{Value, yaml_scalar};
+use saddlebag_markdown::{Value, moment, yaml_scalar};
 
-use crate::head::{CHANGED, CREATED, Head, is_key, moment};
+use crate::head::{CHANGED, CREATED, Head, is_key};
 use crate::types::{Conflict, Part};
 
 /// Field with the time when an entry was forgotten.

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_markdown::{Frontmatter, Value, parse_date};
+use saddlebag_markdown::{Frontmatter, Value, moment};
 
 /// Fields with the time of the last change.
 pub(crate) const CHANGED: [&str; 3] = ["updated", "updated_at", "modified"];
@@ -101,14 +101,6 @@ impl<'a> Head<'a> {
     /// Returns the time of the last change, in nanoseconds since 1970, if a field names it.
     pub(crate) fn changed(&self) -> Option<u64> {
         CHANGED.iter().filter_map(|key| moment(self.value(key)?)).max()
-    }
-}
-
-/// Returns a time in nanoseconds since 1970. A number is in milliseconds.
-pub(crate) fn moment(value: &Value) -> Option<u64> {
-    match value {
-        Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),
-        other => parse_date(&other.text()?),
     }
 }
 
