@@ -44,6 +44,7 @@ mod prompt;
 #[cfg(test)]
 mod reference;
 mod regular;
+mod remote;
 #[cfg(test)]
 mod schemas;
 #[cfg(feature = "server")]

@@ -57,7 +57,8 @@ impl Subcommand for MergeArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         set_changes(true, false);
         let root = Root::from_options(global)?;
-        let place = Place::of(root.path(), self.path.as_deref().unwrap_or(&self.ours));
+        let root = root.folder()?;
+        let place = Place::of(root, self.path.as_deref().unwrap_or(&self.ours));
         let ancestor = Some(read(&self.base)?).filter(|bytes| !bytes.is_empty());
         let sides = MergeSides { ancestor, ours: Some(read(&self.ours)?), theirs: Some(read(&self.theirs)?) };
         let merged = merge(&place.path, &sides)?;

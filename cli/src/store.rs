@@ -9,17 +9,18 @@ use saddlebag::store::{RelPath, Timestamp, USER_FOLDER};
 use saddlebag::trust::TrustConfig;
 use saddlebag::{Answered, Effect, Moment, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{
-    HostError, LocalDir, LocalDirOptions, Observer, OpenError, Options, Project, Projects, Recording, Saddlebag,
-    default_root, now,
+    HostError, LocalDir, LocalDirOptions, Observer, OpenError, OpenStore, Options, Project, Projects, Recording,
+    Saddlebag, default_root, now,
 };
 
 use crate::engine::engine;
 use crate::failure::{Failure, set_changes, set_command_done};
 use crate::global::Global;
 use crate::output::{self, Output};
+use crate::remote::{self, Address};
 use crate::trace;
 
-/// Folder of the store, and its origin. Messages name the folder only if the user did.
+/// Place of the store, and its origin. Messages name a folder only if the user did.
 #[derive(Clone, Debug)]
 pub(crate) enum Root {
     /// Folder of `--root`.
@@ -28,15 +29,20 @@ pub(crate) enum Root {
     Environment(PathBuf),
     /// Default folder of the platform.
     Default(PathBuf),
+    /// Address of a store that several machines reach.
+    Remote(Address),
 }
 
 impl Root {
     pub(crate) fn from_options(global: &Global) -> Result<Self, Failure> {
         if let Some(root) = &global.root {
-            return Ok(Self::Typed(root.clone()));
+            return remote::address(root)
+                .map_or_else(|| Ok(Self::Typed(root.clone())), |address| address.map(Self::Remote));
         }
         if let Some(root) = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()) {
-            return Ok(Self::Environment(root.into()));
+            let root = PathBuf::from(root);
+            return remote::address(&root)
+                .map_or_else(|| Ok(Self::Environment(root.clone())), |address| address.map(Self::Remote));
         }
         default_root().map(Self::Default).ok_or_else(|| {
             let help = "name a folder with --root, or in SADDLEBAG_ROOT";
@@ -44,9 +50,27 @@ impl Root {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns the folder of the store.
+    ///
+    /// # Errors
+    ///
+    /// The store is not a folder of this machine.
+    pub(crate) fn folder(&self) -> Result<&Path, Failure> {
+        self.local().ok_or_else(|| {
+            let message = "this needs a store in a folder of this machine";
+            Failure::new(
+                ErrorCode::Storage,
+                message,
+                "copy the store with `saddlebag copy`, or name a folder with --root",
+            )
+        })
+    }
+
+    /// Returns the folder of the store; `None` if it is not on this machine.
+    pub(crate) fn local(&self) -> Option<&Path> {
         match self {
-            Self::Typed(path) | Self::Environment(path) | Self::Default(path) => path,
+            Self::Typed(path) | Self::Environment(path) | Self::Default(path) => Some(path),
+            Self::Remote(_) => None,
         }
     }
 
@@ -62,6 +86,7 @@ impl Root {
             Self::Typed(path) => format!("the store's root `{}`", path.display()),
             Self::Environment(_) => "the store's root that SADDLEBAG_ROOT names".to_string(),
             Self::Default(_) => "the store's default root".to_string(),
+            Self::Remote(address) => format!("the store {address}"),
         }
     }
 
@@ -115,7 +140,7 @@ impl Store {
     pub(crate) fn for_project(project: Project, global: &Global) -> Result<Self, Failure> {
         let root = Root::from_options(global)?;
         if matches!(project, Project::Notebook) {
-            warn_of_home(root.path());
+            root.local().inspect(|folder| warn_of_home(folder));
         }
         let folder = if let Project::Path(folder) = &project { Some(folder.clone()) } else { None };
         let options = Options { create: root.is_made(), project, ..options(global)? };
@@ -125,7 +150,11 @@ impl Store {
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
         let trace = options.recording.clone();
-        let memory = Saddlebag::open(root.path(), options).map_err(|error| match error {
+        let memory = match root {
+            Root::Remote(address) => Saddlebag::attach(address.attach()?, options),
+            root => Saddlebag::open(root.folder()?, options),
+        };
+        let memory = memory.map_err(|error| match error {
             HostError::Root(error) => root.failure(&error),
             error => error.into(),
         })?;
@@ -234,21 +263,32 @@ fn warn_of_home(root: &Path) {
     });
 }
 
-/// Opens the disk of the store, without an engine.
+/// Opens the store, without an engine.
+pub(crate) fn without_engine(global: &Global) -> Result<OpenStore, Failure> {
+    match Root::from_options(global)? {
+        Root::Remote(address) => Ok(OpenStore::Remote(address.attach()?)),
+        root => Ok(OpenStore::Folder(folder(&root, global)?)),
+    }
+}
+
+/// Opens the folder of the store, without an engine.
 pub(crate) fn disk(global: &Global) -> Result<LocalDir, Failure> {
-    let root = Root::from_options(global)?;
+    folder(&Root::from_options(global)?, global)
+}
+
+fn folder(root: &Root, global: &Global) -> Result<LocalDir, Failure> {
+    let path = root.folder()?;
     let options = LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() };
-    let opened =
-        if root.is_made() { LocalDir::create(root.path(), options) } else { LocalDir::open(root.path(), options) };
+    let opened = if root.is_made() { LocalDir::create(path, options) } else { LocalDir::open(path, options) };
     opened.map_err(|error| root.failure(&error))
 }
 
 /// Records the folder of a project that has memory. Without the record, the memory is found only by its name, so an
 /// error is not reported.
 fn note_folder(global: &Global, folder: &Path) {
-    let noted = disk(global)
+    let noted = without_engine(global)
         .map_err(|failure| failure.message)
-        .and_then(|mut disk| Projects::new(&mut disk).note(folder).map_err(|error| error.to_string()));
+        .and_then(|mut store| Projects::new(&mut store).note(folder).map_err(|error| error.to_string()));
     if let Err(error) = noted {
         tracing::debug!(error, "the folder of the project is not recorded");
     }

@@ -1,4 +1,4 @@
-//! [`Executor`]: performs the operations that the component requests.
+//! [`Executor`]: performs the operations that the component requests, and what every implementation needs.
 
 use saddlebag::protocol::{
     Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Version,
@@ -8,7 +8,7 @@ use saddlebag_locks::{is_own, is_spelling};
 use sha2::{Digest, Sha256};
 
 /// Maximum number of entries on one page of a listing, whatever the component requests.
-pub(crate) const MAX_LIST_ENTRIES: u32 = 65_536;
+pub const MAX_LIST_ENTRIES: u32 = 65_536;
 
 /// Performs operations on one store.
 ///
@@ -84,7 +84,8 @@ pub enum Durability {
 }
 
 /// Returns true if `op` changes nothing.
-pub(crate) fn is_read(op: &FsOp) -> bool {
+#[must_use]
+pub fn is_read(op: &FsOp) -> bool {
     matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Generation | FsOp::Score { .. })
 }
 
@@ -106,7 +107,8 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
 /// Returns the outcome of a listing: the page, or that it still has the version `unless`.
 ///
 /// `settled` is true if every version in it will change with the bytes of its file.
-pub(crate) fn list_outcome(
+#[must_use]
+pub fn list_outcome(
     entries: Vec<Entry>,
     next: Option<RelPath>,
     left_out: LeftOut,
@@ -121,7 +123,8 @@ pub(crate) fn list_outcome(
 }
 
 /// Returns the unusable names to report. `names` are their paths, as far as they have one, and their kinds.
-pub(crate) fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
+#[must_use]
+pub fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
     let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let named = names.into_iter().filter_map(|(path, kind)| Some(LeftOutName { path: path?, kind }));
     let mut names: Vec<LeftOutName> = named.collect();
@@ -131,7 +134,8 @@ pub(crate) fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
 }
 
 /// Returns the closest valid path for an unusable name; `None` if it would be too long.
-pub(crate) fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
+#[must_use]
+pub fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
     let spell = |letter: char| if letter == '\\' || letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
     let mut spelled: String = name.chars().map(spell).collect();
     spelled.truncate(spelled.floor_char_boundary(MAX_SEGMENT_BYTES));
@@ -166,7 +170,11 @@ fn page_version(entries: &[Entry], next: Option<&RelPath>, left_out: &LeftOut) -
 }
 
 /// Refuses `op` if it names a file of the host itself, or has too many bytes for one change.
-pub(crate) fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
+///
+/// # Errors
+///
+/// [`FsError::InvalidPath`] and [`FsError::TooLarge`].
+pub fn check(op: &FsOp, max_write_bytes: u64) -> Result<(), FsError> {
     refuse_reserved(op)?;
     match op {
         FsOp::Write { content, .. } | FsOp::Append { content, .. } if content.len() as u64 > max_write_bytes => {
@@ -221,7 +229,11 @@ macro_rules! by_method {
 pub(crate) use by_method;
 
 /// Returns the number of bytes that a read of a file of `size` bytes returns. Refuses more than `limit`.
-pub(crate) fn bytes_wanted(size: u64, offset: u64, max_bytes: u32, limit: u64) -> Result<u64, FsError> {
+///
+/// # Errors
+///
+/// [`FsError::TooLarge`].
+pub fn bytes_wanted(size: u64, offset: u64, max_bytes: u32, limit: u64) -> Result<u64, FsError> {
     let wanted = size.saturating_sub(offset).min(u64::from(max_bytes));
     if wanted > limit { Err(FsError::TooLarge(limit)) } else { Ok(wanted) }
 }

@@ -26,6 +26,7 @@ use crate::host::{AnsweredRequests, Host, HostError, Observer};
 #[cfg(feature = "watch")]
 use crate::local_dir::Watch;
 use crate::local_dir::{LocalDir, LocalDirOptions, Recovered};
+use crate::open_store::{OpenStore, Remote};
 use crate::project::{canonical, project_root, project_slug};
 use crate::projects::Projects;
 use crate::trace::{Recording, RecordingEngine};
@@ -154,7 +155,7 @@ impl Project {
     }
 }
 
-/// Memory in a folder of the local disk: a [`Host`] with an engine and a [`LocalDir`].
+/// Memory in a store: a [`Host`] with an engine and an [`OpenStore`].
 ///
 /// ```
 /// use saddlebag::journal::{AppendDaily, Target, WriteMode};
@@ -174,7 +175,7 @@ impl Project {
 /// # assert!(prompt.as_str().contains("Staging runs on port 8080"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Saddlebag(Host<Box<dyn Engine + Send>, LocalDir>);
+pub struct Saddlebag(Host<Box<dyn Engine + Send>, OpenStore>);
 
 impl Saddlebag {
     /// Opens the store in the folder `root`. Nothing is read yet.
@@ -186,7 +187,23 @@ impl Saddlebag {
         let root = root.as_ref();
         let Options { durability, on_recovered, .. } = options;
         let disk = LocalDirOptions { durability, on_recovered, ..LocalDirOptions::default() };
-        let mut store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
+        let store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
+        let path_prefix = if options.absolute_paths { prefix(root) } else { String::new() };
+        Self::on(OpenStore::Folder(store), path_prefix, roots(root), options)
+    }
+
+    /// Opens the memory in a remote store.
+    ///
+    /// # Errors
+    ///
+    /// The engine cannot be opened, or the store cannot be read.
+    pub fn attach(remote: Remote, options: Options) -> Result<Self, HostError> {
+        let address = with_separator(Path::new(&remote.address));
+        let path_prefix = if options.absolute_paths { address.clone() } else { String::new() };
+        Self::on(OpenStore::Remote(remote), path_prefix, vec![address], options)
+    }
+
+    fn on(mut store: OpenStore, path_prefix: String, roots: Vec<String>, options: Options) -> Result<Self, HostError> {
         let project = match &options.project {
             Project::Path(folder) => Some(Projects::new(&mut store).opened(folder).map_err(|error| {
                 // Otherwise the folder would begin a second memory.
@@ -198,15 +215,15 @@ impl Saddlebag {
         let config = Config {
             epoch: options.epoch.unwrap_or_else(unique_epoch),
             project,
-            path_prefix: if options.absolute_paths { prefix(root) } else { String::new() },
-            roots: roots(root),
+            path_prefix,
+            roots,
             limits: options.limits,
             // A trace without secrets cannot show the index, which has the words of every file. Without an index the
             // recorded run is replayed to its end.
             index_file: !options.no_index_file
                 && !options.recording.as_ref().is_some_and(Recording::leaves_secrets_out),
-            version_scheme: LocalDir::VERSION_SCHEME.into(),
-            // A local disk has no model.
+            version_scheme: store.version_scheme().into(),
+            // No store of this crate has a model.
             rescore: false,
             entries: options.entries,
             trust: options.trust,
@@ -230,7 +247,9 @@ impl Saddlebag {
     /// Lets a watch of the folder tell whether anything has changed. Between changes, searches then list no folders.
     #[cfg(feature = "watch")]
     pub fn watch_with(&mut self, watch: Watch) {
-        self.0.executor_mut().watch_with(watch);
+        if let OpenStore::Folder(folder) = self.0.executor_mut() {
+            folder.watch_with(watch);
+        }
     }
 
     /// Returns true if a finished command has changed a file, or may have. Bookkeeping does not count.

@@ -17,7 +17,7 @@ use saddlebag::store::{self, AGENTS_FOLDER, ENTRIES_FOLDER, RelPath, WORKSPACES_
 use serde_json::{Map, Value};
 
 use crate::executor::{Executor, STATE_FOLDER};
-use crate::local_dir::LocalDir;
+use crate::open_store::OpenStore;
 use crate::project::{ProjectTraits, project_root, project_slug, project_traits};
 
 /// Folder of the records, in the host's own folder.
@@ -88,12 +88,12 @@ pub struct SimilarProject {
 
 /// The projects of a store.
 pub struct Projects<'s> {
-    store: &'s mut LocalDir,
+    store: &'s mut OpenStore,
 }
 
 impl<'s> Projects<'s> {
     /// Returns the projects of an open store.
-    pub fn new(store: &'s mut LocalDir) -> Self {
+    pub fn new(store: &'s mut OpenStore) -> Self {
         Self { store }
     }
 
@@ -493,12 +493,12 @@ pub fn recorded_folder(record: &ProjectRecord) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local_dir::LocalDirOptions;
+    use crate::local_dir::{LocalDir, LocalDirOptions};
 
     #[test]
     fn only_the_folder_of_the_notes_of_sessions_is_left_out() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = LocalDir::open(root.path(), LocalDirOptions::default()).unwrap();
+        let mut store = OpenStore::Folder(LocalDir::open(root.path(), LocalDirOptions::default()).unwrap());
         for (folder, expected) in [("sessions", false), ("facts/sessions", true)] {
             let below = root.path().join("projects/tax").join(folder);
             std::fs::create_dir_all(&below).unwrap();

@@ -11,6 +11,8 @@ use saddlebag_guest::environment::random;
 use saddlebag_guest::{Executor as GuestExecutor, Folder, InMemory, KeyValue};
 use saddlebag_host::{Durability, EngineKind, Executor, LocalDir, LocalDirOptions, PACKAGE, Simulator};
 use serde_json::{Value, json};
+#[cfg(feature = "remote")]
+use sha2::{Digest, Sha256};
 
 use super::bench::Stores;
 use super::driver::{Driver, Hello, Lock, PROTOCOL};
@@ -24,13 +26,58 @@ type Answers = Box<dyn FnMut(&str) -> String>;
 
 #[test]
 fn the_simulator_conforms() {
-    performs(|| of(false, |_| Box::new(Simulator::new(1))));
-    performs(|| of(false, |_| Box::new(Simulator::new(1).with_durability(Durability::Fast).with_generation())));
+    performs(|| of(Kind::Tree, |_| Box::new(Simulator::new(1))));
+    performs(|| of(Kind::Tree, |_| Box::new(Simulator::new(1).with_durability(Durability::Fast).with_generation())));
 }
 
 #[test]
 fn the_local_disk_conforms_with_full_durability() {
-    performs(|| of(true, |store| Box::new(LocalDir::open(Path::new(store), LocalDirOptions::default()).unwrap())));
+    performs(|| {
+        of(Kind::Folder, |store| Box::new(LocalDir::open(Path::new(store), LocalDirOptions::default()).unwrap()))
+    });
+}
+
+#[test]
+#[cfg(feature = "s3")]
+fn an_object_store_conforms() {
+    performs(|| {
+        let stores: RefCell<BTreeMap<String, std::sync::Arc<dyn saddlebag_remote::ObjectStore>>> = RefCell::default();
+        of(Kind::Flat, move |store| {
+            let objects = stores.borrow_mut().entry(store.into()).or_insert_with(saddlebag_remote::in_memory).clone();
+            saddlebag_remote::attach_objects(objects, "memory").unwrap().store
+        })
+    });
+}
+
+#[test]
+#[cfg(feature = "s3")]
+fn a_bucket_conforms() {
+    conforms_at("SADDLEBAG_TEST_S3", "/");
+}
+
+#[test]
+#[cfg(feature = "postgres")]
+fn a_database_conforms() {
+    conforms_at("SADDLEBAG_TEST_POSTGRES", "&space=");
+}
+
+/// Checks the store of a server, whose address is in a variable. Each store of the kit gets its own address.
+#[cfg(feature = "remote")]
+fn conforms_at(variable: &'static str, separator: &'static str) {
+    if std::env::var_os(variable).is_none() {
+        eprintln!("left out: {variable} names no server; `cargo xtask test --remote` starts one");
+        return;
+    }
+    check_with(
+        move || {
+            of(Kind::Flat, move |store| {
+                let name: String = Sha256::digest(store).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+                let address = format!("{}{separator}{name}", std::env::var(variable).unwrap());
+                saddlebag_remote::attach(&address.parse().unwrap()).unwrap().store
+            })
+        },
+        false,
+    );
 }
 
 #[test]
@@ -69,6 +116,10 @@ fn performs(driver: fn() -> Answers) {
 }
 
 fn check(driver: fn() -> Answers, calls_tools: bool) {
+    check_with(driver, calls_tools);
+}
+
+fn check_with(driver: impl FnOnce() -> Answers + Send + 'static, calls_tools: bool) {
     let (requests, input) = pipe().unwrap();
     let (output, mut answers) = pipe().unwrap();
     thread::spawn(move || {
@@ -88,21 +139,34 @@ fn check(driver: fn() -> Answers, calls_tools: bool) {
     assert!(report.failed().is_empty(), "{:#?}", report.failed());
 }
 
+/// What a tested store is kept in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A folder of the disk.
+    Folder,
+    /// Something else with folders.
+    Tree,
+    /// Something without folders.
+    #[cfg(feature = "remote")]
+    Flat,
+}
+
 /// Returns a driver of the executor that `open` returns for the name of a store.
-fn of(folder: bool, open: fn(&str) -> Box<dyn Executor>) -> Answers {
+fn of(kind: Kind, open: impl Fn(&str) -> Box<dyn Executor> + 'static) -> Answers {
     let mut opened = None;
-    Box::new(move |line| answer(serde_json::from_str(line).unwrap(), folder, open, &mut opened).to_string())
+    Box::new(move |line| answer(serde_json::from_str(line).unwrap(), kind, &open, &mut opened).to_string())
 }
 
 fn answer(
     mut request: Value,
-    folder: bool,
-    open: fn(&str) -> Box<dyn Executor>,
+    kind: Kind,
+    open: &dyn Fn(&str) -> Box<dyn Executor>,
     opened: &mut Option<Box<dyn Executor>>,
 ) -> Value {
     if request.get("hello").is_some() {
         let (name, package, version_scheme) = ("test".into(), PACKAGE.into(), "test".into());
-        let (links, folders, lock) = (folder, true, Lock::None);
+        let (folder, folders, lock) = (kind == Kind::Folder, matches!(kind, Kind::Folder | Kind::Tree), Lock::None);
+        let links = folder;
         return json!({ "hello": Hello { protocol: PROTOCOL, name, package, version_scheme, folder, links, folders, lock } });
     }
     if let Some(opening) = request.get("open") {

@@ -48,14 +48,15 @@ pub(super) fn show_path(item: &ItemName, global: &Global, output: &mut Output) -
 
 pub(super) fn place(item: &ItemName, global: &Global, output: &mut Output) -> Result<Place, Failure> {
     let root = Root::from_options(global)?;
-    let folder = match std::fs::canonicalize(root.path()) {
-        Ok(_) if !root.path().is_dir() => return Err(root.failure(&OpenError::NotDirectory(root.path().into()))),
+    let typed = root.folder()?;
+    let folder = match std::fs::canonicalize(typed) {
+        Ok(_) if !typed.is_dir() => return Err(root.failure(&OpenError::NotDirectory(typed.into()))),
         Ok(folder) => plain(folder),
-        Err(_) if root.is_made() => root.path().to_path_buf(),
+        Err(_) if root.is_made() => typed.to_path_buf(),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-            return Err(root.failure(&OpenError::Missing(root.path().into())));
+            return Err(root.failure(&OpenError::Missing(typed.into())));
         }
-        Err(source) => return Err(root.failure(&OpenError::Unusable { path: root.path().into(), source })),
+        Err(source) => return Err(root.failure(&OpenError::Unusable { path: typed.into(), source })),
     };
     let slug = crate::project::opened(global, &named_project(global));
     let below = match item.without_lines() {

@@ -16,7 +16,7 @@ use crate::help::example;
 use crate::hook::log;
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::project::{Other, others};
-use crate::store::Store;
+use crate::store::{Root, Store};
 use crate::subcommand::Subcommand;
 
 /// Print the size of memory, and how much waits for approval
@@ -44,13 +44,30 @@ pub(crate) struct Sizes {
     last_hook_failure: Option<log::Line>,
     /// Projects whose memory may belong to this folder, which does not open it.
     other_memory: Vec<Other>,
+    /// What the server of the store was found to do; empty for a folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    server: Vec<ServerProperty>,
+}
+
+/// Property of a server that a store relies on.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ServerProperty {
+    /// The property.
+    property: &'static str,
+    /// True if the server has it.
+    holds: bool,
 }
 
 impl Subcommand for StatusArgs {
     type Json = Sizes;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let sizes = sizes(global, output)?;
+        let server = match Root::from_options(global)? {
+            Root::Remote(address) => address.probe()?,
+            _ => Vec::new(),
+        };
+        let server = server.into_iter().map(|(property, holds)| ServerProperty { property, holds }).collect();
+        let sizes = Sizes { server, ..sizes(global, output)? };
         output.object_or_line(&sizes, &text(&sizes))?;
         output.flush()?;
         warn_of_skipped(&sizes.journal.skipped, output);
@@ -83,13 +100,14 @@ pub(crate) fn sizes(global: &Global, output: &mut Output) -> Result<Sizes, Failu
         hook_failures,
         last_hook_failure,
         other_memory: others(global),
+        server: Vec::new(),
     })
 }
 
 /// Returns the lines for a person.
 fn text(sizes: &Sizes) -> String {
-    let Sizes { journal, journal_lines, notes, entries, waiting, hook_failures, last_hook_failure, other_memory } =
-        sizes;
+    let Sizes { journal, notes, entries, waiting, hook_failures, last_hook_failure, .. } = sizes;
+    let Sizes { journal_lines, other_memory, server, .. } = sizes;
     let size = |size: Option<u64>| size.map_or("none yet".to_string(), |size| format!("{size} bytes"));
     let mut lines = vec![format!("long-term memory: {}", size(journal.long_term_bytes))];
     if let Some(bytes) = journal.project_long_term_bytes {
@@ -116,6 +134,9 @@ fn text(sizes: &Sizes) -> String {
             "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
              {command} {name}`"
         )));
+    }
+    for ServerProperty { property, holds } in server {
+        lines.push(format!("the server can {property}: {}", if *holds { "yes" } else { "no" }));
     }
     lines.join("\n")
 }

@@ -98,7 +98,7 @@ impl Target {
         made_above.reverse();
         fs::create_dir_all(parent).map_err(unusable)?;
         let parent = fs::canonicalize(parent).map_err(unusable)?;
-        let root = fs::canonicalize(Root::from_options(global)?.path()).map_err(unusable)?;
+        let root = fs::canonicalize(Root::from_options(global)?.folder()?).map_err(unusable)?;
         let folder = parent.join(name);
         if folder.starts_with(&root) {
             let help = "its files would be read as memory; name a folder elsewhere";

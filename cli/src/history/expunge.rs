@@ -77,9 +77,10 @@ impl Subcommand for ExpungeArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
         let root = Root::from_options(global)?;
+        let root = root.folder()?;
         let item = if self.text { None } else { item(&self.what, &mut store, output)? };
         let text = match &item {
-            Some(item) => body(&root.path().join(&item.path)),
+            Some(item) => body(&root.join(&item.path)),
             None => self.what.clone(),
         };
         let is_searched = text.trim().chars().count() >= MIN_CHARS;
@@ -93,7 +94,7 @@ impl Subcommand for ExpungeArgs {
         drop(store);
         let everywhere = |dry_run| Expunge { text: text.clone(), name: None, dry_run };
         if is_searched {
-            for scope in scopes(root.path(), global) {
+            for scope in scopes(root, global) {
                 done.add(scope.open(global)?.call(everywhere(!self.yes), output)?);
             }
             done.logs(&text, self.yes)?;
@@ -102,21 +103,21 @@ impl Subcommand for ExpungeArgs {
             // What was found left while the scopes were searched one after the other counts no more.
             done.left.clear();
             if is_searched {
-                let mut all = scopes(root.path(), global);
+                let mut all = scopes(root, global);
                 all.insert(0, Scope::Own);
                 for scope in all {
                     let found = scope.open(global)?.call(everywhere(true), output)?.places;
                     add(&mut done.left, found);
                 }
-                clear_locks(root.path(), &text);
+                clear_locks(root, &text);
                 done.logs_left(&text);
-                done.search(root.path(), &text);
+                done.search(root, &text);
             }
             if !done.places.is_empty() {
                 set_changes(true, true);
             }
         }
-        done.name_unreachable(root.path(), global, &text);
+        done.name_unreachable(root, global, &text);
         done.message = done.told();
         done.print(output)?;
         Ok(match (done.places.is_empty(), done.left.is_empty()) {

@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::formats::FormatName;
 use crate::global::{Global, Scope};
 use crate::output::{self, Output, progress, single_line};
-use crate::store::{Store, disk};
+use crate::store::{Store, without_engine};
 
 /// Result of an import.
 #[derive(Serialize, JsonSchema)]
@@ -155,7 +155,7 @@ fn store_for(from: &Path, format: Format, global: &Global) -> Result<(Store, boo
         _ => Owner::All,
     };
     let Owner::Other(folder) = owner else { return Ok((Store::open(global)?, owner == Owner::Project)) };
-    let mut disk = disk(global)?;
+    let mut disk = without_engine(global)?;
     let records = Projects::new(&mut disk).all().map_err(|error| Error::storage(None, &error))?;
     let recorded = records.iter().filter_map(recorded_folder);
     match recorded.into_iter().find(|recorded| known::names_of(recorded).contains(&folder)) {

@@ -27,6 +27,7 @@ mod stdio;
 mod token;
 mod tools;
 
+use std::path::Path;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
     let sender = (!args.no_watch).then_some(sender);
     let timeout = Duration::from_secs(args.timeout);
     let (memory, tools, ending) = Memory::open(global.of_agent(), &sets, timeout, sender)?;
-    let root = Root::from_options(global)?.path().to_path_buf();
+    // A store on another machine has no folder to watch.
+    let root = Root::from_options(global)?.local().map(Path::to_path_buf).unwrap_or_default();
     // Without a watch, there is no sender any more.
     let changes = (!seen.is_closed())
         .then(|| Changes::publish(Source { seen, root, memory: memory.clone(), block: resources::context(&sets) }));

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
-use crate::store::disk;
+use crate::store::without_engine;
 use crate::subcommand::Subcommand;
 
 /// List the projects, or open the memory of another one in this folder
@@ -76,7 +76,7 @@ impl Subcommand for ProjectArgs {
         }
         require_person(global)?;
         let folder = project_root(&folder(global)?);
-        let mut disk = disk(global)?;
+        let mut disk = without_engine(global)?;
         let mut projects = Projects::new(&mut disk);
         let own = project_slug(&folder).to_string();
         let Some(name) = self.name else { return unlink(&folder, own, &mut projects, output) };

@@ -8,7 +8,7 @@ use super::shared::{folder, storage};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::{Output, single_line};
-use crate::store::disk;
+use crate::store::without_engine;
 
 /// Projects of the store.
 #[derive(Serialize, JsonSchema)]
@@ -35,7 +35,7 @@ struct Listing {
 /// Prints the projects that have memory, with their folders.
 pub(super) fn run(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let here = folder(global).ok().map(|folder| project_slug(&project_root(&folder)).to_string());
-    let all = Projects::new(&mut disk(global)?).all().map_err(|error| storage(&error))?;
+    let all = Projects::new(&mut without_engine(global)?).all().map_err(|error| storage(&error))?;
     let projects: Vec<Listing> = all
         .into_iter()
         .map(|record| Listing {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::global::Global;
-use crate::store::{disk, project};
+use crate::store::{project, without_engine};
 
 /// Memory of another project that may be the same as this one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -80,7 +80,7 @@ pub(super) fn storage(error: &FsError) -> Failure {
 pub(crate) fn opened(global: &Global, project: &saddlebag_host::Project) -> Option<String> {
     let name = project.slug();
     let saddlebag_host::Project::Path(folder) = project else { return name };
-    let found = disk(global).ok().and_then(|mut disk| Projects::new(&mut disk).opened(folder).ok());
+    let found = without_engine(global).ok().and_then(|mut disk| Projects::new(&mut disk).opened(folder).ok());
     found.or(name)
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn opened(global: &Global, project: &saddlebag_host::Project) -> Opti
 /// the folder has no memory yet, otherwise only projects whose folder no longer exists.
 pub(crate) fn others(global: &Global) -> Vec<Other> {
     let Ok(folder) = folder(global) else { return Vec::new() };
-    let found = disk(global).ok().and_then(|mut disk| {
+    let found = without_engine(global).ok().and_then(|mut disk| {
         let mut projects = Projects::new(&mut disk);
         let similar = projects.similar(&folder).ok()?;
         if similar.is_empty() {

@@ -116,7 +116,7 @@ fn merged_by_git() -> Vec<String> {
 
 /// Writes the blocks and the settings, or removes them.
 pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let root = Root::from_options(global)?.path().to_path_buf();
+    let root = Root::from_options(global)?.folder()?.to_path_buf();
     let root = root.canonicalize().map_err(|error| {
         let message = format!("the store `{}` cannot be opened: {}", root.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Input, message, "store something first, or name another folder with --root")

@@ -141,9 +141,11 @@ fn entries(places: &Places, program: &Program, record: &Record) -> Result<Vec<Pl
 fn items(places: &Places, record: &Record, with_memory: bool, global: &Global) -> Result<Vec<Item>, Failure> {
     let mut items: Vec<Item> = owned(places, record).into_iter().filter_map(Item::of_program).collect();
     let root = Root::from_options(global)?;
-    if let Some(mut memory) = Item::memory(root.path().to_path_buf()) {
-        let is_default = default_root().is_some_and(|default| default == root.path());
-        let is_link = root.path().is_symlink();
+    if let Some(root) = root.local()
+        && let Some(mut memory) = Item::memory(root.to_path_buf())
+    {
+        let is_default = default_root().is_some_and(|default| default == root);
+        let is_link = root.is_symlink();
         let (state, why) = match (with_memory, is_default) {
             (true, true) if is_link => ("kept", Some("it is a link to a folder of yours: delete it yourself")),
             (true, true) => ("removed", None),

@@ -38,9 +38,10 @@ impl Subcommand for SyncArgs {
         }
         set_changes(true, false);
         let root = Root::from_options(global)?;
+        let root = root.folder()?;
         let mut disk = Disk::new(store::disk(global)?);
-        let mut repository = match sharing::is_in_git(root.path()) {
-            true => Some(Repository::open(root.path(), root.path())?),
+        let mut repository = match sharing::is_in_git(root) {
+            true => Some(Repository::open(root, root)?),
             false => None,
         };
         let shared = repository.as_ref().map(sharing::shared_by_git).transpose()?.unwrap_or_default();

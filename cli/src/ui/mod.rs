@@ -102,7 +102,7 @@ fn name(global: &Global) -> Result<String, Failure> {
     let last = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = match project(global)? {
         _ if global.user => "all projects".to_string(),
-        Project::Notebook => last(Root::from_options(global)?.path()),
+        Project::Notebook => last(Root::from_options(global)?.folder()?),
         Project::Path(path) => last(&path.canonicalize().unwrap_or(path)),
         Project::Slug(slug) => slug,
     };

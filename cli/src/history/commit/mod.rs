@@ -108,7 +108,8 @@ impl Subcommand for CommitArgs {
         let global = &Global { absolute: false, ..global.clone() };
         let mut store = Store::open(global)?;
         let root = Root::from_options(global)?;
-        let repository = Repository::open(root.path(), &folder(root.path(), global))?;
+        let root = root.folder()?;
+        let repository = Repository::open(root, &folder(root, global))?;
         let user = repository.identity("GIT_AUTHOR_IDENT")?;
         repository.identity("GIT_COMMITTER_IDENT")?;
         let is_kept = !self.dry_run;
@@ -117,7 +118,7 @@ impl Subcommand for CommitArgs {
         let by_hand = by_hand(&mut plan, &repository, is_kept, global)?;
         let mut drafts: Vec<Draft> = Vec::new();
         let operations: Vec<&OperationInfo> = plan.commits.iter().map(|planned| &planned.info).collect();
-        let machines = machines::machines(root.path(), &operations);
+        let machines = machines::machines(root, &operations);
         for planned in &plan.commits {
             drafts.push(draft(planned, machines.get(&planned.info.operation), &user)?);
         }

@@ -1,0 +1,90 @@
+//! [`Address`]: a store that is not a folder of this machine. A build without the features `s3` and `postgres` opens none.
+
+use std::fmt;
+use std::path::Path;
+
+use saddlebag::protocol::ErrorCode;
+use saddlebag_host::Remote;
+
+use crate::failure::Failure;
+
+/// Address of a store.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    #[cfg(feature = "remote")]
+    address: saddlebag_remote::Address,
+    /// The address as it was typed.
+    #[cfg(not(feature = "remote"))]
+    never: std::convert::Infallible,
+}
+
+/// Returns the address that a root is meant as; `None` if it is the path of a folder.
+pub(crate) fn address(root: &Path) -> Option<Result<Address, Failure>> {
+    let text = root.to_str().filter(|text| is_meant(text))?;
+    Some(parse(text))
+}
+
+/// Returns true if a text begins like a URL. A letter alone before `://` is a drive.
+fn is_meant(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, _)| {
+        scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+#[cfg(feature = "remote")]
+fn parse(text: &str) -> Result<Address, Failure> {
+    text.parse().map(|address| Address { address }).map_err(|error: saddlebag_remote::AddressError| {
+        let help = match error {
+            saddlebag_remote::AddressError::Password => {
+                "give the password in PGPASSWORD, or the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+            }
+            _ => "a store is s3://BUCKET/FOLDER or postgres://HOST/DATABASE?space=NAME",
+        };
+        Failure::usage(error.to_string(), help)
+    })
+}
+
+#[cfg(not(feature = "remote"))]
+fn parse(_: &str) -> Result<Address, Failure> {
+    let message = "this program was built without stores on other machines";
+    Err(Failure::new(ErrorCode::Storage, message, "build it with `cargo install saddlebag-cli --features s3,postgres`"))
+}
+
+impl Address {
+    /// Opens the store.
+    #[cfg(feature = "remote")]
+    pub(crate) fn attach(&self) -> Result<Remote, Failure> {
+        saddlebag_remote::attach(&self.address).map_err(|error| failure(&error))
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn attach(&self) -> Result<Remote, Failure> {
+        match self.never {}
+    }
+
+    /// Tries what a store relies on: each property, and whether the server has it.
+    #[cfg(feature = "remote")]
+    pub(crate) fn probe(&self) -> Result<Vec<(&'static str, bool)>, Failure> {
+        let tried = saddlebag_remote::probe(&self.address).map_err(|error| failure(&error))?;
+        Ok(tried.into_iter().map(|probed| (probed.property, probed.holds)).collect())
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn probe(&self) -> Result<Vec<(&'static str, bool)>, Failure> {
+        match self.never {}
+    }
+}
+
+#[cfg(feature = "remote")]
+fn failure(error: &saddlebag_remote::AttachError) -> Failure {
+    Failure::new(ErrorCode::Storage, error.to_string(), error.help())
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        #[cfg(feature = "remote")]
+        return self.address.fmt(f);
+        #[cfg(not(feature = "remote"))]
+        match self.never {}
+    }
+}

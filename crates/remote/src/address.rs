@@ -1,0 +1,175 @@
+//! [`Address`]: names a store that several machines reach.
+
+use std::fmt;
+use std::str::FromStr;
+
+use url::Url;
+
+/// Address of a store: `s3://BUCKET/PREFIX` or `postgres://HOST/DATABASE?space=NAME`.
+///
+/// Shown, it contains no password, because an address with one is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// Folder of a bucket.
+    Bucket {
+        /// Name of the bucket.
+        bucket: String,
+        /// Folder in the bucket; empty for the whole bucket.
+        prefix: String,
+    },
+    /// Space of a database. Each space is a store.
+    Database {
+        /// Address of the database, without the space.
+        url: String,
+        /// Name of the space.
+        space: String,
+    },
+}
+
+/// Space of an address that names none.
+const DEFAULT_SPACE: &str = "main";
+
+/// Maximum length of the name of a space, in bytes.
+const MAX_SPACE_BYTES: usize = 100;
+
+/// Reason why a text is not an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// The text is not a URL.
+    #[error("the address is not a URL: {0}")]
+    NotUrl(url::ParseError),
+    /// The scheme is neither `s3` nor `postgres`.
+    #[error("an address begins with s3:// or postgres://, not `{0}://`")]
+    Scheme(String),
+    /// The URL contains a password, which would be seen in the list of processes and in the history of the shell.
+    #[error("an address contains no password")]
+    Password,
+    /// The bucket or the database is missing.
+    #[error("the address names no {0}")]
+    Missing(&'static str),
+    /// A part of the address cannot be used.
+    #[error("the address cannot have `{0}`")]
+    Part(String),
+}
+
+impl Address {
+    /// Returns true if a text is meant as an address rather than as a path of a folder.
+    #[must_use]
+    pub fn is_meant(text: &str) -> bool {
+        text.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        })
+    }
+
+    /// Returns the scheme: `s3` or `postgres`.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        match self {
+            Self::Bucket { .. } => "s3",
+            Self::Database { .. } => "postgres",
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<Self, AddressError> {
+        let mut url = Url::parse(text).map_err(AddressError::NotUrl)?;
+        let is_secret = |name: &str| name.eq_ignore_ascii_case("password");
+        if url.password().is_some() || url.query_pairs().any(|(name, _)| is_secret(&name)) {
+            return Err(AddressError::Password);
+        }
+        match url.scheme() {
+            "s3" => bucket(&url),
+            "postgres" | "postgresql" => {
+                if url.path().trim_matches('/').is_empty() {
+                    return Err(AddressError::Missing("database"));
+                }
+                let (spaces, others): (Vec<_>, Vec<_>) =
+                    url.query_pairs().into_owned().partition(|(name, _)| name == "space");
+                let space = spaces.into_iter().next_back().map_or(DEFAULT_SPACE.to_string(), |(_, space)| space);
+                if space.is_empty() || space.len() > MAX_SPACE_BYTES || space.chars().any(char::is_control) {
+                    return Err(AddressError::Part(format!("space={}", space.escape_debug())));
+                }
+                url.set_query(None);
+                if !others.is_empty() {
+                    url.query_pairs_mut().extend_pairs(others);
+                }
+                Ok(Self::Database { url: url.to_string(), space })
+            }
+            other => Err(AddressError::Scheme(other.to_string())),
+        }
+    }
+}
+
+fn bucket(url: &Url) -> Result<Address, AddressError> {
+    let bucket = url.host_str().filter(|bucket| !bucket.is_empty()).ok_or(AddressError::Missing("bucket"))?;
+    if !url.username().is_empty() {
+        return Err(AddressError::Part(format!("{}@", url.username())));
+    }
+    if let Some(query) = url.query() {
+        return Err(AddressError::Part(format!("?{query}")));
+    }
+    let prefix = url.path().trim_matches('/');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
+    if !prefix.bytes().all(is_plain) || prefix.split('/').any(|segment| segment.is_empty() && !prefix.is_empty()) {
+        return Err(AddressError::Part(prefix.to_string()));
+    }
+    Ok(Address::Bucket { bucket: bucket.to_string(), prefix: prefix.to_string() })
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bucket { bucket, prefix } if prefix.is_empty() => write!(f, "s3://{bucket}"),
+            Self::Bucket { bucket, prefix } => write!(f, "s3://{bucket}/{prefix}"),
+            Self::Database { url, space } => {
+                let separator = if url.contains('?') { '&' } else { '?' };
+                write!(f, "{url}{separator}space={space}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_as_it_is_read() {
+        for text in ["s3://notes", "s3://notes/team/a", "postgres://ann@db:5432/memory?sslmode=disable&space=team"] {
+            let address: Address = text.parse().unwrap();
+            assert_eq!(address.to_string(), text);
+            assert_eq!(address.to_string().parse(), Ok(address));
+        }
+        let address: Address = "postgres:///memory".parse().unwrap();
+        assert_eq!(address.to_string(), "postgres:///memory?space=main");
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_refused_and_the_error_does_not_repeat_it() {
+        for text in ["postgres://ann:hunter2@db/memory", "postgres://db/memory?password=hunter2", "s3://key:hunter2@b"]
+        {
+            let error = text.parse::<Address>().unwrap_err();
+            assert_eq!(error, AddressError::Password, "{text}");
+            assert!(!error.to_string().contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn what_names_no_store_is_refused() {
+        for text in ["s3://", "s3:///x", "postgres://db", "http://db/x", "s3://b/a//b", "s3://b/%2e%2e", "s3://b?x=1"] {
+            assert!(text.parse::<Address>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_not_meant_as_an_address() {
+        assert!(Address::is_meant("s3://b"));
+        assert!(Address::is_meant("http://b"));
+        for folder in ["notes", "./s3:/b", "C:\\notes", "c://notes", "/a://b"] {
+            assert!(!Address::is_meant(folder), "{folder}");
+        }
+    }
+}

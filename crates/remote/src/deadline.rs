@@ -1,0 +1,50 @@
+//! [`Deadline`]: the end of the time that an operation may take, and the pauses between its attempts.
+
+use std::time::{Duration, Instant};
+
+/// Time that an operation may take in total.
+const TOTAL: Duration = Duration::from_secs(20);
+/// Time that one request may take.
+const REQUEST: Duration = Duration::from_secs(8);
+/// First pause, doubled after each attempt.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// Longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The end of the time that an operation may take.
+pub(crate) struct Deadline {
+    end: Instant,
+    pause: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn new() -> Self {
+        Self { end: Instant::now() + TOTAL, pause: FIRST_PAUSE }
+    }
+
+    /// Returns the time that the next request may take.
+    pub(crate) fn request(&self) -> Duration {
+        self.end.saturating_duration_since(Instant::now()).min(REQUEST)
+    }
+
+    /// Waits before the next attempt, for a random part of a pause that doubles each time. Returns false, at once, if the
+    /// time is over.
+    pub(crate) async fn pause(&mut self) -> bool {
+        let pause = self.pause.mul_f64(random_fraction());
+        if Instant::now() + pause >= self.end {
+            return false;
+        }
+        tokio::time::sleep(pause).await;
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        true
+    }
+}
+
+/// Returns a random number from 0 to 1. Without a source of randomness, it is the clock's.
+fn random_fraction() -> f64 {
+    let drawn = getrandom::u32().unwrap_or_else(|_| {
+        let elapsed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        elapsed.unwrap_or_default().subsec_nanos().wrapping_mul(2_654_435_761)
+    });
+    f64::from(drawn) / f64::from(u32::MAX)
+}

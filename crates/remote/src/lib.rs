@@ -1,0 +1,84 @@
+//! Stores that several machines reach: S3-compatible buckets (feature `s3`) and PostgreSQL (feature `postgres`).
+//!
+//! [`attach`] opens the store at an [`Address`]. What it returns performs the same operations with the same promises as a
+//! folder of the local disk.
+//!
+//! `docs/remote.md` describes what is kept in a bucket and in a database, and what each server must be able to do.
+
+mod address;
+#[cfg(any(feature = "s3", feature = "postgres"))]
+mod blocking;
+#[cfg(any(feature = "s3", feature = "postgres"))]
+mod deadline;
+mod error;
+#[cfg(feature = "s3")]
+mod objects;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "s3", feature = "postgres"))]
+mod store;
+
+pub use address::{Address, AddressError};
+pub use error::AttachError;
+#[cfg(feature = "s3")]
+pub use object_store::ObjectStore;
+use saddlebag_host::Remote;
+
+/// A property of a server that was tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probed {
+    /// Property, such as `creates only what is absent`.
+    pub property: &'static str,
+    /// True if the server has it.
+    pub holds: bool,
+}
+
+/// Opens the store at an address. An empty bucket, folder of a bucket or space of a database becomes a new store.
+///
+/// # Errors
+///
+/// The server cannot be reached, refuses the credentials, does not keep what a store relies on, or has something else at
+/// the address.
+pub fn attach(address: &Address) -> Result<Remote, AttachError> {
+    match address {
+        #[cfg(feature = "s3")]
+        Address::Bucket { bucket, prefix } => objects::attach(bucket, prefix, address),
+        #[cfg(feature = "postgres")]
+        Address::Database { url, space } => postgres::attach(url, space, address),
+        #[allow(unreachable_patterns, reason = "a build may have both features")]
+        _ => Err(AttachError::NotBuilt(address.scheme())),
+    }
+}
+
+/// Tries what a store relies on, and leaves nothing behind.
+///
+/// # Errors
+///
+/// The server cannot be reached or refuses the credentials.
+pub fn probe(address: &Address) -> Result<Vec<Probed>, AttachError> {
+    match address {
+        #[cfg(feature = "s3")]
+        Address::Bucket { bucket, prefix } => objects::probe(bucket, prefix),
+        #[cfg(feature = "postgres")]
+        Address::Database { url, .. } => postgres::probe(url),
+        #[allow(unreachable_patterns, reason = "a build may have both features")]
+        _ => Err(AttachError::NotBuilt(address.scheme())),
+    }
+}
+
+/// Opens the store in `prefix` of an object store. For tests, and for object stores other than S3.
+///
+/// # Errors
+///
+/// Those of [`attach`].
+#[cfg(feature = "s3")]
+pub fn attach_objects(store: std::sync::Arc<dyn ObjectStore>, prefix: &str) -> Result<Remote, AttachError> {
+    objects::attach_to(store, prefix, "memory", prefix.to_string())
+}
+
+/// Returns an empty object store in memory, which lives as long as its owner.
+#[cfg(feature = "s3")]
+#[must_use]
+pub fn in_memory() -> std::sync::Arc<dyn ObjectStore> {
+    std::sync::Arc::new(object_store::memory::InMemory::new())
+}

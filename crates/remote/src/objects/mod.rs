@@ -1,0 +1,317 @@
+//! [`Objects`]: a store in a bucket.
+//!
+//! Every file is one object, and every change of it one conditional write, so that the server decides races. A server has no
+//! condition on a removal, so a removed file leaves a tombstone. What needs two objects is begun with a mark on the first, and
+//! finished by whoever finds the mark.
+
+mod attach;
+mod credentials;
+mod object;
+mod put;
+mod steps;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use futures::{StreamExt, TryStreamExt};
+use object_store::ObjectStore;
+use object_store::path::Path;
+use saddlebag::protocol::{
+    AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag_host::executor::left_out;
+
+use crate::deadline::Deadline;
+use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
+pub(crate) use attach::{attach, attach_to, probe};
+use object::{Moved, Note, Object, PADDED_BYTES, TOMBSTONE_BYTES, version};
+use put::{Condition, Put};
+
+/// Maximum size of a file. Above it, some servers have no conditional writes.
+const MAX_FILE_BYTES: u64 = 5_000_000;
+
+/// Maximum length of a key, in bytes.
+const MAX_KEY_BYTES: usize = 1024;
+
+/// Folder of the files.
+const FILES: &str = "files";
+
+/// Number of objects whose metadata are asked for at the same time.
+const AT_ONCE: usize = 32;
+
+/// A store in a bucket.
+pub(crate) struct Objects {
+    store: Arc<dyn ObjectStore>,
+    /// Folder of the store; empty for the whole bucket.
+    prefix: String,
+    /// True if the server knows ETags only without quotes.
+    bare_etags: bool,
+}
+
+/// Returns a name that no other operation has.
+pub(super) fn new_operation() -> Result<String, FsError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| FsError::Other("the system has no random numbers".into()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn busy() -> FsError {
+    FsError::Locked("other writers changed the file again and again".into())
+}
+
+impl Objects {
+    /// Returns the key of something in a folder of the store.
+    fn key(&self, folder: &str, name: &str) -> Result<Path, FsError> {
+        let separator = if self.prefix.is_empty() { "" } else { "/" };
+        let key = format!("{}{separator}{folder}/{name}", self.prefix);
+        if key.len() > MAX_KEY_BYTES {
+            return Err(FsError::InvalidPath(format!("the key of a bucket has at most {MAX_KEY_BYTES} bytes")));
+        }
+        Path::parse(key).map_err(|_| FsError::InvalidPath("it cannot be a key of a bucket".into()))
+    }
+
+    fn file(&self, path: &RelPath) -> Result<Path, FsError> {
+        self.key(FILES, path.as_str())
+    }
+
+    async fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
+        let object = self.settled(path).await?;
+        let Some((version, file)) = object.as_ref().and_then(|object| Some((object.version()?, object.file.as_ref()?)))
+        else {
+            return Ok(ReadOutcome::Absent);
+        };
+        part(file, version, offset, max_bytes, MAX_FILE_BYTES)
+    }
+
+    async fn write(
+        &self,
+        path: &RelPath,
+        content: &[u8],
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+    ) -> Result<WriteOutcome, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let current = self.free(path).await?;
+            if let Some(current) = stale(version_of(current.as_ref()).as_ref(), precondition) {
+                return Ok(WriteOutcome::Stale(current));
+            }
+            self.check_place(path, current.as_ref()).await?;
+            match self.replace(path, current.as_ref(), Some(content), keep_as).await? {
+                Put::Done(etag) => return Ok(WriteOutcome::Written(version(&etag))),
+                Put::Unknown => return Ok(WriteOutcome::Unknown),
+                Put::Lost if deadline.pause().await => {}
+                Put::Lost => return Err(busy()),
+            }
+        }
+    }
+
+    async fn append(
+        &self,
+        path: &RelPath,
+        content: &[u8],
+        newline_first: bool,
+        precondition: &Precondition,
+    ) -> Result<AppendOutcome, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let current = self.free(path).await?;
+            if let Some(current) = stale(version_of(current.as_ref()).as_ref(), precondition) {
+                return Ok(AppendOutcome::Stale(current));
+            }
+            self.check_place(path, current.as_ref()).await?;
+            let old = current.as_ref().and_then(|object| object.file.as_deref()).unwrap_or_default();
+            let bytes = appended(old, content, newline_first);
+            if bytes.len() as u64 > MAX_FILE_BYTES {
+                return Err(FsError::TooLarge(MAX_FILE_BYTES));
+            }
+            match self.replace(path, current.as_ref(), Some(&bytes), None).await? {
+                Put::Done(etag) => return Ok(AppendOutcome::Written(version(&etag))),
+                Put::Unknown => return Ok(AppendOutcome::Unknown((bytes.len() - content.len()) as u64)),
+                Put::Lost if deadline.pause().await => {}
+                Put::Lost => return Err(busy()),
+            }
+        }
+    }
+
+    async fn remove(
+        &self,
+        path: &RelPath,
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+    ) -> Result<RemoveOutcome, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let Some(current) = self.free(path).await? else { return Ok(RemoveOutcome::Done) };
+            let Some(version) = current.version() else { return Ok(RemoveOutcome::Done) };
+            if stale(Some(&version), precondition).is_some() {
+                return Ok(RemoveOutcome::Stale(version));
+            }
+            match self.replace(path, Some(&current), None, keep_as).await? {
+                Put::Done(_) => return Ok(RemoveOutcome::Done),
+                // If it is still there, the next round removes it or finds it changed.
+                Put::Lost | Put::Unknown if deadline.pause().await => {}
+                Put::Lost | Put::Unknown => return Err(busy()),
+            }
+        }
+    }
+
+    async fn rename(
+        &self,
+        from: &RelPath,
+        to: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<RenameOutcome, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let Some(old) = self.free(from).await? else { return Ok(RenameOutcome::Absent) };
+            let Some(version) = old.version() else { return Ok(RenameOutcome::Absent) };
+            if stale(Some(&version), precondition).is_some() {
+                return Ok(RenameOutcome::Stale(version));
+            }
+            let target = self.free(to).await?;
+            if target.as_ref().is_some_and(|object| object.file.is_some()) || self.is_folder(to).await? {
+                return Ok(RenameOutcome::Exists);
+            }
+            self.check_place(to, target.as_ref()).await?;
+            if self.move_file(from, &old, to, target.as_ref()).await? {
+                return Ok(RenameOutcome::Done);
+            }
+            if !deadline.pause().await {
+                return Err(busy());
+            }
+        }
+    }
+
+    /// Refuses a new file below another, or at the place of a folder. Another machine that creates files at the same time
+    /// can still do it.
+    async fn check_place(&self, path: &RelPath, current: Option<&Object>) -> Result<(), FsError> {
+        if current.is_some_and(|object| object.file.is_some()) {
+            return Ok(());
+        }
+        let above: Vec<&str> = folders_above(path.as_str()).collect();
+        let is_file = async |folder: &str| -> Result<bool, FsError> {
+            let key = self.key(FILES, folder)?;
+            Ok(self.get(&key).await?.is_some_and(|object| object.file.is_some()))
+        };
+        let above = futures::future::try_join_all(above.into_iter().map(is_file));
+        let (above, is_folder) = futures::future::try_join(above, self.is_folder(path)).await?;
+        if above.into_iter().any(|is_file| is_file) {
+            return Err(FsError::NotDirectory);
+        }
+        if is_folder { Err(FsError::IsDirectory) } else { Ok(()) }
+    }
+
+    /// Returns true if there is a file below `path`.
+    async fn is_folder(&self, path: &RelPath) -> Result<bool, FsError> {
+        let key = self.file(path)?;
+        let found = self.reading(async || {
+            let mut listing = self.store.list(Some(&key));
+            while let Some(object) = listing.try_next().await? {
+                if object.size != TOMBSTONE_BYTES {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        });
+        Ok(found.await?.unwrap_or(false))
+    }
+
+    async fn list(
+        &self,
+        folder: Option<&RelPath>,
+        after: Option<&RelPath>,
+        limit: u32,
+        unless: Option<&Version>,
+    ) -> Result<ListOutcome, FsError> {
+        let key = match folder {
+            Some(folder) => self.file(folder)?,
+            None => Path::parse(self.root()).map_err(|_| FsError::InvalidPath("the prefix is no path".into()))?,
+        };
+        let listed = self.reading(async || self.store.list_with_delimiter(Some(&key)).await).await?;
+        let (objects, folders) = listed.map(|listed| (listed.objects, listed.common_prefixes)).unwrap_or_default();
+        let mut unusable = Vec::new();
+        let mut entries = Vec::with_capacity(objects.len() + folders.len());
+        for found in folders {
+            match self.path_of(&found) {
+                Ok(path) => entries.push(folder_entry(path)),
+                Err(spelled) => unusable.push((spelled, EntryKind::Directory)),
+            }
+        }
+        let mut padded = BTreeSet::new();
+        for object in objects.into_iter().filter(|object| object.size != TOMBSTONE_BYTES) {
+            let path = match self.path_of(&object.location) {
+                Ok(path) => path,
+                Err(spelled) => {
+                    unusable.push((spelled, EntryKind::File));
+                    continue;
+                }
+            };
+            if object.size == PADDED_BYTES {
+                padded.insert(path);
+                continue;
+            }
+            let etag = object.e_tag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
+            let modified = object.last_modified.timestamp_nanos_opt().unwrap_or_default();
+            entries.push(file_entry(path, object.size, &etag, u64::try_from(modified).unwrap_or_default()));
+        }
+        let sized = futures::stream::iter(padded).map(async |path| {
+            let object = self.get(&self.file(&path)?).await?;
+            let file = object.and_then(|object| Some((object.file?.len() as u64, object.etag)));
+            Ok::<_, FsError>(file.map(|(size, etag)| file_entry(path, size, &etag, 0)))
+        });
+        let sized: Vec<Option<Entry>> = sized.buffered(AT_ONCE).try_collect().await?;
+        entries.extend(sized.into_iter().flatten());
+        Ok(page(entries, left_out(unusable), after, limit, unless))
+    }
+
+    fn root(&self) -> String {
+        if self.prefix.is_empty() { FILES.to_string() } else { format!("{}/{FILES}", self.prefix) }
+    }
+
+    /// Returns the path of a key; if it is none, how it can be spelled.
+    fn path_of(&self, key: &Path) -> Result<RelPath, Option<RelPath>> {
+        let root = self.root();
+        let path = key.as_ref().strip_prefix(&root).and_then(|path| path.strip_prefix('/')).ok_or(None)?;
+        RelPath::new(path).map_err(|_| {
+            let (folder, name) = path.rsplit_once('/').map_or((None, path), |(folder, name)| (Some(folder), name));
+            saddlebag_host::executor::spelled(folder, name)
+        })
+    }
+}
+
+fn version_of(object: Option<&Object>) -> Option<Version> {
+    object.and_then(Object::version)
+}
+
+fn file_entry(path: RelPath, size: u64, etag: &str, modified: u64) -> Entry {
+    Entry { path, kind: EntryKind::File, size, version: version(etag), modified }
+}
+
+impl Store for Objects {
+    const MAX_FILE_BYTES: u64 = MAX_FILE_BYTES;
+
+    async fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        Ok(match op {
+            FsOp::Read { path, offset, max_bytes } => FsOutcome::Read(self.read(path, *offset, *max_bytes).await?),
+            FsOp::Write { path, content, precondition, keep_as, .. } => {
+                FsOutcome::Write(self.write(path, content, precondition, keep_as.as_ref()).await?)
+            }
+            FsOp::Append { path, content, newline_first, precondition, .. } => {
+                FsOutcome::Append(self.append(path, content, *newline_first, precondition).await?)
+            }
+            FsOp::ListDirectory { folder, after, limit, unless } => {
+                FsOutcome::ListDirectory(self.list(folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).await?)
+            }
+            FsOp::Remove { path, precondition, keep_as, .. } => {
+                FsOutcome::Remove(self.remove(path, precondition, keep_as.as_ref()).await?)
+            }
+            FsOp::Rename { path, to, precondition } => FsOutcome::Rename(self.rename(path, to, precondition).await?),
+            FsOp::MakeDirectory { .. } => FsOutcome::MakeDirectory,
+            FsOp::RemoveDirectory { .. } => FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
+            FsOp::Generation | FsOp::Score { .. } => return Err(FsError::Unsupported),
+        })
+    }
+}

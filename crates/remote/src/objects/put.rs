@@ -1,0 +1,208 @@
+//! Writes of one object under a condition, whose outcome is known or said to be unknown.
+
+use std::error::Error as _;
+use std::future::Future;
+use std::time::Duration;
+
+use object_store::path::Path;
+use object_store::{Error, GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use saddlebag::protocol::FsError;
+
+use super::Objects;
+use super::object::{Note, Object, encode, unquoted};
+use crate::deadline::Deadline;
+
+/// Condition on the object before a write.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Condition<'a> {
+    /// Nothing is there.
+    Absent,
+    /// It has this ETag.
+    Is(&'a str),
+    /// None.
+    Any,
+}
+
+/// Outcome of a write.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    /// The object has this ETag.
+    Done(String),
+    /// The condition was not met, and nothing was written.
+    Lost,
+    /// Nobody can tell whether it was written: the server did not answer, and the object was replaced since.
+    Unknown,
+}
+
+/// Kind of a failed request.
+enum Failed {
+    /// The condition is not met.
+    Condition,
+    /// The server refused the request, which had no effect.
+    Refused(FsError),
+    /// The server was not reached.
+    NotSent(FsError),
+    /// It may have had its effect.
+    Unclear(FsError),
+}
+
+impl Objects {
+    /// Reads the object at `key`.
+    pub(super) async fn get(&self, key: &Path) -> Result<Option<Object>, FsError> {
+        self.reading(async || {
+            let found = self.store.get_opts(key, GetOptions::default()).await?;
+            let (etag, attributes) = (found.meta.e_tag.clone(), found.attributes.clone());
+            let bytes = found.bytes().await?;
+            Ok((etag, bytes, attributes))
+        })
+        .await?
+        .map(|(etag, bytes, attributes)| {
+            let etag = etag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
+            Object::decode(etag, bytes.into(), &attributes)
+        })
+        .transpose()
+    }
+
+    /// Runs a request that changes nothing until it has an answer; `None`: not found.
+    pub(super) async fn reading<T, F>(&self, request: impl Fn() -> F) -> Result<Option<T>, FsError>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let mut deadline = Deadline::new();
+        loop {
+            let error = match within(deadline.request(), request()).await {
+                Ok(found) => return Ok(Some(found)),
+                Err(Answer::Error(Error::NotFound { .. })) => return Ok(None),
+                Err(answer) => match failed(answer) {
+                    Failed::Condition => FsError::Other("the server answered a read with a lost race".into()),
+                    Failed::Refused(error) => return Err(error),
+                    Failed::NotSent(error) | Failed::Unclear(error) => error,
+                },
+            };
+            if !deadline.pause().await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Writes an object; `file` is `None` for a tombstone.
+    ///
+    /// # Errors
+    ///
+    /// Nothing was written.
+    pub(super) async fn put(
+        &self,
+        key: &Path,
+        file: Option<&[u8]>,
+        note: &Note,
+        condition: Condition<'_>,
+    ) -> Result<Put, FsError> {
+        let (bytes, attributes) = encode(file, note);
+        let bytes = object_store::PutPayload::from(bytes);
+        let mode = match condition {
+            Condition::Absent => PutMode::Create,
+            Condition::Any => PutMode::Overwrite,
+            Condition::Is(etag) => {
+                let etag = if self.bare_etags { unquoted(etag) } else { etag };
+                PutMode::Update(UpdateVersion { e_tag: Some(etag.to_string()), version: None })
+            }
+        };
+        let mut deadline = Deadline::new();
+        let mut may_be_written = false;
+        loop {
+            let options = PutOptions { mode: mode.clone(), attributes: attributes.clone(), ..PutOptions::default() };
+            let request = self.store.put_opts(key, bytes.clone(), options);
+            let error = match within(deadline.request(), request).await {
+                Ok(written) => {
+                    return written
+                        .e_tag
+                        .map(Put::Done)
+                        .ok_or_else(|| FsError::Other("the server tells no ETag".into()));
+                }
+                Err(answer) => match failed(answer) {
+                    // It may be our own write that the server did not confirm.
+                    Failed::Condition if may_be_written => return Ok(self.own(key, note).await),
+                    Failed::Condition => return Ok(Put::Lost),
+                    Failed::Refused(_) if may_be_written => return Ok(Put::Unknown),
+                    Failed::Refused(error) => return Err(error),
+                    Failed::NotSent(error) => error,
+                    Failed::Unclear(error) => {
+                        may_be_written = true;
+                        error
+                    }
+                },
+            };
+            if !deadline.pause().await {
+                return if may_be_written { Ok(self.own(key, note).await) } else { Err(error) };
+            }
+        }
+    }
+
+    /// Returns what became of a write that the server did not confirm.
+    async fn own(&self, key: &Path, note: &Note) -> Put {
+        match self.get(key).await {
+            Ok(Some(object)) if object.note.operation == note.operation => Put::Done(object.etag),
+            _ => Put::Unknown,
+        }
+    }
+
+    /// Deletes an object of the store itself, which nothing depends on.
+    pub(super) async fn delete(&self, key: &Path) -> Result<(), FsError> {
+        self.reading(async || self.store.delete(key).await).await.map(|_| ())
+    }
+}
+
+/// Failure of a request.
+enum Answer {
+    Error(Error),
+    Late,
+}
+
+async fn within<T>(time: Duration, request: impl Future<Output = Result<T, Error>>) -> Result<T, Answer> {
+    match tokio::time::timeout(time, request).await {
+        Ok(answer) => answer.map_err(Answer::Error),
+        Err(_) => Err(Answer::Late),
+    }
+}
+
+fn failed(answer: Answer) -> Failed {
+    let error = match answer {
+        Answer::Late => return Failed::Unclear(FsError::TimedOut),
+        Answer::Error(error) => error,
+    };
+    match error {
+        Error::AlreadyExists { .. } | Error::Precondition { .. } | Error::NotModified { .. } => Failed::Condition,
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Failed::Refused(FsError::Denied),
+        Error::NotFound { .. } => Failed::Refused(FsError::Other("the bucket does not exist".into())),
+        Error::NotSupported { .. } | Error::NotImplemented { .. } => Failed::Refused(FsError::Unsupported),
+        Error::InvalidPath { .. } => Failed::Refused(FsError::Other(
+            "a key in the bucket cannot be the path of a file: rename or delete the object with another program".into(),
+        )),
+        error => {
+            let text = FsError::Other(format!("the object store did not answer: {}", cause(&error)));
+            if is_not_sent(&error) { Failed::NotSent(text) } else { Failed::Unclear(text) }
+        }
+    }
+}
+
+/// Returns true if the connection failed, so that no request was sent.
+fn is_not_sent(error: &Error) -> bool {
+    let mut source = error.source();
+    while let Some(error) = source {
+        if let Some(http) = error.downcast_ref::<object_store::client::HttpError>() {
+            return http.kind() == object_store::client::HttpErrorKind::Connect;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// Returns the innermost cause of an error, which names no address and no credentials.
+pub(super) fn cause(error: &Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    let text = cause.to_string();
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
+}

@@ -1,0 +1,286 @@
+//! [`Connection`]: a connection that is opened again when it is lost, and transactions whose end is known.
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::ClientConfig;
+use rustls_platform_verifier::ConfigVerifierExt;
+use saddlebag::protocol::FsError;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::AttachError;
+use crate::deadline::Deadline;
+
+/// Time that the server gives to a statement, and to waiting for a lock.
+const STATEMENT_OPTIONS: &str = "-c statement_timeout=8s -c lock_timeout=6s -c idle_in_transaction_session_timeout=15s";
+
+/// A connection to a database.
+pub(super) struct Connection {
+    config: Config,
+    client: RefCell<Option<Arc<Client>>>,
+}
+
+/// How a transaction ends.
+pub(super) enum Ending<T> {
+    /// Its changes are kept.
+    Commit(T),
+    /// It has changed nothing.
+    TakeBack(T),
+    /// Another writer was faster, so it is taken back and made again.
+    Again,
+}
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// The operation cannot be performed.
+    Refused(FsError),
+    /// The database did not perform it.
+    Database(tokio_postgres::Error),
+}
+
+impl From<FsError> for Failed {
+    fn from(error: FsError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<tokio_postgres::Error> for Failed {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl Connection {
+    pub(super) fn new(url: &str) -> Result<Self, AttachError> {
+        let mut config = Config::from_str(url).map_err(|error| AttachError::Other(error.to_string()))?;
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        if config.get_user().is_none() {
+            let user = set("PGUSER").or_else(|| set("USER"));
+            user.inspect(|user| {
+                config.user(user);
+            });
+        }
+        if let Some(password) = set("PGPASSWORD") {
+            config.password(password);
+        }
+        config.application_name("saddlebag").connect_timeout(Duration::from_secs(5)).options(STATEMENT_OPTIONS);
+        config.keepalives_idle(Duration::from_secs(30));
+        Ok(Self { config, client: RefCell::new(None) })
+    }
+
+    /// Opens the connection for the first time, and tells what is wrong.
+    pub(super) async fn open(&self) -> Result<Arc<Client>, AttachError> {
+        let client = self.client().await;
+        client.map_err(|error| match error.code() {
+            Some(&SqlState::INVALID_CATALOG_NAME) => AttachError::Missing("the database".into()),
+            Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+                AttachError::Denied(text(&error))
+            }
+            // Also a password that the server wants and nobody gave.
+            _ if error.to_string().contains("password") => AttachError::Denied("the server asks for a password".into()),
+            _ => AttachError::Unreachable(text(&error)),
+        })
+    }
+
+    async fn client(&self) -> Result<Arc<Client>, tokio_postgres::Error> {
+        let open = self.client.borrow().clone().filter(|client| !client.is_closed());
+        if let Some(client) = open {
+            return Ok(client);
+        }
+        let client = Arc::new(self.connect().await?);
+        *self.client.borrow_mut() = Some(client.clone());
+        Ok(client)
+    }
+
+    async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
+        if self.config.get_ssl_mode() == SslMode::Disable {
+            let (client, connection) = self.config.connect(tokio_postgres::NoTls).await?;
+            tokio::spawn(async move { drop(connection.await) });
+            return Ok(client);
+        }
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        // Another part of the program may have installed one.
+        let _ = provider.install_default();
+        let tls = match ClientConfig::with_platform_verifier() {
+            Ok(tls) => tls,
+            // Without certificates to trust, no server is trusted.
+            Err(_) => {
+                ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
+            }
+        };
+        let (client, connection) = self.config.connect(MakeRustlsConnect::new(tls)).await?;
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(client)
+    }
+
+    /// Gives the connection up: nobody knows what its server is doing.
+    fn drop_client(&self) {
+        self.client.borrow_mut().take();
+    }
+
+    /// Runs statements that change nothing until they have an answer.
+    pub(super) async fn read<T>(&self, query: impl AsyncFn(&Client) -> Result<T, Failed>) -> Result<T, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let answer = self.within(&deadline, async {
+                let client = self.client().await?;
+                query(&client).await
+            });
+            let error = match answer.await {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => after(failed)?,
+            };
+            if !deadline.pause().await {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Runs a transaction until its end is known; `None` if the server did not tell in time.
+    pub(super) async fn change<T>(
+        &self,
+        statements: impl AsyncFn(&Client) -> Result<Ending<T>, Failed>,
+    ) -> Result<Option<T>, FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let begun = self.within(&deadline, async {
+                let client = self.client().await?;
+                client.batch_execute("BEGIN").await?;
+                let ending = statements(&client).await;
+                let number = match ending {
+                    Ok(Ending::Commit(_)) => client.query_one("SELECT pg_current_xact_id()::text", &[]).await?.get(0),
+                    _ => String::new(),
+                };
+                Ok::<_, Failed>((client, ending, number))
+            });
+            let (error, client) = match begun.await {
+                Ok((client, Ok(Ending::Commit(outcome)), number)) => {
+                    let committed = self.within(&deadline, async { Ok(client.batch_execute("COMMIT").await?) }).await;
+                    let is_committed = match committed {
+                        Ok(()) => Some(true),
+                        Err(_) => self.is_committed(&number, &mut deadline).await,
+                    };
+                    match is_committed {
+                        Some(true) => return Ok(Some(outcome)),
+                        None => return Ok(None),
+                        Some(false) => (FsError::Other("the database took the change back".into()), None),
+                    }
+                }
+                Ok((client, Ok(Ending::TakeBack(outcome)), _)) => {
+                    self.take_back(&client, &deadline).await;
+                    return Ok(Some(outcome));
+                }
+                Ok((client, Ok(Ending::Again), _)) => {
+                    (FsError::Locked("other writers changed the file again and again".into()), Some(client))
+                }
+                Ok((client, Err(failed), _)) => {
+                    self.take_back(&client, &deadline).await;
+                    (after(failed)?, None)
+                }
+                Err(failed) => {
+                    self.drop_client();
+                    (after(failed)?, None)
+                }
+            };
+            if let Some(client) = client {
+                self.take_back(&client, &deadline).await;
+            }
+            if !deadline.pause().await {
+                return Err(error);
+            }
+        }
+    }
+
+    async fn take_back(&self, client: &Client, deadline: &Deadline) {
+        if self.within(deadline, async { Ok(client.batch_execute("ROLLBACK").await?) }).await.is_err() {
+            self.drop_client();
+        }
+    }
+
+    /// Asks what became of a transaction; `None` if the server does not tell in time.
+    async fn is_committed(&self, number: &str, deadline: &mut Deadline) -> Option<bool> {
+        self.drop_client();
+        loop {
+            let status = self.within(deadline, async {
+                let client = self.client().await?;
+                let row = client.query_one("SELECT pg_xact_status($1::text::xid8)", &[&number]).await?;
+                Ok(row.get::<_, Option<String>>(0))
+            });
+            match status.await.ok().flatten().as_deref() {
+                Some("committed") => return Some(true),
+                Some("aborted") => return Some(false),
+                _ => {}
+            }
+            if !deadline.pause().await {
+                return None;
+            }
+        }
+    }
+
+    async fn within<T>(
+        &self,
+        deadline: &Deadline,
+        statements: impl Future<Output = Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        match tokio::time::timeout(deadline.request(), statements).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.drop_client();
+                Err(Failed::Refused(FsError::TimedOut))
+            }
+        }
+    }
+}
+
+/// Returns the error to report if there is no time left to try again.
+///
+/// # Errors
+///
+/// Another attempt would fail too.
+fn after(failed: Failed) -> Result<FsError, FsError> {
+    let error = match failed {
+        Failed::Refused(FsError::TimedOut) => return Ok(FsError::TimedOut),
+        Failed::Refused(error) => return Err(error),
+        Failed::Database(error) => error,
+    };
+    let shown = FsError::Other(text(&error));
+    let Some(code) = error.code() else {
+        // The connection is lost, or was refused.
+        return Ok(shown);
+    };
+    match *code {
+        SqlState::INSUFFICIENT_PRIVILEGE => Err(FsError::Denied),
+        SqlState::READ_ONLY_SQL_TRANSACTION => Err(FsError::ReadOnly),
+        SqlState::DISK_FULL | SqlState::OUT_OF_MEMORY => Err(FsError::NoSpace),
+        SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => {
+            Ok(FsError::Locked("another writer holds the file".into()))
+        }
+        SqlState::T_R_SERIALIZATION_FAILURE
+        | SqlState::T_R_DEADLOCK_DETECTED
+        | SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW
+        | SqlState::TOO_MANY_CONNECTIONS
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => Ok(shown),
+        _ => Err(shown),
+    }
+}
+
+/// Returns the text of an error, without the address and without values of statements.
+pub(super) fn text(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return format!("the database says: {}", error.message());
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    format!("the database did not answer: {cause}")
+}

@@ -1,0 +1,316 @@
+//! [`Database`]: a store in a space of a PostgreSQL database.
+//!
+//! Every file is one row, and every change one transaction. If the answer to a commit is lost, the server is asked what became
+//! of the transaction, so an outcome is unknown only if the server stays away.
+
+mod connection;
+mod schema;
+
+use std::cell::Cell;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use saddlebag::protocol::{
+    AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition, ReadOutcome,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
+};
+use saddlebag::store::RelPath;
+use saddlebag_host::Remote;
+use tokio_postgres::Client;
+
+use crate::blocking::{Blocking, runtime};
+use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
+use crate::{Address, AttachError, Probed};
+use connection::{Connection, Ending, Failed};
+
+/// Maximum size of a file.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Name of the way in which versions are made.
+const VERSION_SCHEME: &str = "postgres";
+
+/// A store in a space of a database.
+pub(crate) struct Database {
+    connection: Connection,
+    space: String,
+}
+
+/// A file as it is in the database.
+struct Row {
+    body: Vec<u8>,
+    version: i64,
+}
+
+/// Opens a space of a database.
+pub(crate) fn attach(url: &str, space: &str, address: &Address) -> Result<Remote, AttachError> {
+    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
+    let connection = Connection::new(url)?;
+    runtime.block_on(async {
+        let client = connection.open().await?;
+        schema::migrate(&client).await
+    })?;
+    let store = Box::new(Blocking::new(Database { connection, space: space.to_string() }, runtime));
+    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address: address.to_string() })
+}
+
+/// Tries what a store relies on.
+pub(crate) fn probe(url: &str) -> Result<Vec<Probed>, AttachError> {
+    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
+    let connection = Connection::new(url)?;
+    runtime.block_on(async {
+        let client = connection.open().await?;
+        let is_on = |value: String| value == "on";
+        let setting = async |name: &str| client.query_one(&format!("SHOW {name}"), &[]).await.map(|row| row.get(0));
+        let tried = async {
+            Ok::<_, tokio_postgres::Error>([
+                ("sync each commit to the disk", is_on(setting("fsync").await?)),
+                ("answer a commit once it is on the disk", setting("synchronous_commit").await? != "off"),
+                ("accept changes", !is_on(setting("transaction_read_only").await?)),
+            ])
+        };
+        let tried = tried.await.map_err(|error| AttachError::Other(connection::text(&error)))?;
+        Ok(tried.into_iter().map(|(property, holds)| Probed { property, holds }).collect())
+    })
+}
+
+fn version(number: i64) -> Version {
+    Version(number.to_string())
+}
+
+impl Database {
+    async fn row(&self, client: &Client, path: &RelPath, lock: bool) -> Result<Option<Row>, Failed> {
+        let query = if lock { schema::READ_AND_LOCK } else { schema::READ };
+        let row = client.query_opt(query, &[&self.space, &path.as_str()]).await?;
+        Ok(row.map(|row| Row { body: row.get(0), version: row.get(1) }))
+    }
+
+    /// Returns the version of a file, and locks its row until the end of the transaction.
+    async fn locked(&self, client: &Client, path: &RelPath) -> Result<Option<i64>, Failed> {
+        let row = client.query_opt(schema::LOCK, &[&self.space, &path.as_str()]).await?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    /// Refuses a new file below another, or at the place of a folder. Until the end of the transaction, nobody else creates
+    /// files in this space.
+    async fn check_place(&self, client: &Client, path: &RelPath) -> Result<(), Failed> {
+        client.query(schema::LOCK_SPACE, &[&self.space]).await?;
+        let above: Vec<&str> = folders_above(path.as_str()).collect();
+        if client.query_one(schema::ANY_FILE, &[&self.space, &above]).await?.get(0) {
+            return Err(Failed::Refused(FsError::NotDirectory));
+        }
+        if self.is_folder(client, path).await? {
+            return Err(Failed::Refused(FsError::IsDirectory));
+        }
+        Ok(())
+    }
+
+    async fn is_folder(&self, client: &Client, path: &RelPath) -> Result<bool, Failed> {
+        let (low, high) = below(path.as_str());
+        Ok(client.query_one(schema::ANY_BELOW, &[&self.space, &low, &high]).await?.get(0))
+    }
+
+    /// Writes a file that nobody else changes until the end of the transaction. Returns its version; `None` if another
+    /// writer has created it.
+    async fn put(&self, client: &Client, path: &RelPath, body: &[u8], exists: bool) -> Result<Option<i64>, Failed> {
+        let folder = folder_of(path);
+        let query = if exists { schema::UPDATE } else { schema::INSERT };
+        let row = client.query_opt(query, &[&self.space, &path.as_str(), &folder, &body]).await?;
+        Ok(row.map(|row| row.get(0)))
+    }
+
+    /// Keeps the bytes of a file under another path.
+    async fn keep(&self, client: &Client, path: &RelPath, keep_as: Option<&RelPath>) -> Result<(), Failed> {
+        let Some(keep_as) = keep_as else { return Ok(()) };
+        if self.locked(client, keep_as).await?.is_none() {
+            self.check_place(client, keep_as).await?;
+        }
+        let folder = folder_of(keep_as);
+        client.execute(schema::KEEP, &[&self.space, &path.as_str(), &keep_as.as_str(), &folder]).await?;
+        Ok(())
+    }
+
+    async fn write(
+        &self,
+        client: &Client,
+        path: &RelPath,
+        content: &[u8],
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+    ) -> Result<Ending<WriteOutcome>, Failed> {
+        let current = self.locked(client, path).await?;
+        if let Some(current) = stale(current.map(version).as_ref(), precondition) {
+            return Ok(Ending::TakeBack(WriteOutcome::Stale(current)));
+        }
+        if current.is_some() {
+            self.keep(client, path, keep_as).await?;
+        } else {
+            self.check_place(client, path).await?;
+        }
+        let written = self.put(client, path, content, current.is_some()).await?;
+        Ok(written.map_or(Ending::Again, |written| Ending::Commit(WriteOutcome::Written(version(written)))))
+    }
+
+    async fn append(
+        &self,
+        client: &Client,
+        path: &RelPath,
+        (content, newline_first): (&[u8], bool),
+        precondition: &Precondition,
+        begins: &Cell<u64>,
+    ) -> Result<Ending<AppendOutcome>, Failed> {
+        let current = self.row(client, path, true).await?;
+        if let Some(current) = stale(current.as_ref().map(|row| version(row.version)).as_ref(), precondition) {
+            return Ok(Ending::TakeBack(AppendOutcome::Stale(current)));
+        }
+        if current.is_none() {
+            self.check_place(client, path).await?;
+        }
+        let old = current.as_ref().map(|row| row.body.as_slice()).unwrap_or_default();
+        let body = appended(old, content, newline_first);
+        begins.set((body.len() - content.len()) as u64);
+        if body.len() as u64 > MAX_FILE_BYTES {
+            return Err(Failed::Refused(FsError::TooLarge(MAX_FILE_BYTES)));
+        }
+        let written = self.put(client, path, &body, current.is_some()).await?;
+        Ok(written.map_or(Ending::Again, |written| Ending::Commit(AppendOutcome::Written(version(written)))))
+    }
+
+    async fn remove(
+        &self,
+        client: &Client,
+        path: &RelPath,
+        precondition: &Precondition,
+        keep_as: Option<&RelPath>,
+    ) -> Result<Ending<RemoveOutcome>, Failed> {
+        let Some(current) = self.locked(client, path).await?.map(version) else {
+            return Ok(Ending::TakeBack(RemoveOutcome::Done));
+        };
+        if stale(Some(&current), precondition).is_some() {
+            return Ok(Ending::TakeBack(RemoveOutcome::Stale(current)));
+        }
+        self.keep(client, path, keep_as).await?;
+        client.execute(schema::DELETE, &[&self.space, &path.as_str()]).await?;
+        Ok(Ending::Commit(RemoveOutcome::Done))
+    }
+
+    async fn rename(
+        &self,
+        client: &Client,
+        from: &RelPath,
+        to: &RelPath,
+        precondition: &Precondition,
+    ) -> Result<Ending<RenameOutcome>, Failed> {
+        let Some(current) = self.locked(client, from).await?.map(version) else {
+            return Ok(Ending::TakeBack(RenameOutcome::Absent));
+        };
+        if stale(Some(&current), precondition).is_some() {
+            return Ok(Ending::TakeBack(RenameOutcome::Stale(current)));
+        }
+        if self.locked(client, to).await?.is_some() || self.is_folder(client, to).await? {
+            return Ok(Ending::TakeBack(RenameOutcome::Exists));
+        }
+        self.check_place(client, to).await?;
+        let folder = folder_of(to);
+        let moved = client.execute(schema::MOVE, &[&self.space, &from.as_str(), &to.as_str(), &folder]).await?;
+        Ok(if moved == 1 { Ending::Commit(RenameOutcome::Done) } else { Ending::Again })
+    }
+
+    async fn list(
+        &self,
+        client: &Client,
+        folder: Option<&RelPath>,
+        after: Option<&RelPath>,
+        limit: u32,
+        unless: Option<&Version>,
+    ) -> Result<ListOutcome, Failed> {
+        let folder = folder.map_or("", RelPath::as_str);
+        let (low, high) = if folder.is_empty() { (String::new(), "\u{10ffff}".into()) } else { below(folder) };
+        let prefix_chars = low.chars().count() as i32;
+        // One statement sees one moment.
+        let rows = client.query(schema::LIST, &[&self.space, &folder, &low, &high, &prefix_chars]).await?;
+        let mut entries = Vec::with_capacity(rows.len());
+        for row in rows {
+            let path: String = row.get(0);
+            let path = RelPath::new(path).map_err(|error| FsError::Other(error.to_string()))?;
+            let number: Option<i64> = row.get(1);
+            entries.push(match number {
+                Some(number) => Entry {
+                    path,
+                    kind: EntryKind::File,
+                    size: u64::try_from(row.get::<_, i32>(2)).unwrap_or_default(),
+                    version: version(number),
+                    modified: nanoseconds(row.get(3)),
+                },
+                None => folder_entry(path),
+            });
+        }
+        Ok(page(entries, LeftOut::default(), after, limit, unless))
+    }
+}
+
+/// Returns the range of the paths below a folder: from the first, up to and without the second.
+fn below(folder: &str) -> (String, String) {
+    // `0` is the character after `/`.
+    (format!("{folder}/"), format!("{folder}0"))
+}
+
+fn folder_of(path: &RelPath) -> String {
+    path.parent().map_or(String::new(), |folder| folder.to_string())
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    u64::try_from(time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()).unwrap_or_default()
+}
+
+impl Store for Database {
+    const MAX_FILE_BYTES: u64 = MAX_FILE_BYTES;
+
+    async fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        let Self { connection, .. } = self;
+        Ok(match op {
+            FsOp::Read { path, offset, max_bytes } => {
+                let row = connection.read(async |client| self.row(client, path, false).await).await?;
+                FsOutcome::Read(match row {
+                    Some(row) => part(&row.body, version(row.version), *offset, *max_bytes, MAX_FILE_BYTES)?,
+                    None => ReadOutcome::Absent,
+                })
+            }
+            FsOp::ListDirectory { folder, after, limit, unless } => {
+                let page = connection.read(async |client| {
+                    self.list(client, folder.as_ref(), after.as_ref(), *limit, unless.as_ref()).await
+                });
+                FsOutcome::ListDirectory(page.await?)
+            }
+            FsOp::Generation => {
+                FsOutcome::Generation(connection.read(async |client| Ok(schema::moment(client).await?)).await?)
+            }
+            FsOp::Write { path, content, precondition, keep_as, .. } => {
+                let changed = connection
+                    .change(async |client| self.write(client, path, content, precondition, keep_as.as_ref()).await);
+                FsOutcome::Write(changed.await?.unwrap_or(WriteOutcome::Unknown))
+            }
+            FsOp::Append { path, content, newline_first, precondition, .. } => {
+                let begins = Cell::new(0);
+                let changed = connection.change(async |client| {
+                    self.append(client, path, (content, *newline_first), precondition, &begins).await
+                });
+                FsOutcome::Append(changed.await?.unwrap_or_else(|| AppendOutcome::Unknown(begins.get())))
+            }
+            FsOp::Remove { path, precondition, keep_as, .. } => {
+                let changed =
+                    connection.change(async |client| self.remove(client, path, precondition, keep_as.as_ref()).await);
+                FsOutcome::Remove(changed.await?.ok_or_else(unconfirmed)?)
+            }
+            FsOp::Rename { path, to, precondition } => {
+                let changed = connection.change(async |client| self.rename(client, path, to, precondition).await);
+                FsOutcome::Rename(changed.await?.ok_or_else(unconfirmed)?)
+            }
+            FsOp::MakeDirectory { .. } => FsOutcome::MakeDirectory,
+            FsOp::RemoveDirectory { .. } => FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
+            FsOp::Score { .. } => return Err(FsError::Unsupported),
+        })
+    }
+}
+
+fn unconfirmed() -> FsError {
+    FsError::Other("the database did not confirm the change, which may have been made".into())
+}

@@ -1,0 +1,97 @@
+//! The tables of a store, and the statements on them.
+
+use tokio_postgres::Client;
+
+use super::connection::text;
+use crate::AttachError;
+
+/// Number of the newest migration that this program knows.
+const NEWEST: i32 = MIGRATIONS.len() as i32;
+
+/// Changes of the tables, oldest first. A released one never changes.
+const MIGRATIONS: [&str; 1] = ["\
+CREATE SEQUENCE saddlebag_version;
+CREATE TABLE saddlebag_file (
+    space text NOT NULL,
+    path text COLLATE \"C\" NOT NULL,
+    folder text COLLATE \"C\" NOT NULL,
+    version bigint NOT NULL,
+    modified timestamptz NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (space, path)
+);
+CREATE INDEX saddlebag_folder ON saddlebag_file (space, folder);
+ALTER TABLE saddlebag_file ALTER COLUMN body SET STORAGE EXTERNAL;
+"];
+
+pub(super) const READ: &str = "SELECT body, version FROM saddlebag_file WHERE space = $1 AND path = $2";
+pub(super) const READ_AND_LOCK: &str =
+    "SELECT body, version FROM saddlebag_file WHERE space = $1 AND path = $2 FOR UPDATE";
+pub(super) const LOCK: &str = "SELECT version FROM saddlebag_file WHERE space = $1 AND path = $2 FOR UPDATE";
+pub(super) const LOCK_SPACE: &str = "SELECT pg_advisory_xact_lock(hashtext('saddlebag'), hashtext($1))";
+pub(super) const ANY_FILE: &str =
+    "SELECT EXISTS (SELECT FROM saddlebag_file WHERE space = $1 AND path = ANY ($2::text[]))";
+pub(super) const ANY_BELOW: &str =
+    "SELECT EXISTS (SELECT FROM saddlebag_file WHERE space = $1 AND path >= $2 AND path < $3)";
+/// Versions come from one sequence, so that none is used twice, even if a file is removed and created again.
+pub(super) const INSERT: &str = "\
+INSERT INTO saddlebag_file (space, path, folder, version, modified, body)
+VALUES ($1, $2, $3, nextval('saddlebag_version'), clock_timestamp(), $4)
+ON CONFLICT DO NOTHING RETURNING version";
+pub(super) const UPDATE: &str = "\
+UPDATE saddlebag_file SET folder = $3, version = nextval('saddlebag_version'), modified = clock_timestamp(), body = $4
+WHERE space = $1 AND path = $2 RETURNING version";
+pub(super) const KEEP: &str = "\
+INSERT INTO saddlebag_file (space, path, folder, version, modified, body)
+SELECT space, $3, $4, nextval('saddlebag_version'), clock_timestamp(), body FROM saddlebag_file
+WHERE space = $1 AND path = $2
+ON CONFLICT (space, path) DO UPDATE
+SET version = excluded.version, modified = excluded.modified, body = excluded.body";
+pub(super) const DELETE: &str = "DELETE FROM saddlebag_file WHERE space = $1 AND path = $2";
+pub(super) const MOVE: &str = "\
+UPDATE saddlebag_file SET path = $3, folder = $4, version = nextval('saddlebag_version')
+WHERE space = $1 AND path = $2";
+pub(super) const LIST: &str = "\
+SELECT path, version, octet_length(body), modified FROM saddlebag_file WHERE space = $1 AND folder = $2
+UNION ALL
+SELECT DISTINCT $3 || split_part(substr(folder, $5 + 1), '/', 1), NULL::bigint, NULL::integer, NULL::timestamptz
+FROM saddlebag_file WHERE space = $1 AND folder >= $3 AND folder < $4 AND folder <> ''";
+
+/// Brings the tables up to the newest layout.
+pub(super) async fn migrate(client: &Client) -> Result<(), AttachError> {
+    let failed = |error: tokio_postgres::Error| AttachError::Other(text(&error));
+    let found = layout(client).await.map_err(failed)?;
+    if found > NEWEST {
+        return Err(AttachError::Newer { found: found as u64, known: NEWEST as u64 });
+    }
+    if found == NEWEST {
+        return Ok(());
+    }
+    // One program migrates, and the others wait for it and find nothing to do.
+    let begin = "BEGIN; SELECT pg_advisory_xact_lock(hashtext('saddlebag'), 0);
+        CREATE TABLE IF NOT EXISTS saddlebag_layout (number integer NOT NULL)";
+    client.batch_execute(begin).await.map_err(failed)?;
+    let found = layout(client).await.map_err(failed)?;
+    for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
+        client.batch_execute(migration).await.map_err(failed)?;
+    }
+    let end = format!("DELETE FROM saddlebag_layout; INSERT INTO saddlebag_layout VALUES ({NEWEST}); COMMIT");
+    client.batch_execute(&end).await.map_err(failed)
+}
+
+/// Returns the number of the newest migration that was made.
+async fn layout(client: &Client) -> Result<i32, tokio_postgres::Error> {
+    let exists = client.query_one("SELECT to_regclass('saddlebag_layout') IS NOT NULL", &[]).await?;
+    if !exists.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let number = client.query_opt("SELECT number FROM saddlebag_layout", &[]).await?;
+    Ok(number.map_or(0, |row| row.get(0)))
+}
+
+/// Returns a token that differs from all earlier ones once a change was committed.
+pub(super) async fn moment(client: &Client) -> Result<String, tokio_postgres::Error> {
+    // A list of running transactions can be long. After a restore from a backup, their numbers are used again.
+    let query = "SELECT md5(pg_current_snapshot()::text || pg_postmaster_start_time()::text)";
+    Ok(client.query_one(query, &[]).await?.get(0))
+}
