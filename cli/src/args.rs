@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::Subcommand as _;
-use crate::{backfill, entry, everyday, help, memory, merge, program, project, prompt, setup, sync, tips};
+use crate::{backfill, copy, entry, everyday, help, memory, merge, program, project, prompt, setup, sync, tips};
 #[cfg(feature = "server")]
 use crate::{mcp, ui};
 
@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Backfill(backfill::BackfillArgs),
     Sync(sync::SyncArgs),
     Merge(merge::MergeArgs),
+    Copy(copy::CopyArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
@@ -95,6 +96,7 @@ impl Command {
             Self::Backfill(args) => args.run(global, output),
             Self::Sync(args) => args.run(global, output),
             Self::Merge(args) => args.run(global, output),
+            Self::Copy(args) => args.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(args) => args.run(global, output),
             Self::Setup(args) => args.run(global, output),
@@ -112,6 +114,7 @@ impl Command {
             ("backfill".to_string(), schema::<backfill::BackfillArgs>()),
             ("sync".to_string(), schema::<sync::SyncArgs>()),
             ("merge".to_string(), schema::<merge::MergeArgs>()),
+            ("copy".to_string(), schema::<copy::CopyArgs>()),
             ("project".to_string(), schema::<project::ProjectArgs>()),
             ("tools".to_string(), schema::<program::ToolsArgs>()),
             ("setup".to_string(), schema::<setup::SetupArgs>()),

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use saddlebag::entries::MAX_ENTRIES;
+use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LongTermScope, Timestamp};
 use saddlebag::trust::{Provenance, SecretPolicy};
 
+use crate::failure::Failure;
 use crate::word::word;
 
 #[derive(Clone, Debug, Args)]
@@ -100,6 +102,16 @@ impl Global {
     /// Returns the options for commands of a model. Without `--provenance` their text comes from the agent.
     pub(crate) fn of_agent(&self) -> Self {
         Self { provenance: Some(self.provenance.unwrap_or(Provenance::Agent)), ..self.clone() }
+    }
+
+    /// Refuses what only a person may do, such as `commit`.
+    pub(crate) fn require_person(&self, what: &str) -> Result<(), Failure> {
+        let provenance = self.provenance.unwrap_or_default();
+        if provenance == Provenance::User {
+            return Ok(());
+        }
+        let message = format!("only a person may {what}, and this memory was opened for `{provenance}`");
+        Err(Failure::new(ErrorCode::NotPermitted, message, "leave --provenance out"))
     }
 
     /// Returns the file of long-term memory that commands write. By default a person writes the file of all projects,

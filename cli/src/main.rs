@@ -13,6 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod args;
 mod backfill;
 mod conform;
+mod copy;
 mod editor;
 mod engine;
 mod entry;

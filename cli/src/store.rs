@@ -36,8 +36,7 @@ pub(crate) enum Root {
 impl Root {
     pub(crate) fn from_options(global: &Global) -> Result<Self, Failure> {
         if let Some(root) = &global.root {
-            return remote::address(root)
-                .map_or_else(|| Ok(Self::Typed(root.clone())), |address| address.map(Self::Remote));
+            return Self::typed(root);
         }
         if let Some(root) = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()) {
             let root = PathBuf::from(root);
@@ -48,6 +47,11 @@ impl Root {
             let help = "name a folder with --root, or in SADDLEBAG_ROOT";
             Failure::new(ErrorCode::Storage, "there is no home folder to keep the store in", help)
         })
+    }
+
+    /// Returns the place that a user typed: the path of a folder, or an address.
+    pub(crate) fn typed(place: &Path) -> Result<Self, Failure> {
+        remote::address(place).map_or_else(|| Ok(Self::Typed(place.to_path_buf())), |address| address.map(Self::Remote))
     }
 
     /// Returns the folder of the store.
@@ -265,9 +269,14 @@ fn warn_of_home(root: &Path) {
 
 /// Opens the store, without an engine.
 pub(crate) fn without_engine(global: &Global) -> Result<OpenStore, Failure> {
-    match Root::from_options(global)? {
+    opened(&Root::from_options(global)?, global)
+}
+
+/// Opens the store at a place, without an engine.
+pub(crate) fn opened(root: &Root, global: &Global) -> Result<OpenStore, Failure> {
+    match root {
         Root::Remote(address) => Ok(OpenStore::Remote(address.attach()?)),
-        root => Ok(OpenStore::Folder(folder(&root, global)?)),
+        root => Ok(OpenStore::Folder(folder(root, global)?)),
     }
 }
 

@@ -369,7 +369,8 @@ impl Layout {
     }
 
     /// Returns true for a file of an index, which is made again if it is missing.
-    pub(crate) fn is_index(path: &RelPath) -> bool {
+    #[must_use]
+    pub fn is_index(path: &RelPath) -> bool {
         let mut segments = path.segments();
         segments.any(|segment| segment == STATE_FOLDER) && segments.next() == Some(INDEX_FOLDER)
     }

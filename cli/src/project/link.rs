@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::list::{self, Listed};
-use super::shared::{folder, named, require_person, storage};
+use super::shared::{folder, named, storage};
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::help::example;
@@ -74,7 +74,7 @@ impl Subcommand for ProjectArgs {
         if self.name.is_none() && !self.undo {
             return list::run(global, output);
         }
-        require_person(global)?;
+        global.require_person("change which memory a folder opens")?;
         let folder = project_root(&folder(global)?);
         let mut disk = without_engine(global)?;
         let mut projects = Projects::new(&mut disk);

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::USER_FOLDER;
-use saddlebag::trust::Provenance;
 use saddlebag_host::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,18 +41,6 @@ pub(super) fn folder(global: &Global) -> Result<PathBuf, Failure> {
     match project(global)? {
         saddlebag_host::Project::Path(folder) => Ok(folder),
         _ => Err(Failure::usage("there is no project", "run it in the folder of a project, without --notebook")),
-    }
-}
-
-/// Refuses to change which memory a folder opens, unless a person asks for it.
-pub(super) fn require_person(global: &Global) -> Result<(), Failure> {
-    match global.provenance {
-        None | Some(Provenance::User) => Ok(()),
-        Some(_) => Err(Failure::new(
-            ErrorCode::NotPermitted,
-            "only a person may change which memory a folder opens",
-            "leave --provenance out",
-        )),
     }
 }
 

@@ -13,7 +13,6 @@ mod remote;
 mod report;
 
 use saddlebag::protocol::ErrorCode;
-use saddlebag::trust::Provenance;
 
 pub(crate) use self::args::SyncArgs;
 pub(crate) use self::disk::{Disk, write_review};
@@ -31,11 +30,7 @@ impl Subcommand for SyncArgs {
     type Json = Synced;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let provenance = global.provenance.unwrap_or_default();
-        if provenance != Provenance::User {
-            let message = format!("only a person may synchronise, and this memory was opened for `{provenance}`");
-            return Err(Failure::new(ErrorCode::NotPermitted, message, "leave --provenance out"));
-        }
+        global.require_person("synchronise")?;
         set_changes(true, false);
         let root = Root::from_options(global)?;
         let root = root.folder()?;

@@ -11,7 +11,7 @@ use clap::Args;
 use saddlebag::history::OperationInfo;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, PROJECTS_FOLDER, Timestamp};
-use saddlebag::trust::{Provenance, SecretPolicy, secrets_in};
+use saddlebag::trust::{SecretPolicy, secrets_in};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,11 +99,7 @@ impl Subcommand for CommitArgs {
     type Json = Committed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let provenance = global.provenance.unwrap_or_default();
-        if provenance != Provenance::User {
-            let message = format!("only a person may commit, and this memory was opened for `{provenance}`");
-            return Err(Failure::new(ErrorCode::NotPermitted, message, "leave --provenance out"));
-        }
+        global.require_person("commit")?;
         // The paths are looked for in the work tree.
         let global = &Global { absolute: false, ..global.clone() };
         let mut store = Store::open(global)?;
