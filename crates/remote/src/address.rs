@@ -81,7 +81,7 @@ impl FromStr for Address {
             return Err(AddressError::Password);
         }
         match url.scheme() {
-            "s3" => bucket(&url),
+            "s3" => bucket(text, &url),
             "postgres" | "postgresql" => {
                 if url.path().trim_matches('/').is_empty() {
                     return Err(AddressError::Missing("database"));
@@ -103,18 +103,23 @@ impl FromStr for Address {
     }
 }
 
-fn bucket(url: &Url) -> Result<Address, AddressError> {
-    let bucket = url.host_str().filter(|bucket| !bucket.is_empty()).ok_or(AddressError::Missing("bucket"))?;
+/// Reads the address of a bucket. A URL has no `..` any more, so the text itself is looked at.
+fn bucket(text: &str, url: &Url) -> Result<Address, AddressError> {
     if !url.username().is_empty() {
         return Err(AddressError::Part(format!("{}@", url.username())));
     }
-    if let Some(query) = url.query() {
-        return Err(AddressError::Part(format!("?{query}")));
+    let (_, rest) = text.split_once("://").unwrap_or_default();
+    let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+    let prefix = prefix.trim_end_matches('/');
+    if bucket.is_empty() {
+        return Err(AddressError::Missing("bucket"));
     }
-    let prefix = url.path().trim_matches('/');
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
-    if !prefix.bytes().all(is_plain) || prefix.split('/').any(|segment| segment.is_empty() && !prefix.is_empty()) {
-        return Err(AddressError::Part(prefix.to_string()));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let segments = prefix.split('/').filter(|_| !prefix.is_empty());
+    for part in segments.chain([bucket]) {
+        if ["", ".", ".."].contains(&part) || !part.bytes().all(is_plain) {
+            return Err(AddressError::Part(rest.escape_debug().to_string()));
+        }
     }
     Ok(Address::Bucket { bucket: bucket.to_string(), prefix: prefix.to_string() })
 }
@@ -159,7 +164,16 @@ mod tests {
 
     #[test]
     fn what_names_no_store_is_refused() {
-        for text in ["s3://", "s3:///x", "postgres://db", "http://db/x", "s3://b/a//b", "s3://b/%2e%2e", "s3://b?x=1"] {
+        for text in [
+            "s3://",
+            "s3:///x",
+            "postgres://db",
+            "http://db/x",
+            "s3://b/a//b",
+            "s3://b/%2e%2e",
+            "s3://b/x/..",
+            "s3://b?x=1",
+        ] {
             assert!(text.parse::<Address>().is_err(), "{text}");
         }
     }

@@ -21,6 +21,7 @@ const REMOVED: &str = "saddlebag-removed";
 const PADDED: &str = "saddlebag-padded";
 const KEEP_AS: &str = "saddlebag-keep-as";
 const MOVED_FROM: &str = "saddlebag-moved-from";
+const MOVED_TO: &str = "saddlebag-moved-to";
 const MOVED_VERSION: &str = "saddlebag-moved-version";
 
 /// What is kept under a key.
@@ -42,6 +43,8 @@ pub(super) struct Note {
     pub(super) keep_as: Option<RelPath>,
     /// File that this one was moved from, if the move may not be finished.
     pub(super) moved: Option<Moved>,
+    /// Path that a removed file was moved to.
+    pub(super) moved_to: Option<RelPath>,
 }
 
 /// Beginning of a move: it is done once the old file, which had this version, is a tombstone of the same operation.
@@ -70,7 +73,7 @@ impl Object {
             _ => None,
         };
         let operation = get(OPERATION).unwrap_or_default().to_string();
-        let note = Note { operation, keep_as: path(KEEP_AS)?, moved };
+        let note = Note { operation, keep_as: path(KEEP_AS)?, moved, moved_to: path(MOVED_TO)? };
         if get(PADDED).is_some() {
             bytes.pop();
         }
@@ -97,6 +100,9 @@ pub(super) fn encode(file: Option<&[u8]>, note: &Note) -> (Vec<u8>, Attributes) 
     set(OPERATION, note.operation.clone());
     if let Some(path) = &note.keep_as {
         set(KEEP_AS, encoded(path.as_str()));
+    }
+    if let Some(path) = &note.moved_to {
+        set(MOVED_TO, encoded(path.as_str()));
     }
     if let Some(moved) = &note.moved {
         set(MOVED_FROM, encoded(moved.from.as_str()));
@@ -140,7 +146,7 @@ mod tests {
     fn an_object_is_read_as_it_was_written_whatever_its_size() {
         let moved = Moved { from: RelPath::new("a b/ü.md").unwrap(), etag: "\"12\"".into() };
         let keep_as = Some(RelPath::new("k%2e.md").unwrap());
-        let note = Note { operation: "0123".into(), keep_as, moved: Some(moved) };
+        let note = Note { operation: "0123".into(), keep_as, moved: Some(moved), moved_to: None };
         for size in [0, 1, 250, 251, 252, 253] {
             let file = vec![b'x'; size];
             let (bytes, attributes) = encode(Some(&file), &note);

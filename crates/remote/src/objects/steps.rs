@@ -23,7 +23,8 @@ impl Objects {
             match old {
                 // The move goes on: the old file is as it was.
                 Some(old) if old.etag == moved.etag => {
-                    self.put(&old_key, None, &operation, Condition::Is(&old.etag)).await?;
+                    let gone = Note { moved_to: Some(path.clone()), ..operation };
+                    self.put(&old_key, None, &gone, Condition::Is(&old.etag)).await?;
                 }
                 // The move is done.
                 Some(old) if old.file.is_none() && old.note.operation == operation.operation => {
@@ -40,9 +41,19 @@ impl Objects {
         }
     }
 
+    /// Returns the object of a file, after moves to this path and from it are finished.
+    async fn after_moves(&self, path: &RelPath) -> Result<Option<Object>, FsError> {
+        let object = self.settled(path).await?;
+        // Without the tombstone, nobody could tell that the move is done.
+        if let Some(to) = object.as_ref().and_then(|object| object.note.moved_to.as_ref()) {
+            self.settled(to).await?;
+        }
+        Ok(object)
+    }
+
     /// Returns the object of a file for a change: nothing that concerns it is half done.
     pub(super) async fn free(&self, path: &RelPath) -> Result<Option<Object>, FsError> {
-        let object = self.settled(path).await?;
+        let object = self.after_moves(path).await?;
         if let Some(object) = &object {
             self.keep(&object.note).await?;
         }
@@ -61,7 +72,7 @@ impl Objects {
         if let (Some(keep_as), Some(old)) = (keep_as, current.and_then(|object| object.file.as_deref())) {
             note.keep_as = Some(keep_as.clone());
             // The bytes aside say which file they were in, and when it is opened next, its note says where they belong.
-            let about = Note { operation: note.operation.clone(), keep_as: Some(path.clone()), moved: None };
+            let about = Note { operation: note.operation.clone(), keep_as: Some(path.clone()), ..Note::default() };
             self.put(&self.key(KEPT, &note.operation)?, Some(old), &about, Condition::Any).await?;
         }
         let condition = current.map_or(Condition::Absent, |object| Condition::Is(&object.etag));
@@ -83,11 +94,23 @@ impl Objects {
         let Some(keep_as) = &note.keep_as else { return Ok(()) };
         let aside = self.key(KEPT, &note.operation)?;
         let Some(old) = self.get(&aside).await? else { return Ok(()) };
+        // What is under the path now may be half done too.
+        if let Some(there) = self.after_moves(keep_as).await?
+            && let Some(its_keep_as) = &there.note.keep_as
+            && let Some(its_old) = self.get(&self.key(KEPT, &there.note.operation)?).await?
+        {
+            self.put_kept(its_keep_as, &its_old, &there.note).await?;
+        }
+        self.put_kept(keep_as, &old, note).await
+    }
+
+    /// Puts bytes that are aside under their path.
+    async fn put_kept(&self, keep_as: &RelPath, old: &Object, note: &Note) -> Result<(), FsError> {
         let about = Note { operation: note.operation.clone(), ..Note::default() };
         if self.put(&self.file(keep_as)?, old.file.as_deref(), &about, Condition::Any).await? == Put::Unknown {
             return Err(FsError::Other("the bytes that the change replaced are not under their path yet".into()));
         }
-        self.delete(&aside).await
+        self.delete(&self.key(KEPT, &note.operation)?).await
     }
 
     /// Moves a file to a free path. Returns false if the race was lost, and nothing was moved.
@@ -109,7 +132,8 @@ impl Objects {
             Put::Unknown => return Err(unknown()),
         }
         // The mark is on the new file: whoever finds it does the same, with the same result.
-        let is_own = |object: &Option<Object>| object.as_ref().is_some_and(|object| object.note == note);
+        let is_own =
+            |object: &Option<Object>| object.as_ref().is_some_and(|object| object.note.operation == note.operation);
         let new = self.settled(to).await.map_err(|_| unknown())?;
         // Of a file that was changed after the move, the tombstone of the old one still tells of it.
         Ok(is_own(&new) && version_of(new.as_ref()).is_some()
