@@ -13,6 +13,7 @@ mod dist;
 mod new_user;
 mod paths;
 mod release;
+mod remote;
 mod run;
 mod shells;
 mod structure;
@@ -28,6 +29,7 @@ const USAGE: &str = "\
 usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick]
        cargo xtask test --slow [--without-clients]
+       cargo xtask test --remote
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
@@ -40,9 +42,11 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
     --keep            Keep the folder of the sample store and print its path
+    --remote          Show two processes at work on a store in a bucket, and on one in PostgreSQL
   test                Check what a change breaks most often
     --quick           Only what needs no component
     --slow            Check the rest: slow tests, the release component, docs, packages, clients
+    --remote          Stores in buckets and in PostgreSQL, with many clients, of which a thousand are killed
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   count               Print how many files, lines, imports and circular imports each crate has
@@ -63,6 +67,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
 enum Task {
     Demo { native: bool, keep: bool },
     Test { quick: bool, slow: bool, without_clients: bool },
+    TestRemote,
+    DemoRemote,
     Audit,
     Count,
     Bench { notes: Option<usize>, write: bool },
@@ -94,8 +100,9 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Result<Task, String> {
-    let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut notes, mut write) =
-        (false, false, false, false, false, None, false);
+    let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut remote) =
+        (false, false, false, false, false, false);
+    let (mut notes, mut write) = (None, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
     if let ("eval", [set, path]) = (task.as_str(), options) {
         return Ok(Task::Eval { set: set.clone(), path: path.into() });
@@ -111,6 +118,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
                     other => return Err(format!("--engine takes component or native, not {other:?}\n\n{USAGE}")),
                 }
             }
+            ("demo" | "test", "--remote") if options.len() == 0 => remote = true,
             ("demo", "--keep") => keep = true,
             ("test", "--quick") if !slow => quick = true,
             ("test", "--slow") if !quick => slow = true,
@@ -129,6 +137,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
         }
     }
     match task.as_str() {
+        "demo" if remote => Ok(Task::DemoRemote),
+        "test" if remote => Ok(Task::TestRemote),
         "demo" => Ok(Task::Demo { native, keep }),
         "test" => Ok(Task::Test { quick, slow, without_clients }),
         "audit" => Ok(Task::Audit),
@@ -147,6 +157,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
 fn perform(task: Task) -> Result<(), String> {
     match task {
         Task::Demo { native, keep } => demo(native, keep),
+        Task::TestRemote => remote::test(remote::Length::Full),
+        Task::DemoRemote => remote::demo(),
         Task::Test { quick: true, .. } => test::quick(),
         Task::Test { slow: true, without_clients, .. } => test::slow(without_clients),
         // It has no clients, with the option or without.

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, program, root};
-use crate::{clients, component, new_user, release, shells};
+use crate::{clients, component, new_user, release, remote, shells};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
@@ -205,6 +205,7 @@ impl Pass {
             cargo(["test"].into_iter().chain(PACKAGES).chain(TARGETS).chain(["--"]).chain(SLOW))
         })?;
         self.finish(beside)?;
+        self.step("stores on servers", || remote::test(remote::Length::Short))?;
         self.step("compiling at run time", compiler)?;
         self.step("shells", shells::test)?;
         self.step("packages of a release", || release::package(&mut Output::Inherited))?;

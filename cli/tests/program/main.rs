@@ -25,6 +25,8 @@ mod names;
 mod notebook;
 mod paths;
 mod projects;
+#[cfg(feature = "remote")]
+mod remote;
 mod replay;
 #[cfg(unix)]
 mod review;

@@ -162,9 +162,7 @@ impl Store {
 
     /// Returns every file and folder with its content, without the host's own.
     pub(crate) fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        let mut tree = BTreeMap::new();
-        walk(&self.root, &mut tree);
-        tree
+        tree_of(&self.root)
     }
 
     /// Checks that a run is refused with a message and changes nothing.
@@ -195,6 +193,13 @@ pub(crate) fn run(command: &mut Command, input: Option<&[u8]>) -> Run {
         stdout: String::from_utf8(output.stdout).expect("text"),
         stderr: String::from_utf8(output.stderr).expect("text"),
     }
+}
+
+/// Returns every file and folder with its content, without the host's own.
+pub(crate) fn tree_of(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut tree = BTreeMap::new();
+    walk(folder, &mut tree);
+    tree
 }
 
 fn walk(folder: &Path, tree: &mut BTreeMap<PathBuf, Vec<u8>>) {

@@ -11,7 +11,7 @@ use saddlebag::protocol::FsError;
 use saddlebag_host::Remote;
 use serde_json::{Value, json};
 
-use super::put::{Condition, Put, cause};
+use super::put::{Condition, Put, cause, innermost};
 use super::steps::KEPT;
 use super::{Note, Objects, credentials, new_operation};
 use crate::blocking::{Blocking, runtime};
@@ -19,6 +19,9 @@ use crate::{Address, AttachError, Probed};
 
 /// Object that makes a folder of a bucket a store.
 const MARKER: &str = "saddlebag.json";
+
+/// Folder of what is not a file of the store.
+const HOST: &str = "host";
 
 /// Folder of the objects of a probe.
 const PROBES: &str = "host/probe";
@@ -107,21 +110,16 @@ impl Objects {
     async fn open(&mut self, endpoint: &str, address: &str) -> Result<(), AttachError> {
         let key = self.top(MARKER)?;
         let (marker, ()) = futures::future::try_join(self.text(&key), self.finish_interrupted()).await?;
+        let marker = match marker {
+            None if self.has_other_objects().await? => {
+                // Another machine may have made the store just now, and used it.
+                let marker = self.text(&key).await?;
+                Some(marker.ok_or_else(|| AttachError::Occupied(address.into()))?)
+            }
+            marker => marker,
+        };
         if let Some(marker) = marker {
-            let marker: Value = serde_json::from_str(&marker).map_err(|_| AttachError::Occupied(address.into()))?;
-            let found = marker["layout"].as_u64().ok_or_else(|| AttachError::Occupied(address.into()))?;
-            if found > LAYOUT {
-                return Err(AttachError::Newer { found, known: LAYOUT });
-            }
-            // A bucket that was copied to another server has a marker that says nothing about that server.
-            if marker["endpoint"] == endpoint {
-                self.bare_etags = marker["bare-etags"] == true;
-                return Ok(());
-            }
-            return self.must_be_fit().await;
-        }
-        if !self.is_empty().await? {
-            return Err(AttachError::Occupied(address.into()));
+            return self.read_marker(&marker, endpoint, address).await;
         }
         self.must_be_fit().await?;
         let marker = json!({ "layout": LAYOUT, "endpoint": endpoint, "bare-etags": self.bare_etags });
@@ -129,6 +127,20 @@ impl Objects {
         let text = format!("{marker}\n");
         // Another machine may have been first, with the same marker.
         self.put(&key, Some(text.as_bytes()), &note, Condition::Absent).await.map_err(refused)?;
+        Ok(())
+    }
+
+    async fn read_marker(&mut self, marker: &str, endpoint: &str, address: &str) -> Result<(), AttachError> {
+        let marker: Value = serde_json::from_str(marker).map_err(|_| AttachError::Occupied(address.into()))?;
+        let found = marker["layout"].as_u64().ok_or_else(|| AttachError::Occupied(address.into()))?;
+        if found > LAYOUT {
+            return Err(AttachError::Newer { found, known: LAYOUT });
+        }
+        // A bucket that was copied to another server has a marker that says nothing about that server.
+        if marker["endpoint"] != endpoint {
+            return self.must_be_fit().await;
+        }
+        self.bare_etags = marker["bare-etags"] == true;
         Ok(())
     }
 
@@ -151,14 +163,18 @@ impl Objects {
         }
     }
 
-    async fn is_empty(&self) -> Result<bool, AttachError> {
+    /// Returns true if there is anything else than what other machines leave while they open the store.
+    async fn has_other_objects(&self) -> Result<bool, AttachError> {
         let prefix = (!self.prefix.is_empty()).then(|| Path::parse(&self.prefix)).transpose();
         let prefix = prefix.map_err(|error| AttachError::Other(error.to_string()))?;
-        let first = self.store.list(prefix.as_ref()).try_next().await.map_err(|error| match error {
-            Error::NotFound { .. } => AttachError::Missing("the bucket".into()),
-            error => attach_error(&error),
-        })?;
-        Ok(first.is_none())
+        let own = self.top(HOST)?;
+        let mut objects = self.store.list(prefix.as_ref());
+        while let Some(object) = objects.try_next().await.map_err(|error| attach_error(&error))? {
+            if !object.location.prefix_matches(&own) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     async fn must_be_fit(&mut self) -> Result<(), AttachError> {
@@ -304,15 +320,14 @@ fn refused(error: FsError) -> AttachError {
 }
 
 fn attach_error(error: &Error) -> AttachError {
-    match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => AttachError::Denied(code(&cause(error))),
-        Error::NotFound { .. } => AttachError::Missing("the bucket".into()),
-        error => AttachError::Unreachable(cause(error)),
+    let answer = innermost(error).to_string();
+    // An answer of a server in XML.
+    let code = answer.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
+    match (error, code) {
+        (Error::NotFound { .. }, _) | (_, Some("NoSuchBucket")) => AttachError::Missing("the bucket".into()),
+        (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, code) => {
+            AttachError::Denied(code.unwrap_or("it says no more").into())
+        }
+        _ => AttachError::Unreachable(cause(error)),
     }
-}
-
-/// Returns the code of an answer of a server in XML, such as `InvalidAccessKeyId`.
-fn code(answer: &str) -> String {
-    let code = answer.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
-    code.map_or("no code was given", |(code, _)| code).to_string()
 }

@@ -197,12 +197,16 @@ fn is_not_sent(error: &Error) -> bool {
     false
 }
 
-/// Returns the innermost cause of an error, which names no address and no credentials.
-pub(super) fn cause(error: &Error) -> String {
+pub(super) fn innermost(error: &Error) -> &dyn std::error::Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    let text = cause.to_string();
+    cause
+}
+
+/// Returns the first line of the innermost cause of an error, which names no address and no credentials.
+pub(super) fn cause(error: &Error) -> String {
+    let text = innermost(error).to_string();
     text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
