@@ -62,7 +62,7 @@ pub(crate) struct Copied {
     already_there: u64,
     /// Files that changed while they were copied. Run the command again, or copy a store that nobody uses.
     changed: Vec<String>,
-    /// What cannot be copied: links, devices and names that are no path.
+    /// What cannot be copied: links, devices, and names that a path cannot have.
     left_out: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::clients::install_python_with;
 use crate::run::{Output, cargo_with, command, root};
 
 /// Folder of the requirement that names the version of MiniStack.
-const REQUIREMENTS: &str = "crates/remote/tests";
+const REQUIREMENTS: &str = "remote/tests";
 
 /// Features of the program with stores on servers.
 const FEATURES: [&str; 3] = ["--no-default-features", "--features", "native,s3,postgres"];
@@ -159,7 +159,7 @@ impl Drop for Servers {
     }
 }
 
-/// A cluster of PostgreSQL in a folder of its own.
+/// A cluster of PostgreSQL in a separate folder.
 struct Postgres {
     programs: PathBuf,
     folder: PathBuf,

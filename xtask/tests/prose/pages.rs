@@ -6,7 +6,7 @@ use std::path::Path;
 use super::sources;
 
 /// Maximum number of written pages in `docs/`, the index included. Readers lost their way among 24.
-const MAX_PAGES: usize = 22;
+const MAX_PAGES: usize = 23;
 
 const INDEX: &str = "docs/README.md";
 

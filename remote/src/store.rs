@@ -48,7 +48,7 @@ pub(crate) fn part(
 ) -> Result<ReadOutcome, FsError> {
     let size = bytes.len() as u64;
     let wanted = bytes_wanted(size, offset, max_bytes, limit)?;
-    // `offset` is not behind the end if anything is wanted, and both fit in memory.
+    // `offset` is not after the end if anything is wanted, and both fit in memory.
     let start = offset.min(size) as usize;
     let bytes = bytes.get(start..start + wanted as usize).unwrap_or_default().to_vec();
     Ok(ReadOutcome::Content(FileContent { bytes, version, size }))

@@ -9,12 +9,11 @@ mod credentials;
 mod object;
 mod put;
 mod steps;
+mod types;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use futures::{StreamExt, TryStreamExt};
-use object_store::ObjectStore;
 use object_store::path::Path;
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
@@ -26,56 +25,14 @@ use saddlebag_host::executor::left_out;
 use crate::deadline::Deadline;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 pub(crate) use attach::{attach, attach_to, probe};
-use object::{Moved, Note, Object, PADDED_BYTES, TOMBSTONE_BYTES, version};
-use put::{Condition, Put};
-
-/// Maximum size of a file. Above it, some servers have no conditional writes.
-const MAX_FILE_BYTES: u64 = 5_000_000;
-
-/// Maximum length of a key, in bytes.
-const MAX_KEY_BYTES: usize = 1024;
-
-/// Folder of the files.
-const FILES: &str = "files";
+use object::{Object, PADDED_BYTES, TOMBSTONE_BYTES, version};
+use put::Put;
+use types::{FILES, MAX_FILE_BYTES, Objects, busy, version_of};
 
 /// Number of objects whose metadata are asked for at the same time.
 const AT_ONCE: usize = 32;
 
-/// A store in a bucket.
-pub(crate) struct Objects {
-    store: Arc<dyn ObjectStore>,
-    /// Folder of the store; empty for the whole bucket.
-    prefix: String,
-    /// True if the server knows ETags only without quotes.
-    bare_etags: bool,
-}
-
-/// Returns a name that no other operation has.
-pub(super) fn new_operation() -> Result<String, FsError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| FsError::Other("the system has no random numbers".into()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn busy() -> FsError {
-    FsError::Locked("other writers changed the file again and again".into())
-}
-
 impl Objects {
-    /// Returns the key of something in a folder of the store.
-    fn key(&self, folder: &str, name: &str) -> Result<Path, FsError> {
-        let separator = if self.prefix.is_empty() { "" } else { "/" };
-        let key = format!("{}{separator}{folder}/{name}", self.prefix);
-        if key.len() > MAX_KEY_BYTES {
-            return Err(FsError::InvalidPath(format!("the key of a bucket has at most {MAX_KEY_BYTES} bytes")));
-        }
-        Path::parse(key).map_err(|_| FsError::InvalidPath("it cannot be a key of a bucket".into()))
-    }
-
-    fn file(&self, path: &RelPath) -> Result<Path, FsError> {
-        self.key(FILES, path.as_str())
-    }
-
     async fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
         let object = self.settled(path).await?;
         let Some((version, file)) = object.as_ref().and_then(|object| Some((object.version()?, object.file.as_ref()?)))
@@ -194,7 +151,7 @@ impl Objects {
         let above: Vec<&str> = folders_above(path.as_str()).collect();
         let is_file = async |folder: &str| -> Result<bool, FsError> {
             let key = self.key(FILES, folder)?;
-            Ok(self.get(&key).await?.is_some_and(|object| object.file.is_some()))
+            Ok(self.fetch(&key).await?.is_some_and(|object| object.file.is_some()))
         };
         let above = futures::future::try_join_all(above.into_iter().map(is_file));
         let (above, is_folder) = futures::future::try_join(above, self.is_folder(path)).await?;
@@ -228,7 +185,7 @@ impl Objects {
     ) -> Result<ListOutcome, FsError> {
         let key = match folder {
             Some(folder) => self.file(folder)?,
-            None => Path::parse(self.root()).map_err(|_| FsError::InvalidPath("the prefix is no path".into()))?,
+            None => Path::parse(self.root()).map_err(|_| FsError::InvalidPath("the prefix cannot be a path".into()))?,
         };
         let listed = self.reading(async || self.store.list_with_delimiter(Some(&key)).await).await?;
         let (objects, folders) = listed.map(|listed| (listed.objects, listed.common_prefixes)).unwrap_or_default();
@@ -258,7 +215,7 @@ impl Objects {
             entries.push(file_entry(path, object.size, &etag, u64::try_from(modified).unwrap_or_default()));
         }
         let sized = futures::stream::iter(padded).map(async |path| {
-            let object = self.get(&self.file(&path)?).await?;
+            let object = self.fetch(&self.file(&path)?).await?;
             let file = object.and_then(|object| Some((object.file?.len() as u64, object.etag)));
             Ok::<_, FsError>(file.map(|(size, etag)| file_entry(path, size, &etag, 0)))
         });
@@ -267,11 +224,7 @@ impl Objects {
         Ok(page(entries, left_out(unusable), after, limit, unless))
     }
 
-    fn root(&self) -> String {
-        if self.prefix.is_empty() { FILES.to_string() } else { format!("{}/{FILES}", self.prefix) }
-    }
-
-    /// Returns the path of a key; if it is none, how it can be spelled.
+    /// Returns the path of a key, or else how it can be spelled.
     fn path_of(&self, key: &Path) -> Result<RelPath, Option<RelPath>> {
         let root = self.root();
         let path = key.as_ref().strip_prefix(&root).and_then(|path| path.strip_prefix('/')).ok_or(None)?;
@@ -280,10 +233,6 @@ impl Objects {
             saddlebag_host::executor::spelled(folder, name)
         })
     }
-}
-
-fn version_of(object: Option<&Object>) -> Option<Version> {
-    object.and_then(Object::version)
 }
 
 fn file_entry(path: RelPath, size: u64, etag: &str, modified: u64) -> Entry {

@@ -17,21 +17,14 @@ mod objects;
 mod postgres;
 #[cfg(any(feature = "s3", feature = "postgres"))]
 mod store;
+mod types;
 
 pub use address::{Address, AddressError};
 pub use error::AttachError;
 #[cfg(feature = "s3")]
 pub use object_store::ObjectStore;
 use saddlebag_host::Remote;
-
-/// A property of a server that was tried.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probed {
-    /// Property, such as `creates only what is absent`.
-    pub property: &'static str,
-    /// True if the server has it.
-    pub holds: bool,
-}
+pub use types::Probed;
 
 /// Opens the store at an address. An empty bucket, folder of a bucket or space of a database becomes a new store.
 ///
@@ -50,7 +43,7 @@ pub fn attach(address: &Address) -> Result<Remote, AttachError> {
     }
 }
 
-/// Tries what a store relies on, and leaves nothing behind.
+/// Tries what a store relies on, and removes what it wrote for that.
 ///
 /// # Errors
 ///

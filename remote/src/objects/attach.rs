@@ -11,11 +11,15 @@ use saddlebag::protocol::FsError;
 use saddlebag_host::Remote;
 use serde_json::{Value, json};
 
+use super::credentials;
+use super::object::Note;
 use super::put::{Condition, Put, cause, innermost};
 use super::steps::KEPT;
-use super::{Note, Objects, credentials, new_operation};
+use super::types::{Objects, new_operation};
+use crate::address::Address;
 use crate::blocking::{Blocking, runtime};
-use crate::{Address, AttachError, Probed};
+use crate::error::AttachError;
+use crate::types::Probed;
 
 /// Object that makes a folder of a bucket a store.
 const MARKER: &str = "saddlebag.json";
@@ -86,7 +90,7 @@ fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> 
     if let Some(endpoint) = &endpoint {
         builder = builder.with_endpoint(endpoint);
     }
-    // Only who sees each failed attempt can tell whether a conflict is with a write of its own.
+    // Only who sees each failed attempt can tell whether a conflict is with its own write.
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let store = builder.with_client_options(options).with_retry(retry).build();
     let store = store.map_err(|error| AttachError::Other(cause(&error)))?;
@@ -206,7 +210,7 @@ impl Objects {
             return Ok(tried);
         };
         say("create an object", true);
-        let kept = self.get(key).await?;
+        let kept = self.fetch(key).await?;
         say("keep metadata", kept.is_some_and(|object| object.note == note));
         let again = self.try_put(key, b"x", Condition::Absent).await?;
         say("refuse to create an object that exists", again == Put::Lost);
@@ -227,7 +231,7 @@ impl Objects {
         let unconfirmed = futures::future::try_join(self.count_up(key), self.count_up(key)).await?;
         let most = 1 + 2 * RACE;
         let least = most - unconfirmed.0 - unconfirmed.1;
-        let counted = self.get(key).await?.and_then(|object| String::from_utf8(object.file?).ok()?.parse().ok());
+        let counted = self.fetch(key).await?.and_then(|object| String::from_utf8(object.file?).ok()?.parse().ok());
         say("decide races of two writers", counted.is_some_and(|counted| (least..=most).contains(&counted)));
         let listed = self.listed(key).await?;
         say("list what was written", listed);
@@ -244,7 +248,7 @@ impl Objects {
         let mut unconfirmed = 0;
         for _ in 0..RACE {
             loop {
-                let object = self.get(key).await?;
+                let object = self.fetch(key).await?;
                 let Some((file, etag)) = object.and_then(|object| Some((object.file?, object.etag))) else {
                     return Ok(unconfirmed);
                 };
@@ -283,7 +287,7 @@ impl Objects {
             Err(_) => return Ok(()),
         };
         for found in aside {
-            let Some(kept) = self.get(&found.location).await.map_err(refused)? else { continue };
+            let Some(kept) = self.fetch(&found.location).await.map_err(refused)? else { continue };
             let Some(path) = kept.note.keep_as else { continue };
             let current = self.settled(&path).await.map_err(refused)?;
             match current.filter(|current| current.note.operation == kept.note.operation) {

@@ -14,8 +14,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::AttachError;
 use crate::deadline::Deadline;
+use crate::error::AttachError;
 
 /// Time that the server gives to a statement, and to waiting for a lock.
 const STATEMENT_OPTIONS: &str = "-c statement_timeout=8s -c lock_timeout=6s -c idle_in_transaction_session_timeout=15s";

@@ -17,9 +17,11 @@ use saddlebag::store::RelPath;
 use saddlebag_host::Remote;
 use tokio_postgres::Client;
 
+use crate::address::Address;
 use crate::blocking::{Blocking, runtime};
+use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
-use crate::{Address, AttachError, Probed};
+use crate::types::Probed;
 use connection::{Connection, Ending, Failed};
 
 /// Maximum size of a file.

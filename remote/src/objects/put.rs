@@ -8,8 +8,8 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
 use saddlebag::protocol::FsError;
 
-use super::Objects;
 use super::object::{Note, Object, encode, unquoted};
+use super::types::Objects;
 use crate::deadline::Deadline;
 
 /// Condition on the object before a write.
@@ -48,7 +48,7 @@ enum Failed {
 
 impl Objects {
     /// Reads the object at `key`.
-    pub(super) async fn get(&self, key: &Path) -> Result<Option<Object>, FsError> {
+    pub(super) async fn fetch(&self, key: &Path) -> Result<Option<Object>, FsError> {
         self.reading(async || {
             let found = self.store.get_opts(key, GetOptions::default()).await?;
             let (etag, attributes) = (found.meta.e_tag.clone(), found.attributes.clone());
@@ -85,7 +85,7 @@ impl Objects {
         }
     }
 
-    /// Writes an object; `file` is `None` for a tombstone.
+    /// Writes an object. Without a `file`, it is a tombstone.
     ///
     /// # Errors
     ///
@@ -140,7 +140,7 @@ impl Objects {
 
     /// Returns what became of a write that the server did not confirm.
     async fn own(&self, key: &Path, note: &Note) -> Put {
-        match self.get(key).await {
+        match self.fetch(key).await {
             Ok(Some(object)) if object.note.operation == note.operation => Put::Done(object.etag),
             _ => Put::Unknown,
         }

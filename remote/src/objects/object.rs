@@ -81,7 +81,7 @@ impl Object {
     }
 }
 
-/// Returns the version that an ETag stands for.
+/// Returns the version of an ETag.
 pub(super) fn version(etag: &str) -> Version {
     Version(unquoted(etag).to_string())
 }

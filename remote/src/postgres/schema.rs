@@ -3,7 +3,7 @@
 use tokio_postgres::Client;
 
 use super::connection::text;
-use crate::AttachError;
+use crate::error::AttachError;
 
 /// Number of the newest migration that this program knows.
 const NEWEST: i32 = MIGRATIONS.len() as i32;

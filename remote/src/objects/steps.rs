@@ -3,7 +3,9 @@
 use saddlebag::protocol::FsError;
 use saddlebag::store::RelPath;
 
-use super::{Condition, Moved, Note, Object, Objects, Put, busy, new_operation, version_of};
+use super::object::{Moved, Note, Object};
+use super::put::{Condition, Put};
+use super::types::{Objects, busy, new_operation, version_of};
 use crate::deadline::Deadline;
 
 /// Folder of the bytes that a change replaces, until they are kept under their path.
@@ -15,10 +17,10 @@ impl Objects {
         let key = self.file(path)?;
         let mut deadline = Deadline::new();
         loop {
-            let Some(object) = self.get(&key).await? else { return Ok(None) };
+            let Some(object) = self.fetch(&key).await? else { return Ok(None) };
             let Some(moved) = &object.note.moved else { return Ok(Some(object)) };
             let old_key = self.file(&moved.from)?;
-            let old = self.get(&old_key).await?;
+            let old = self.fetch(&old_key).await?;
             let operation = Note { operation: object.note.operation.clone(), ..Note::default() };
             match old {
                 // The move goes on: the old file is as it was.
@@ -93,11 +95,11 @@ impl Objects {
     pub(super) async fn keep(&self, note: &Note) -> Result<(), FsError> {
         let Some(keep_as) = &note.keep_as else { return Ok(()) };
         let aside = self.key(KEPT, &note.operation)?;
-        let Some(old) = self.get(&aside).await? else { return Ok(()) };
+        let Some(old) = self.fetch(&aside).await? else { return Ok(()) };
         // What is under the path now may be half done too.
         if let Some(there) = self.after_moves(keep_as).await?
             && let Some(its_keep_as) = &there.note.keep_as
-            && let Some(its_old) = self.get(&self.key(KEPT, &there.note.operation)?).await?
+            && let Some(its_old) = self.fetch(&self.key(KEPT, &there.note.operation)?).await?
         {
             self.put_kept(its_keep_as, &its_old, &there.note).await?;
         }
@@ -137,6 +139,6 @@ impl Objects {
         let new = self.settled(to).await.map_err(|_| unknown())?;
         // Of a file that was changed after the move, the tombstone of the old one still tells of it.
         Ok(is_own(&new) && version_of(new.as_ref()).is_some()
-            || is_own(&self.get(&self.file(from)?).await.map_err(|_| unknown())?))
+            || is_own(&self.fetch(&self.file(from)?).await.map_err(|_| unknown())?))
     }
 }

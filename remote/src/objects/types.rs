@@ -1,0 +1,63 @@
+//! [`Objects`], and the keys of what is in a bucket.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::path::Path;
+use saddlebag::protocol::{FsError, Version};
+use saddlebag::store::RelPath;
+
+use super::object::Object;
+
+/// Maximum size of a file. Above it, some servers have no conditional writes.
+pub(super) const MAX_FILE_BYTES: u64 = 5_000_000;
+
+/// Maximum length of a key, in bytes.
+const MAX_KEY_BYTES: usize = 1024;
+
+/// Folder of the files.
+pub(super) const FILES: &str = "files";
+
+/// A store in a bucket.
+pub(super) struct Objects {
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// Folder of the store; empty for the whole bucket.
+    pub(super) prefix: String,
+    /// True if the server knows ETags only without quotes.
+    pub(super) bare_etags: bool,
+}
+
+/// Returns a name that no other operation has.
+pub(super) fn new_operation() -> Result<String, FsError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| FsError::Other("the system has no random numbers".into()))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+pub(super) fn busy() -> FsError {
+    FsError::Locked("other writers changed the file again and again".into())
+}
+
+impl Objects {
+    /// Returns the key of something in a folder of the store.
+    pub(super) fn key(&self, folder: &str, name: &str) -> Result<Path, FsError> {
+        let separator = if self.prefix.is_empty() { "" } else { "/" };
+        let key = format!("{}{separator}{folder}/{name}", self.prefix);
+        if key.len() > MAX_KEY_BYTES {
+            return Err(FsError::InvalidPath(format!("the key of a bucket has at most {MAX_KEY_BYTES} bytes")));
+        }
+        Path::parse(key).map_err(|_| FsError::InvalidPath("it cannot be a key of a bucket".into()))
+    }
+
+    pub(super) fn file(&self, path: &RelPath) -> Result<Path, FsError> {
+        self.key(FILES, path.as_str())
+    }
+
+    pub(super) fn root(&self) -> String {
+        if self.prefix.is_empty() { FILES.to_string() } else { format!("{}/{FILES}", self.prefix) }
+    }
+}
+
+pub(super) fn version_of(object: Option<&Object>) -> Option<Version> {
+    object.and_then(Object::version)
+}
