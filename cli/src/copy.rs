@@ -34,9 +34,10 @@ const NAMED: usize = 5;
 ///
 /// Each is the path of a folder, s3://BUCKET/FOLDER or postgres://HOST/DATABASE?space=NAME. What is at TO already must be a part of
 /// the same store, so a copy that was interrupted goes on when it is run again. Each file is read back and compared. Nothing
-/// is removed from FROM. The search index is not copied, because it is made again.
+/// is removed from FROM. The search index is not copied, because it is made again, and neither are the times of files. A bucket
+/// takes files of at most 5,000,000 bytes.
 #[derive(Debug, Args)]
-#[command(after_help = example("copy ~/memory /mnt/backup/memory"))]
+#[command(after_help = example("copy ~/memory s3://notes/team"))]
 pub(crate) struct CopyArgs {
     /// Place of the store
     #[arg(value_name = "FROM")]
@@ -60,7 +61,7 @@ pub(crate) struct Copied {
     bytes: u64,
     /// Number of files that were there already.
     already_there: u64,
-    /// Files that changed while they were copied. Run the command again, or copy a store that nobody uses.
+    /// Files that changed while they were copied. The copy has their earlier text.
     changed: Vec<String>,
     /// What cannot be copied: links, devices, and names that a path cannot have.
     left_out: Vec<String>,
@@ -72,35 +73,31 @@ impl Subcommand for CopyArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         global.require_person("copy a store")?;
         let mut copied = Copied { dry_run: self.dry_run, ..Copied::default() };
-        let mut from = opened(&Root::typed(&self.from)?, global)?;
-        let to = Root::typed(&self.to)?;
-        if let Some(folder) = to.local().filter(|folder| !folder.exists()) {
-            if self.dry_run {
-                let message = format!("the folder `{}` does not exist yet", folder.display());
-                return Err(Failure::new(ErrorCode::Storage, message, "leave --dry-run out to create it"));
-            }
-            std::fs::create_dir_all(folder).map_err(|error| {
-                Failure::new(ErrorCode::Storage, format!("the copy cannot be created: {error}"), "")
-            })?;
-        }
+        let (from, to) = (Root::typed(&self.from)?, Root::typed(&self.to)?);
+        refuse_nested(&from, &to)?;
         set_changes(true, false);
-        let mut to = opened(&to, global)?;
+        let mut from = existing(&from, global)?.ok_or_else(|| {
+            Failure::new(ErrorCode::Storage, "there is no store at FROM", "check the path or the address")
+        })?;
         let found = files(&mut from, Some(&mut copied.left_out))?;
-        let existing = files(&mut to, None)?;
-        let missing = differing(&mut from, &mut to, &found, &existing)?;
+        let mut there = existing(&to, global)?;
+        let known = there.as_mut().map(|there| files(there, None)).transpose()?.unwrap_or_default();
+        let mut texts = BTreeMap::new();
+        let missing = match &mut there {
+            Some(there) => differing(&mut from, there, &found, &known, &mut texts)?,
+            None => found.keys().collect(),
+        };
         copied.already_there = (found.len() - missing.len()) as u64;
         if self.dry_run {
             copied.copied = missing.len() as u64;
             copied.bytes = missing.iter().filter_map(|path| found.get(*path)).map(|entry| entry.size).sum();
         } else {
-            set_changes(true, false);
-            copy(&mut from, &mut to, &missing, &mut copied)?;
-            let after = files(&mut from, None)?;
-            let version =
-                |entries: &BTreeMap<RelPath, Entry>, path| entries.get(path).map(|entry| entry.version.clone());
-            let paths = found.keys().chain(after.keys().filter(|path| !found.contains_key(*path)));
-            copied.changed =
-                paths.filter(|path| version(&found, *path) != version(&after, *path)).map(RelPath::to_string).collect();
+            let mut to = match there {
+                Some(there) => there,
+                None => create(&to, global)?,
+            };
+            copy(&mut from, &mut to, &missing, &mut texts, &mut copied)?;
+            copied.changed = changed(&mut from, &found, &texts)?;
         }
         output.object_or_line(&copied, &copied.text())?;
         Ok(if copied.changed.is_empty() { Exit::Done } else { Exit::Left })
@@ -124,6 +121,67 @@ impl Copied {
         }
         lines.join("\n")
     }
+}
+
+/// Refuses to copy a store into itself.
+fn refuse_nested(from: &Root, to: &Root) -> Result<(), Failure> {
+    let place = |root: &Root| match root.local() {
+        Some(folder) => {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+            // A folder that does not exist yet is in one that does.
+            let exists = folder.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+            exists.map_or(folder.clone(), |(above, real)| {
+                folder.strip_prefix(above).map_or(real.clone(), |rest| real.join(rest))
+            })
+        }
+        None => root.place(),
+    };
+    let (from, to) = (place(from), place(to));
+    if from.starts_with(&to) || to.starts_with(&from) {
+        let message = "FROM and TO are the same place, or one is in the other";
+        return Err(Failure::usage(message, "name a place outside of the store"));
+    }
+    Ok(())
+}
+
+/// Opens a store that exists, without an engine; `None` if there is none.
+fn existing(root: &Root, global: &Global) -> Result<Option<OpenStore>, Failure> {
+    match root {
+        Root::Remote(address) => Ok(address.existing()?.map(OpenStore::Remote)),
+        root if root.local().is_some_and(|folder| !folder.exists()) => Ok(None),
+        root => opened(root, global).map(Some),
+    }
+}
+
+/// Makes an empty store.
+fn create(root: &Root, global: &Global) -> Result<OpenStore, Failure> {
+    if let Some(folder) = root.local() {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::new(ErrorCode::Storage, format!("the copy cannot be created: {error}"), ""))?;
+    }
+    opened(root, global)
+}
+
+/// Returns the files that have another text than was copied.
+fn changed(
+    from: &mut OpenStore,
+    found: &BTreeMap<RelPath, Entry>,
+    texts: &BTreeMap<RelPath, Option<Vec<u8>>>,
+) -> Result<Vec<String>, Failure> {
+    let after = files(from, None)?;
+    let version = |entries: &BTreeMap<RelPath, Entry>, path| entries.get(path).map(|entry| entry.version.clone());
+    let paths = found.keys().chain(after.keys().filter(|path| !found.contains_key(*path)));
+    // A version may change although the text does not.
+    let suspect: Vec<&RelPath> = paths.filter(|path| version(found, *path) != version(&after, *path)).collect();
+    let mut changed = Vec::new();
+    for some in suspect.chunks(AT_ONCE) {
+        for (path, text) in some.iter().zip(read(from, some)?) {
+            if texts.get(*path) != Some(&digest(&text)) {
+                changed.push(path.to_string());
+            }
+        }
+    }
+    Ok(changed)
 }
 
 /// Returns the files of a store that belong into a copy, by path.
@@ -168,11 +226,13 @@ fn differing<'f>(
     to: &mut OpenStore,
     found: &'f BTreeMap<RelPath, Entry>,
     existing: &BTreeMap<RelPath, Entry>,
+    texts: &mut BTreeMap<RelPath, Option<Vec<u8>>>,
 ) -> Result<Vec<&'f RelPath>, Failure> {
     let (there, missing): (Vec<&RelPath>, Vec<&RelPath>) = found.keys().partition(|path| existing.contains_key(*path));
     let mut other: Vec<&RelPath> = existing.keys().filter(|path| !found.contains_key(*path)).collect();
     for some in there.chunks(AT_ONCE) {
         let (ours, theirs) = (read(from, some)?, read(to, some)?);
+        texts.extend(some.iter().zip(&ours).map(|(path, text)| ((*path).clone(), digest(text))));
         let pairs = some.iter().zip(ours.iter().zip(&theirs));
         other.extend(pairs.filter(|(_, (ours, theirs))| digest(ours) != digest(theirs)).map(|(path, _)| *path));
     }
@@ -206,10 +266,17 @@ fn read(store: &mut OpenStore, paths: &[&RelPath]) -> Result<Vec<Text>, Failure>
 }
 
 /// Copies files that the copy lacks, and reads each back.
-fn copy(from: &mut OpenStore, to: &mut OpenStore, paths: &[&RelPath], copied: &mut Copied) -> Result<(), Failure> {
+fn copy(
+    from: &mut OpenStore,
+    to: &mut OpenStore,
+    paths: &[&RelPath],
+    seen: &mut BTreeMap<RelPath, Option<Vec<u8>>>,
+    copied: &mut Copied,
+) -> Result<(), Failure> {
     let bar = progress(paths.len() as u64);
     for some in paths.chunks(AT_ONCE) {
         let texts = read(from, some)?;
+        seen.extend(some.iter().zip(&texts).map(|(path, text)| ((*path).clone(), digest(text))));
         for (path, text) in some.iter().zip(&texts) {
             // A file that is gone is reported as changed in the end.
             let Some((bytes, _)) = text else { continue };

@@ -26,9 +26,10 @@ pub(crate) fn address(root: &Path) -> Option<Result<Address, Failure>> {
 
 /// Returns true if a text begins like a URL. A letter alone before `://` is a drive.
 fn is_meant(text: &str) -> bool {
-    text.split_once("://").is_some_and(|(scheme, _)| {
-        scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    })
+    ["s3:", "postgres:", "postgresql:"].iter().any(|scheme| text.starts_with(scheme))
+        || text.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        })
 }
 
 #[cfg(feature = "remote")]
@@ -51,10 +52,38 @@ fn parse(_: &str) -> Result<Address, Failure> {
 }
 
 impl Address {
-    /// Opens the store.
+    /// Opens the store. If there is none, it is made, and a person is told: the address may be mistyped.
     #[cfg(feature = "remote")]
     pub(crate) fn attach(&self) -> Result<Remote, Failure> {
-        saddlebag_remote::attach(&self.address).map_err(|error| failure(&error))
+        static SAID: std::sync::Once = std::sync::Once::new();
+
+        match self.attach_existing() {
+            Err(saddlebag_remote::AttachError::NoStore) => {}
+            found => return found.map_err(|error| failure(&error)),
+        }
+        let made = saddlebag_remote::attach(&self.address).map_err(|error| failure(&error))?;
+        SAID.call_once(|| crate::output::warn(&format!("there was no store at {self}, so an empty one was made")));
+        Ok(made)
+    }
+
+    /// Opens the store, and changes nothing there.
+    #[cfg(feature = "remote")]
+    fn attach_existing(&self) -> Result<Remote, saddlebag_remote::AttachError> {
+        saddlebag_remote::attach_existing(&self.address)
+    }
+
+    /// Opens the store, and changes nothing there; `None` if there is none.
+    #[cfg(feature = "remote")]
+    pub(crate) fn existing(&self) -> Result<Option<Remote>, Failure> {
+        match self.attach_existing() {
+            Err(saddlebag_remote::AttachError::NoStore) => Ok(None),
+            found => found.map(Some).map_err(|error| failure(&error)),
+        }
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn existing(&self) -> Result<Option<Remote>, Failure> {
+        match self.never {}
     }
 
     #[cfg(not(feature = "remote"))]

@@ -65,7 +65,7 @@ impl Root {
             Failure::new(
                 ErrorCode::Storage,
                 message,
-                "copy the store with `saddlebag copy`, or name a folder with --root",
+                "name a folder with --root; the command is not for a store on a server",
             )
         })
     }
@@ -75,6 +75,14 @@ impl Root {
         match self {
             Self::Typed(path) | Self::Environment(path) | Self::Default(path) => Some(path),
             Self::Remote(_) => None,
+        }
+    }
+
+    /// Returns the path of the folder, or the address.
+    pub(crate) fn place(&self) -> PathBuf {
+        match self {
+            Self::Remote(address) => PathBuf::from(address.to_string()),
+            root => root.local().map(Path::to_path_buf).unwrap_or_default(),
         }
     }
 

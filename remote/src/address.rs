@@ -83,6 +83,13 @@ impl FromStr for Address {
         match url.scheme() {
             "s3" => bucket(text, &url),
             "postgres" | "postgresql" => {
+                // After a mistake in the part before it, a password would be in the path.
+                if url.path().contains('@') {
+                    return Err(AddressError::Password);
+                }
+                if url.host_str().is_none_or(str::is_empty) {
+                    return Err(AddressError::Missing("host"));
+                }
                 if url.path().trim_matches('/').is_empty() {
                     return Err(AddressError::Missing("database"));
                 }
@@ -118,7 +125,8 @@ fn bucket(text: &str, url: &Url) -> Result<Address, AddressError> {
     let segments = prefix.split('/').filter(|_| !prefix.is_empty());
     for part in segments.chain([bucket]) {
         if ["", ".", ".."].contains(&part) || !part.bytes().all(is_plain) {
-            return Err(AddressError::Part(rest.escape_debug().to_string()));
+            let shown = rest.split('?').next().unwrap_or_default();
+            return Err(AddressError::Part(shown.escape_debug().to_string()));
         }
     }
     Ok(Address::Bucket { bucket: bucket.to_string(), prefix: prefix.to_string() })
@@ -148,14 +156,18 @@ mod tests {
             assert_eq!(address.to_string(), text);
             assert_eq!(address.to_string().parse(), Ok(address));
         }
-        let address: Address = "postgres:///memory".parse().unwrap();
-        assert_eq!(address.to_string(), "postgres:///memory?space=main");
+        let address: Address = "postgres://db/memory".parse().unwrap();
+        assert_eq!(address.to_string(), "postgres://db/memory?space=main");
     }
 
     #[test]
     fn an_address_with_a_password_is_refused_and_the_error_does_not_repeat_it() {
-        for text in ["postgres://ann:hunter2@db/memory", "postgres://db/memory?password=hunter2", "s3://key:hunter2@b"]
-        {
+        for text in [
+            "postgres://ann:hunter2@db/memory",
+            "postgres://db/memory?password=hunter2",
+            "s3://key:hunter2@b",
+            "postgres://ann:1/hunter2@db/m",
+        ] {
             let error = text.parse::<Address>().unwrap_err();
             assert_eq!(error, AddressError::Password, "{text}");
             assert!(!error.to_string().contains("hunter2"));
@@ -168,6 +180,7 @@ mod tests {
             "s3://",
             "s3:///x",
             "postgres://db",
+            "postgres:///memory",
             "http://db/x",
             "s3://b/a//b",
             "s3://b/%2e%2e",

@@ -1,8 +1,8 @@
-//! [`Deadline`]: the end of the time that an operation may take, and the pauses between its attempts.
+//! [`Deadline`]: the end of the time in which a request is tried again, and the pauses between the attempts.
 
 use std::time::{Duration, Instant};
 
-/// Time that an operation may take in total.
+/// Time in which a request is tried again.
 const TOTAL: Duration = Duration::from_secs(20);
 /// Time that one request may take.
 const REQUEST: Duration = Duration::from_secs(8);
@@ -11,7 +11,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 /// Longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The end of the time that an operation may take.
+/// The end of the time in which a request is tried again.
 pub(crate) struct Deadline {
     end: Instant,
     pause: Duration,

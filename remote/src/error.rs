@@ -16,6 +16,9 @@ pub enum AttachError {
     /// The bucket or the database does not exist.
     #[error("{0} does not exist")]
     Missing(String),
+    /// There is no store at the address.
+    #[error("there is no store at this address")]
+    NoStore,
     /// The server does not keep a condition on which a store relies, so two machines would overwrite each other.
     #[error("the server cannot keep a store: it does not do this: {0}")]
     Unfit(&'static str),
@@ -41,13 +44,16 @@ impl AttachError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotBuilt(_) => "build the program with --features s3,postgres",
-            Self::Unreachable(_) => "check the address, AWS_ENDPOINT_URL for a server other than AWS, and the network",
+            Self::Unreachable(_) => {
+                "check the address and the network; a bucket that is not at AWS needs AWS_ENDPOINT_URL"
+            }
             Self::Denied(_) => {
                 "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or PGUSER and PGPASSWORD"
             }
+            Self::NoStore => "check the address; `saddlebag copy` brings a store there",
             Self::Missing(_) => "create it first; a store creates neither buckets nor databases",
             Self::Unfit(_) => "use a server with conditional writes; docs/remote.md has a list",
-            Self::Occupied(_) => "name a folder of the bucket that is empty, such as s3://BUCKET/memory",
+            Self::Occupied(_) => "name an empty folder of the bucket, such as s3://BUCKET/memory",
             Self::Newer { .. } => "use the newest version of saddlebag",
             Self::Other(_) => "correct the cause and try again",
         }

@@ -13,6 +13,8 @@ mod deadline;
 mod error;
 #[cfg(feature = "s3")]
 mod objects;
+#[cfg(any(feature = "s3", feature = "postgres"))]
+mod operation;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "s3", feature = "postgres"))]
@@ -33,11 +35,25 @@ pub use types::Probed;
 /// The server cannot be reached, refuses the credentials, does not keep what a store relies on, or has something else at
 /// the address.
 pub fn attach(address: &Address) -> Result<Remote, AttachError> {
+    open(address, true)
+}
+
+/// Opens the store at an address, and changes nothing there. If there is no store, the error is [`AttachError::NoStore`].
+///
+/// # Errors
+///
+/// Those of [`attach`].
+pub fn attach_existing(address: &Address) -> Result<Remote, AttachError> {
+    open(address, false)
+}
+
+#[allow(unused_variables, reason = "a build may have neither feature")]
+fn open(address: &Address, create: bool) -> Result<Remote, AttachError> {
     match address {
         #[cfg(feature = "s3")]
-        Address::Bucket { bucket, prefix } => objects::attach(bucket, prefix, address),
+        Address::Bucket { bucket, prefix } => objects::attach(bucket, prefix, address, create),
         #[cfg(feature = "postgres")]
-        Address::Database { url, space } => postgres::attach(url, space, address),
+        Address::Database { url, space } => postgres::attach(url, space, address, create),
         #[allow(unreachable_patterns, reason = "a build may have both features")]
         _ => Err(AttachError::NotBuilt(address.scheme())),
     }
@@ -66,7 +82,7 @@ pub fn probe(address: &Address) -> Result<Vec<Probed>, AttachError> {
 /// Those of [`attach`].
 #[cfg(feature = "s3")]
 pub fn attach_objects(store: std::sync::Arc<dyn ObjectStore>, prefix: &str) -> Result<Remote, AttachError> {
-    objects::attach_to(store, prefix, "memory", prefix.to_string())
+    objects::attach_to(store, prefix, "memory", prefix.to_string(), true)
 }
 
 /// Returns an empty object store in memory, which lives as long as its owner.

@@ -44,7 +44,11 @@ pub(crate) fn test(length: Length) -> Result<(), String> {
     let store = ["--package", "saddlebag-remote", "--features", "s3,postgres"];
     let lints = ["--all-targets", "--quiet", "--", "--deny", "warnings"];
     cargo_with(["clippy"].into_iter().chain(store).chain(lints), &[], output)?;
-    cargo_with(["test", "--quiet"].into_iter().chain(store).chain(["--", "--nocapture"]), &environment, output)?;
+    cargo_with(
+        ["test", "--quiet"].into_iter().chain(store).chain(["--", "--nocapture", "--test-threads", "1"]),
+        &environment,
+        output,
+    )?;
     let program = ["--package", "saddlebag-cli"].into_iter().chain(FEATURES);
     let tests = ["--bin", "saddlebag", "--test", "program", "--", "--nocapture"];
     let named =

@@ -248,7 +248,7 @@ fn folder(event: &Event, global: &Global) -> Result<PathBuf, Trouble> {
 
 /// Returns a name for the store and the scope of the run.
 fn place(global: &Global, folder: &Path) -> String {
-    let root = Root::from_options(global).ok().and_then(|root| root.local().map(Path::to_path_buf)).unwrap_or_default();
+    let root = Root::from_options(global).map(|root| root.place()).unwrap_or_default();
     let scope = if global.notebook { None } else { Some(saddlebag_host::project_root(folder)) };
     format!("{:?}", (root, scope, &global.agent, &global.workspace))
 }

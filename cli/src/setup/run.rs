@@ -6,6 +6,7 @@ use super::clients::{Run, Scope};
 use super::places::Places;
 use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
+use crate::store::Root;
 
 /// Name of the program on the search path.
 pub(super) const NAME: &str = "saddlebag";
@@ -55,7 +56,11 @@ pub(super) fn command(scope: Scope, named: Option<&Path>, program: &Program, glo
     let mut options = Vec::new();
     let environment = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()).map(PathBuf::from);
     if let Some(root) = global.root.clone().or(environment) {
-        options.extend(["--root".to_string(), absolute(&root)?]);
+        let root = match Root::typed(&root)? {
+            Root::Remote(address) => address.to_string(),
+            _ => absolute(&root)?,
+        };
+        options.extend(["--root".to_string(), root]);
     }
     if global.notebook {
         options.push("--notebook".to_string());

@@ -10,15 +10,18 @@ use object_store::{ClientOptions, Error, ObjectStore, ObjectStoreExt, RetryConfi
 use saddlebag::protocol::FsError;
 use saddlebag_host::Remote;
 use serde_json::{Value, json};
+use url::{Host, Url};
 
 use super::credentials;
-use super::object::Note;
-use super::put::{Condition, Put, cause, innermost};
+use super::object::{Note, Object};
+use super::put::{Condition, Put, cause, code};
 use super::steps::KEPT;
-use super::types::{Objects, new_operation};
+use super::types::{FILES, Objects};
 use crate::address::Address;
-use crate::blocking::{Blocking, runtime};
+use crate::blocking::{Blocking, run};
+use crate::deadline::Deadline;
 use crate::error::AttachError;
+use crate::operation::new_operation;
 use crate::types::Probed;
 
 /// Object that makes a folder of a bucket a store.
@@ -39,13 +42,13 @@ const RACE: u32 = 25;
 /// Name of the way in which versions are made.
 const VERSION_SCHEME: &str = "etag";
 
-/// Age after which bytes that an interrupted change put aside, and that belong nowhere, are deleted.
-const LEFT_ALONE: Duration = Duration::from_secs(3600);
+/// Age after which bytes of a change that was not made are deleted. The clocks of two machines may differ by hours.
+const LEFT_ALONE: Duration = Duration::from_hours(7 * 24);
 
 /// Opens a folder of a bucket.
-pub(crate) fn attach(bucket: &str, prefix: &str, address: &Address) -> Result<Remote, AttachError> {
+pub(crate) fn attach(bucket: &str, prefix: &str, address: &Address, create: bool) -> Result<Remote, AttachError> {
     let (store, endpoint) = connect(bucket)?;
-    attach_to_server(store, prefix, &endpoint, address.to_string())
+    attach_to(store, prefix, &endpoint, address.to_string(), create)
 }
 
 /// Opens a folder of an object store.
@@ -54,16 +57,22 @@ pub(crate) fn attach_to(
     prefix: &str,
     endpoint: &str,
     address: String,
+    create: bool,
 ) -> Result<Remote, AttachError> {
-    attach_to_server(store, prefix, endpoint, address)
+    let mut objects = Objects { store, prefix: prefix.to_string(), bare_etags: false };
+    let (shown, endpoint) = (address.clone(), endpoint.to_string());
+    let store = Blocking::open(async move || {
+        objects.open(&endpoint, &shown, create).await?;
+        Ok(objects)
+    })?;
+    Ok(Remote { store: Box::new(store), version_scheme: VERSION_SCHEME.into(), address })
 }
 
 /// Tries what a store relies on in a folder of a bucket.
 pub(crate) fn probe(bucket: &str, prefix: &str) -> Result<Vec<Probed>, AttachError> {
     let (store, _) = connect(bucket)?;
-    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
     let mut objects = Objects { store, prefix: prefix.to_string(), bare_etags: false };
-    runtime.block_on(objects.probe())
+    run(async move || objects.probe().await)
 }
 
 fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> {
@@ -82,11 +91,19 @@ fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> 
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let options =
         ClientOptions::new().with_connect_timeout(Duration::from_secs(5)).with_timeout(Duration::from_secs(30));
+    let url = endpoint.as_deref().map(Url::parse).transpose();
+    let is_http = |url: &Option<Url>| url.as_ref().is_none_or(|url| matches!(url.scheme(), "http" | "https"));
+    let url = url.ok().filter(is_http);
+    let url = url.ok_or_else(|| AttachError::Other("AWS_ENDPOINT_URL must begin with http:// or https://".into()))?;
+    if url.as_ref().is_some_and(|url| url.scheme() == "http" && !is_local(url) && !allows_http()) {
+        let message = "AWS_ENDPOINT_URL must begin with https://; AWS_ALLOW_HTTP=true sends everything unencrypted";
+        return Err(AttachError::Other(message.into()));
+    }
+    if url.is_some() && !has_credentials() {
+        return Err(AttachError::Denied("there are none".into()));
+    }
     // Requests to this machine do not cross a network.
-    let is_local = endpoint.as_deref().is_some_and(|endpoint| {
-        ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|local| endpoint.starts_with(local))
-    });
-    let options = if is_local { options.with_allow_http(true) } else { options };
+    let options = if url.as_ref().is_some_and(is_local) { options.with_allow_http(true) } else { options };
     if let Some(endpoint) = &endpoint {
         builder = builder.with_endpoint(endpoint);
     }
@@ -94,43 +111,38 @@ fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> 
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let store = builder.with_client_options(options).with_retry(retry).build();
     let store = store.map_err(|error| AttachError::Other(cause(&error)))?;
-    Ok((Arc::new(store), endpoint.unwrap_or_else(|| "aws".into())))
-}
-
-fn attach_to_server(
-    store: Arc<dyn ObjectStore>,
-    prefix: &str,
-    endpoint: &str,
-    address: String,
-) -> Result<Remote, AttachError> {
-    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
-    let mut objects = Objects { store, prefix: prefix.to_string(), bare_etags: false };
-    runtime.block_on(objects.open(endpoint, &address))?;
-    let store = Box::new(Blocking::new(objects, runtime));
-    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address })
+    // Without the name of a user.
+    let server = url.map(|url| url.origin().ascii_serialization());
+    Ok((Arc::new(store), server.unwrap_or_else(|| "aws".into())))
 }
 
 impl Objects {
-    async fn open(&mut self, endpoint: &str, address: &str) -> Result<(), AttachError> {
+    async fn open(&mut self, endpoint: &str, address: &str, create: bool) -> Result<(), AttachError> {
         let key = self.top(MARKER)?;
-        let (marker, ()) = futures::future::try_join(self.text(&key), self.finish_interrupted()).await?;
-        let marker = match marker {
-            None if self.has_other_objects().await? => {
-                // Another machine may have made the store just now, and used it.
-                let marker = self.text(&key).await?;
-                Some(marker.ok_or_else(|| AttachError::Occupied(address.into()))?)
+        let mut marker = self.text(&key).await?;
+        if marker.is_none() && self.has_other_objects().await? {
+            // Another machine may have made the store just now, and used it.
+            marker = self.text(&key).await?;
+            if marker.is_none() && !self.has_only_files().await? {
+                return Err(AttachError::Occupied(address.into()));
             }
-            marker => marker,
-        };
-        if let Some(marker) = marker {
-            return self.read_marker(&marker, endpoint, address).await;
         }
-        self.must_be_fit().await?;
-        let marker = json!({ "layout": LAYOUT, "endpoint": endpoint, "bare-etags": self.bare_etags });
-        let note = Note { operation: new_operation().map_err(other)?, ..Note::default() };
-        let text = format!("{marker}\n");
-        // Another machine may have been first, with the same marker.
-        self.put(&key, Some(text.as_bytes()), &note, Condition::Absent).await.map_err(refused)?;
+        if marker.is_none() {
+            if !create && !self.has_other_objects().await? {
+                return Err(AttachError::NoStore);
+            }
+            self.must_be_fit().await?;
+            let text = json!({ "layout": LAYOUT, "endpoint": endpoint, "bare-etags": self.bare_etags }).to_string();
+            match self.try_put(&key, text.as_bytes(), Condition::Absent).await.map_err(refused)? {
+                Put::Done(_) => return Ok(()),
+                // Another machine was first.
+                _ => marker = self.text(&key).await?,
+            }
+        }
+        let marker = marker.ok_or_else(|| AttachError::Occupied(address.into()))?;
+        self.read_marker(&marker, endpoint, address).await?;
+        // A store that can only be read is read without it.
+        drop(self.finish_interrupted().await);
         Ok(())
     }
 
@@ -158,8 +170,10 @@ impl Objects {
         let found = tokio::time::timeout(Duration::from_secs(15), self.store.get(key)).await;
         match found.map_err(|_| AttachError::Unreachable("it did not answer in 15 seconds".into()))? {
             Ok(found) => {
+                let (etag, attributes) = (found.meta.e_tag.clone().unwrap_or_default(), found.attributes.clone());
                 let bytes = found.bytes().await.map_err(|error| attach_error(&error))?;
-                Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+                let object = Object::decode(etag, bytes.into(), &attributes).map_err(other)?;
+                Ok(object.file.map(|file| String::from_utf8_lossy(&file).into_owned()))
             }
             // A missing bucket is not found either.
             Err(Error::NotFound { .. }) => Ok(None),
@@ -179,6 +193,15 @@ impl Objects {
             }
         }
         Ok(false)
+    }
+
+    /// Returns true if the first object is a file of a store, whose marker somebody deleted.
+    async fn has_only_files(&self) -> Result<bool, AttachError> {
+        let files = self.top(FILES)?;
+        let first = self.store.list(Some(&files)).try_next().await.map_err(|error| attach_error(&error))?;
+        let Some(first) = first else { return Ok(false) };
+        let object = self.fetch(&first.location).await.map_err(refused)?;
+        Ok(object.is_some_and(|object| !object.note.operation.is_empty()))
     }
 
     async fn must_be_fit(&mut self) -> Result<(), AttachError> {
@@ -233,7 +256,7 @@ impl Objects {
         let least = most - unconfirmed.0 - unconfirmed.1;
         let counted = self.fetch(key).await?.and_then(|object| String::from_utf8(object.file?).ok()?.parse().ok());
         say("decide races of two writers", counted.is_some_and(|counted| (least..=most).contains(&counted)));
-        let listed = self.listed(key).await?;
+        let listed = self.is_listed(key).await?;
         say("list what was written", listed);
         Ok(tried)
     }
@@ -246,6 +269,7 @@ impl Objects {
     /// Counts an object up. Returns how many of its writes the server did not confirm.
     async fn count_up(&self, key: &Path) -> Result<u32, FsError> {
         let mut unconfirmed = 0;
+        let mut deadline = Deadline::new();
         for _ in 0..RACE {
             loop {
                 let object = self.fetch(key).await?;
@@ -257,7 +281,8 @@ impl Objects {
                 let note = Note { operation: new_operation()?, ..Note::default() };
                 match self.put(key, Some(next.as_bytes()), &note, Condition::Is(&etag)).await? {
                     Put::Done(_) => break,
-                    Put::Lost => {}
+                    Put::Lost if deadline.pause().await => {}
+                    Put::Lost => return Ok(unconfirmed),
                     Put::Unknown => {
                         unconfirmed += 1;
                         break;
@@ -268,7 +293,7 @@ impl Objects {
         Ok(unconfirmed)
     }
 
-    async fn listed(&self, key: &Path) -> Result<bool, FsError> {
+    async fn is_listed(&self, key: &Path) -> Result<bool, FsError> {
         let found = self.reading(async || self.store.list(Some(&self.probes()?)).try_collect::<Vec<_>>().await).await?;
         Ok(found.unwrap_or_default().iter().any(|object| object.location == *key && object.e_tag.is_some()))
     }
@@ -279,28 +304,42 @@ impl Objects {
     }
 
     /// Finishes changes that were interrupted while the bytes that they replaced were aside.
-    async fn finish_interrupted(&self) -> Result<(), AttachError> {
-        let folder = self.top(KEPT)?;
-        let aside: Vec<_> = match self.store.list(Some(&folder)).try_collect().await {
-            Ok(aside) => aside,
-            // The request for the marker tells what is wrong with the bucket.
-            Err(_) => return Ok(()),
-        };
-        for found in aside {
-            let Some(kept) = self.fetch(&found.location).await.map_err(refused)? else { continue };
-            let Some(path) = kept.note.keep_as else { continue };
-            let current = self.settled(&path).await.map_err(refused)?;
-            match current.filter(|current| current.note.operation == kept.note.operation) {
-                Some(current) => self.keep(&current.note).await.map_err(refused)?,
-                None => {
-                    let age = SystemTime::now().duration_since(found.last_modified.into()).unwrap_or_default();
-                    if age > LEFT_ALONE {
-                        self.delete(&found.location).await.map_err(refused)?;
-                    }
-                }
+    async fn finish_interrupted(&self) -> Result<(), FsError> {
+        let folder = self.top(KEPT).map_err(|error| FsError::Other(error.to_string()))?;
+        let found = self.reading(async || self.store.list(Some(&folder)).try_collect::<Vec<_>>().await).await?;
+        for aside in found.unwrap_or_default() {
+            self.finish_keep(&aside.location).await?;
+            if SystemTime::now().duration_since(aside.last_modified.into()).is_ok_and(|age| age > LEFT_ALONE) {
+                self.delete(&aside.location).await?;
             }
         }
         Ok(())
+    }
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+fn allows_http() -> bool {
+    std::env::var("AWS_ALLOW_HTTP").is_ok_and(|value| value.eq_ignore_ascii_case("true") || value == "1")
+}
+
+/// Returns true if there are credentials. Only at AWS does a server of the machine itself have some, too.
+fn has_credentials() -> bool {
+    is_set("AWS_ACCESS_KEY_ID") && is_set("AWS_SECRET_ACCESS_KEY")
+        || is_set("AWS_WEB_IDENTITY_TOKEN_FILE")
+        || is_set("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+        || credentials::of_profile().is_some()
+}
+
+/// Returns true if the server is on this machine.
+fn is_local(server: &Url) -> bool {
+    match server.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 
@@ -324,13 +363,14 @@ fn refused(error: FsError) -> AttachError {
 }
 
 fn attach_error(error: &Error) -> AttachError {
-    let answer = innermost(error).to_string();
-    // An answer of a server in XML.
-    let code = answer.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code);
-    match (error, code) {
+    let code = code(error);
+    match (error, code.as_deref()) {
         (Error::NotFound { .. }, _) | (_, Some("NoSuchBucket")) => AttachError::Missing("the bucket".into()),
         (Error::PermissionDenied { .. } | Error::Unauthenticated { .. }, code) => {
             AttachError::Denied(code.unwrap_or("it says no more").into())
+        }
+        (_, Some("ExpiredToken" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "InvalidToken")) => {
+            AttachError::Denied(code.unwrap_or_default())
         }
         _ => AttachError::Unreachable(cause(error)),
     }

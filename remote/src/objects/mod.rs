@@ -13,7 +13,7 @@ mod types;
 
 use std::collections::BTreeSet;
 
-use futures::{StreamExt, TryStreamExt};
+use futures::TryStreamExt;
 use object_store::path::Path;
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
@@ -25,12 +25,9 @@ use saddlebag_host::executor::left_out;
 use crate::deadline::Deadline;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 pub(crate) use attach::{attach, attach_to, probe};
-use object::{Object, PADDED_BYTES, TOMBSTONE_BYTES, version};
+use object::{Object, TOMBSTONE_BYTES, file_size, version};
 use put::Put;
 use types::{FILES, MAX_FILE_BYTES, Objects, busy, version_of};
-
-/// Number of objects whose metadata are asked for at the same time.
-const AT_ONCE: usize = 32;
 
 impl Objects {
     async fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
@@ -100,6 +97,7 @@ impl Objects {
         keep_as: Option<&RelPath>,
     ) -> Result<RemoveOutcome, FsError> {
         let mut deadline = Deadline::new();
+        let mut may_be_removed = false;
         loop {
             let Some(current) = self.free(path).await? else { return Ok(RemoveOutcome::Done) };
             let Some(version) = current.version() else { return Ok(RemoveOutcome::Done) };
@@ -109,8 +107,13 @@ impl Objects {
             match self.replace(path, Some(&current), None, keep_as).await? {
                 Put::Done(_) => return Ok(RemoveOutcome::Done),
                 // If it is still there, the next round removes it or finds it changed.
-                Put::Lost | Put::Unknown if deadline.pause().await => {}
-                Put::Lost | Put::Unknown => return Err(busy()),
+                put => {
+                    may_be_removed |= put == Put::Unknown;
+                    if !deadline.pause().await {
+                        let unknown = "the store did not confirm the removal, which may have been made";
+                        return Err(if may_be_removed { FsError::Other(unknown.into()) } else { busy() });
+                    }
+                }
             }
         }
     }
@@ -197,30 +200,27 @@ impl Objects {
                 Err(spelled) => unusable.push((spelled, EntryKind::Directory)),
             }
         }
-        let mut padded = BTreeSet::new();
-        for object in objects.into_iter().filter(|object| object.size != TOMBSTONE_BYTES) {
-            let path = match self.path_of(&object.location) {
-                Ok(path) => path,
-                Err(spelled) => {
-                    unusable.push((spelled, EntryKind::File));
-                    continue;
-                }
-            };
-            if object.size == PADDED_BYTES {
-                padded.insert(path);
+        let is_folder: BTreeSet<RelPath> = entries.iter().map(|entry: &Entry| entry.path.clone()).collect();
+        for object in objects {
+            // The console of a server makes such an object for a folder.
+            if object.location == key {
                 continue;
             }
-            let etag = object.e_tag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
-            let modified = object.last_modified.timestamp_nanos_opt().unwrap_or_default();
-            entries.push(file_entry(path, object.size, &etag, u64::try_from(modified).unwrap_or_default()));
+            let Some(size) = file_size(object.size) else { continue };
+            match self.path_of(&object.location) {
+                // Only another program makes a file and a folder of one name.
+                Ok(path) if is_folder.contains(&path) => {
+                    unusable.push((Some(path), EntryKind::File));
+                }
+                Ok(path) => {
+                    let etag = object.e_tag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
+                    let modified = object.last_modified.timestamp_nanos_opt().unwrap_or_default();
+                    let modified = u64::try_from(modified).unwrap_or_default();
+                    entries.push(Entry { path, kind: EntryKind::File, size, version: version(&etag), modified });
+                }
+                Err(spelled) => unusable.push((spelled, EntryKind::File)),
+            }
         }
-        let sized = futures::stream::iter(padded).map(async |path| {
-            let object = self.fetch(&self.file(&path)?).await?;
-            let file = object.and_then(|object| Some((object.file?.len() as u64, object.etag)));
-            Ok::<_, FsError>(file.map(|(size, etag)| file_entry(path, size, &etag, 0)))
-        });
-        let sized: Vec<Option<Entry>> = sized.buffered(AT_ONCE).try_collect().await?;
-        entries.extend(sized.into_iter().flatten());
         Ok(page(entries, left_out(unusable), after, limit, unless))
     }
 
@@ -233,10 +233,6 @@ impl Objects {
             saddlebag_host::executor::spelled(folder, name)
         })
     }
-}
-
-fn file_entry(path: RelPath, size: u64, etag: &str, modified: u64) -> Entry {
-    Entry { path, kind: EntryKind::File, size, version: version(etag), modified }
 }
 
 impl Store for Objects {

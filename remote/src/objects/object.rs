@@ -1,24 +1,35 @@
 //! [`Object`]: what is kept under a key, and what its metadata say of it.
 //!
-//! An object is the file itself, byte for byte, with two exceptions. A removed file leaves an object of exactly
-//! [`TOMBSTONE_BYTES`] bytes, so that a listing, which tells sizes but no metadata, leaves it out. A file of that size is kept
-//! with one more byte, and its metadata tell its size.
+//! An object is the bytes of the file and a last line with random digits. Many servers make ETags from the bytes alone: with these
+//! digits, no two objects have the same ETag, so a condition on an ETag cannot be met by a later object with the same text. A
+//! removed file leaves an object of exactly [`TOMBSTONE_BYTES`], which is less than the last line, so that a listing, which tells
+//! sizes but no metadata, leaves it out.
 
 use std::borrow::Cow;
 
 use object_store::{Attribute, Attributes};
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
 
+/// Before the random digits of the last line.
+const BEFORE: &str = "\n<!-- saddlebag ";
+/// After them.
+const AFTER: &str = " -->\n";
+/// Number of random digits.
+const DIGITS: usize = 32;
+/// Size of the last line.
+pub(super) const LAST_LINE_BYTES: u64 = (BEFORE.len() + DIGITS + AFTER.len()) as u64;
+/// Before the random digits of a tombstone.
+const GONE: &str = "removed ";
 /// Size of the object that a removed file leaves.
-pub(super) const TOMBSTONE_BYTES: u64 = 251;
-/// Size of objects whose metadata may tell another size.
-pub(super) const PADDED_BYTES: u64 = TOMBSTONE_BYTES + 1;
+pub(super) const TOMBSTONE_BYTES: u64 = (GONE.len() + DIGITS) as u64;
+
+/// Characters that metadata cannot have, and `%`.
+const ENCODED: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'%').add(b',').add(b';').add(b'\\');
 
 const OPERATION: &str = "saddlebag-op";
 const REMOVED: &str = "saddlebag-removed";
-const PADDED: &str = "saddlebag-padded";
 const KEEP_AS: &str = "saddlebag-keep-as";
 const MOVED_FROM: &str = "saddlebag-moved-from";
 const MOVED_TO: &str = "saddlebag-moved-to";
@@ -31,6 +42,8 @@ pub(super) struct Object {
     pub(super) etag: String,
     /// Bytes of the file; `None` if it was removed.
     pub(super) file: Option<Vec<u8>>,
+    /// Random digits of the write; empty if another program wrote it.
+    pub(super) digits: String,
     pub(super) note: Note,
 }
 
@@ -74,10 +87,19 @@ impl Object {
         };
         let operation = get(OPERATION).unwrap_or_default().to_string();
         let note = Note { operation, keep_as: path(KEEP_AS)?, moved, moved_to: path(MOVED_TO)? };
-        if get(PADDED).is_some() {
-            bytes.pop();
+        if get(REMOVED).is_some() {
+            let digits = String::from_utf8_lossy(&bytes).trim_start_matches(GONE).to_string();
+            return Ok(Self { etag, file: None, digits, note });
         }
-        Ok(Self { etag, file: get(REMOVED).is_none().then_some(bytes), note })
+        let mut digits = String::new();
+        if get(OPERATION).is_some() {
+            let length = bytes.len().saturating_sub(LAST_LINE_BYTES as usize);
+            let line = String::from_utf8_lossy(&bytes[length..]);
+            let found = line.strip_prefix(BEFORE).and_then(|line| line.strip_suffix(AFTER));
+            digits = found.ok_or_else(|| FsError::Other("an object lacks its last line".into()))?.to_string();
+            bytes.truncate(length);
+        }
+        Ok(Self { etag, file: Some(bytes), digits, note })
     }
 }
 
@@ -91,8 +113,8 @@ pub(super) fn unquoted(etag: &str) -> &str {
     etag.trim_matches('"')
 }
 
-/// Returns the bytes and the metadata of an object; `None` for the file: it is removed.
-pub(super) fn encode(file: Option<&[u8]>, note: &Note) -> (Vec<u8>, Attributes) {
+/// Returns the bytes and the metadata of an object with these random digits. Without a `file`, it is removed.
+pub(super) fn encode(file: Option<&[u8]>, note: &Note, digits: &str) -> (Vec<u8>, Attributes) {
     let mut attributes = Attributes::new();
     let mut set = |name: &'static str, value: String| {
         attributes.insert(Attribute::Metadata(Cow::Borrowed(name)), value.into());
@@ -108,26 +130,25 @@ pub(super) fn encode(file: Option<&[u8]>, note: &Note) -> (Vec<u8>, Attributes) 
         set(MOVED_FROM, encoded(moved.from.as_str()));
         set(MOVED_VERSION, encoded(&moved.etag));
     }
-    let mut bytes = file.map_or_else(|| tombstone(&note.operation), <[u8]>::to_vec);
-    if file.is_none() {
+    let Some(file) = file else {
         set(REMOVED, "1".into());
-    } else if bytes.len() as u64 == TOMBSTONE_BYTES {
-        set(PADDED, "1".into());
-        bytes.push(b'\n');
-    }
+        return (format!("{GONE}{digits}").into_bytes(), attributes);
+    };
+    let mut bytes = Vec::with_capacity(file.len() + LAST_LINE_BYTES as usize);
+    bytes.extend_from_slice(file);
+    bytes.extend_from_slice(format!("{BEFORE}{digits}{AFTER}").as_bytes());
     (bytes, attributes)
 }
 
-/// Returns the bytes that a removed file leaves. They name the operation, so that no two tombstones are equal.
-fn tombstone(operation: &str) -> Vec<u8> {
-    let mut bytes = format!("Saddlebag removed this file. Operation: {operation}\n").into_bytes();
-    bytes.resize(TOMBSTONE_BYTES as usize, b' ');
-    bytes
+/// Returns the size of the file in an object of this size; `None` if it was removed.
+pub(super) fn file_size(object: u64) -> Option<u64> {
+    // An object that another program put there may be smaller.
+    (object != TOMBSTONE_BYTES).then(|| if object < LAST_LINE_BYTES { object } else { object - LAST_LINE_BYTES })
 }
 
 /// Metadata are ASCII.
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+pub(super) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 fn decoded(text: &str) -> String {
@@ -142,27 +163,32 @@ fn decoded_path(name: &str, text: &str) -> Result<RelPath, FsError> {
 mod tests {
     use super::*;
 
+    const ONE: &str = "00000000000000000000000000000001";
+    const TWO: &str = "00000000000000000000000000000002";
+
     #[test]
     fn an_object_is_read_as_it_was_written_whatever_its_size() {
-        let moved = Moved { from: RelPath::new("a b/ü.md").unwrap(), etag: "\"12\"".into() };
+        let moved = Moved { from: RelPath::new("a b/\u{fc}.md").unwrap(), etag: "\"12\"".into() };
         let keep_as = Some(RelPath::new("k%2e.md").unwrap());
         let note = Note { operation: "0123".into(), keep_as, moved: Some(moved), moved_to: None };
-        for size in [0, 1, 250, 251, 252, 253] {
+        for size in [0, 1, 40, 41, 42, 52, 53, 54] {
             let file = vec![b'x'; size];
-            let (bytes, attributes) = encode(Some(&file), &note);
-            assert_ne!(bytes.len() as u64, TOMBSTONE_BYTES);
+            let (bytes, attributes) = encode(Some(&file), &note, ONE);
+            assert_eq!(file_size(bytes.len() as u64), Some(size as u64));
             let object = Object::decode("e".into(), bytes, &attributes).unwrap();
-            assert_eq!((object.file, object.note), (Some(file), note.clone()));
+            assert_eq!((object.file, object.note, object.digits), (Some(file), note.clone(), ONE.to_string()));
         }
-        let (bytes, attributes) = encode(None, &note);
-        assert_eq!(bytes.len() as u64, TOMBSTONE_BYTES);
-        assert_eq!(Object::decode("e".into(), bytes, &attributes).unwrap().file, None);
+        let (bytes, attributes) = encode(None, &note, TWO);
+        assert_eq!(file_size(bytes.len() as u64), None);
+        let object = Object::decode("e".into(), bytes, &attributes).unwrap();
+        assert_eq!((object.file, object.digits), (None, TWO.to_string()));
     }
 
     #[test]
-    fn a_file_with_the_text_of_a_tombstone_is_a_file() {
-        let (bytes, _) = encode(None, &Note::default());
-        let (stored, attributes) = encode(Some(&bytes), &Note::default());
-        assert_eq!(Object::decode("e".into(), stored, &attributes).unwrap().file, Some(bytes));
+    fn no_two_writes_of_the_same_text_have_the_same_bytes() {
+        let note = Note::default();
+        for file in [Some(b"text".as_slice()), None] {
+            assert_ne!(encode(file, &note, ONE).0, encode(file, &note, TWO).0);
+        }
     }
 }

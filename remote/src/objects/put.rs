@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::future::Future;
 use std::time::Duration;
 
+use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
 use saddlebag::protocol::FsError;
@@ -11,6 +12,7 @@ use saddlebag::protocol::FsError;
 use super::object::{Note, Object, encode, unquoted};
 use super::types::Objects;
 use crate::deadline::Deadline;
+use crate::operation::new_operation;
 
 /// Condition on the object before a write.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +21,6 @@ pub(super) enum Condition<'a> {
     Absent,
     /// It has this ETag.
     Is(&'a str),
-    /// None.
-    Any,
 }
 
 /// Outcome of a write.
@@ -97,11 +97,11 @@ impl Objects {
         note: &Note,
         condition: Condition<'_>,
     ) -> Result<Put, FsError> {
-        let (bytes, attributes) = encode(file, note);
+        let digits = new_operation()?;
+        let (bytes, attributes) = encode(file, note, &digits);
         let bytes = object_store::PutPayload::from(bytes);
         let mode = match condition {
             Condition::Absent => PutMode::Create,
-            Condition::Any => PutMode::Overwrite,
             Condition::Is(etag) => {
                 let etag = if self.bare_etags { unquoted(etag) } else { etag };
                 PutMode::Update(UpdateVersion { e_tag: Some(etag.to_string()), version: None })
@@ -121,7 +121,7 @@ impl Objects {
                 }
                 Err(answer) => match failed(answer) {
                     // It may be our own write that the server did not confirm.
-                    Failed::Condition if may_be_written => return Ok(self.own(key, note).await),
+                    Failed::Condition if may_be_written => return Ok(self.own(key, &digits).await),
                     Failed::Condition => return Ok(Put::Lost),
                     Failed::Refused(_) if may_be_written => return Ok(Put::Unknown),
                     Failed::Refused(error) => return Err(error),
@@ -133,15 +133,15 @@ impl Objects {
                 },
             };
             if !deadline.pause().await {
-                return if may_be_written { Ok(self.own(key, note).await) } else { Err(error) };
+                return if may_be_written { Ok(self.own(key, &digits).await) } else { Err(error) };
             }
         }
     }
 
     /// Returns what became of a write that the server did not confirm.
-    async fn own(&self, key: &Path, note: &Note) -> Put {
+    async fn own(&self, key: &Path, digits: &str) -> Put {
         match self.fetch(key).await {
-            Ok(Some(object)) if object.note.operation == note.operation => Put::Done(object.etag),
+            Ok(Some(object)) if object.digits == digits => Put::Done(object.etag),
             _ => Put::Unknown,
         }
     }
@@ -175,9 +175,12 @@ fn failed(answer: Answer) -> Failed {
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Failed::Refused(FsError::Denied),
         Error::NotFound { .. } => Failed::Refused(FsError::Other("the bucket does not exist".into())),
         Error::NotSupported { .. } | Error::NotImplemented { .. } => Failed::Refused(FsError::Unsupported),
-        Error::InvalidPath { .. } => Failed::Refused(FsError::Other(
-            "a key in the bucket cannot be the path of a file: rename or delete the object with another program".into(),
-        )),
+        Error::InvalidPath { source } => Failed::Refused(FsError::Other(format!(
+            "a key in the bucket cannot be the path of a file ({source}): rename or delete the object with another program"
+        ))),
+        error if is_refused(&error) => {
+            Failed::Refused(FsError::Other(format!("the object store refused the request: {}", cause(&error))))
+        }
         error => {
             let text = FsError::Other(format!("the object store did not answer: {}", cause(&error)));
             if is_not_sent(&error) { Failed::NotSent(text) } else { Failed::Unclear(text) }
@@ -185,28 +188,55 @@ fn failed(answer: Answer) -> Failed {
     }
 }
 
-/// Returns true if the connection failed, so that no request was sent.
-fn is_not_sent(error: &Error) -> bool {
+/// Returns the first that is found in an error and its causes.
+fn find<T>(error: &Error, matches: impl Fn(&(dyn std::error::Error + 'static)) -> Option<T>) -> Option<T> {
     let mut source = error.source();
     while let Some(error) = source {
-        if let Some(http) = error.downcast_ref::<object_store::client::HttpError>() {
-            return http.kind() == object_store::client::HttpErrorKind::Connect;
+        if let Some(found) = matches(error) {
+            return Some(found);
         }
         source = error.source();
     }
-    false
+    None
 }
 
-pub(super) fn innermost(error: &Error) -> &dyn std::error::Error {
+/// Returns the status of an answer of a server, with its name, and the text of the answer. The crate tells it only in the text
+/// of an error.
+fn answer(error: &Error) -> Option<(String, String)> {
+    find(error, |error| {
+        let text = error.to_string();
+        let (status, body) = text.strip_prefix("Server returned non-2xx status code: ")?.split_once(": ")?;
+        Some((status.to_string(), body.to_string()))
+    })
+}
+
+/// Returns true if the connection failed, so that no request was sent.
+fn is_not_sent(error: &Error) -> bool {
+    let kind = find(error, |error| error.downcast_ref::<HttpError>().map(HttpError::kind));
+    kind == Some(HttpErrorKind::Connect)
+}
+
+/// Returns true if the server understood the request and did not perform it.
+fn is_refused(error: &Error) -> bool {
+    let status = answer(error).and_then(|(status, _)| status.split(' ').next()?.parse::<u16>().ok());
+    status.is_some_and(|status| (400..500).contains(&status) && ![408, 409, 412, 429].contains(&status))
+}
+
+/// Returns the code of an answer of a server in XML, such as `NoSuchBucket`.
+pub(super) fn code(error: &Error) -> Option<String> {
+    let (_, body) = answer(error)?;
+    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
+    Some(code.chars().filter(char::is_ascii_alphanumeric).take(60).collect())
+}
+
+/// Returns the cause of an error, without the address, and without the text of an answer, which may repeat a token.
+pub(super) fn cause(error: &Error) -> String {
+    if let Some((status, _)) = answer(error) {
+        return code(error).map_or_else(|| status.clone(), |code| format!("{status}, {code}"));
+    }
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    cause
-}
-
-/// Returns the first line of the innermost cause of an error, which names no address and no credentials.
-pub(super) fn cause(error: &Error) -> String {
-    let text = innermost(error).to_string();
-    text.lines().next().unwrap_or_default().chars().take(200).collect()
+    cause.to_string().lines().next().unwrap_or_default().chars().take(200).collect()
 }

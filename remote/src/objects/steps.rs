@@ -1,12 +1,16 @@
 //! Changes of two objects: they are begun with a mark on the first, and finished by whoever finds it.
 
+use futures::TryStreamExt;
+use object_store::path::Path;
 use saddlebag::protocol::FsError;
 use saddlebag::store::RelPath;
+use sha2::{Digest, Sha256};
 
 use super::object::{Moved, Note, Object};
 use super::put::{Condition, Put};
-use super::types::{Objects, busy, new_operation, version_of};
+use super::types::{Objects, busy};
 use crate::deadline::Deadline;
+use crate::operation::new_operation;
 
 /// Folder of the bytes that a change replaces, until they are kept under their path.
 pub(super) const KEPT: &str = "host/kept";
@@ -23,6 +27,10 @@ impl Objects {
             let old = self.fetch(&old_key).await?;
             let operation = Note { operation: object.note.operation.clone(), ..Note::default() };
             match old {
+                // A person deleted the tombstone, and only the new file is left.
+                None => {
+                    self.put(&key, object.file.as_deref(), &operation, Condition::Is(&object.etag)).await?;
+                }
                 // The move goes on: the old file is as it was.
                 Some(old) if old.etag == moved.etag => {
                     let gone = Note { moved_to: Some(path.clone()), ..operation };
@@ -55,11 +63,30 @@ impl Objects {
 
     /// Returns the object of a file for a change: nothing that concerns it is half done.
     pub(super) async fn free(&self, path: &RelPath) -> Result<Option<Object>, FsError> {
-        let object = self.after_moves(path).await?;
-        if let Some(object) = &object {
-            self.keep(&object.note).await?;
+        let kept_here = self.kept_at(path)?;
+        let (object, kept_here) = futures::future::try_join(self.after_moves(path), self.listed(&kept_here)).await?;
+        for aside in &kept_here {
+            self.finish_keep(aside).await?;
+        }
+        let object = if kept_here.is_empty() { object } else { self.after_moves(path).await? };
+        if let Some(keep_as) = object.as_ref().and_then(|object| object.note.keep_as.as_ref()) {
+            for aside in self.listed(&self.kept_at(keep_as)?).await? {
+                self.finish_keep(&aside).await?;
+            }
         }
         Ok(object)
+    }
+
+    /// Returns the folder of the bytes that are to be kept under a path.
+    fn kept_at(&self, path: &RelPath) -> Result<Path, FsError> {
+        let hash = Sha256::digest(path.as_str());
+        self.key(KEPT, &hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+
+    /// Returns the keys in a folder of the store's own objects.
+    pub(super) async fn listed(&self, folder: &Path) -> Result<Vec<Path>, FsError> {
+        let found = self.reading(async || self.store.list(Some(folder)).try_collect::<Vec<_>>().await).await?;
+        Ok(found.unwrap_or_default().into_iter().map(|object| object.location).collect())
     }
 
     /// Replaces a file, or removes it, and keeps its old bytes under another path.
@@ -71,48 +98,64 @@ impl Objects {
         keep_as: Option<&RelPath>,
     ) -> Result<Put, FsError> {
         let mut note = Note { operation: new_operation()?, ..Note::default() };
+        let mut aside = None;
         if let (Some(keep_as), Some(old)) = (keep_as, current.and_then(|object| object.file.as_deref())) {
+            // Another change may have to keep bytes there first.
+            self.free_of_keeps(keep_as).await?;
             note.keep_as = Some(keep_as.clone());
-            // The bytes aside say which file they were in, and when it is opened next, its note says where they belong.
-            let about = Note { operation: note.operation.clone(), keep_as: Some(path.clone()), ..Note::default() };
-            self.put(&self.key(KEPT, &note.operation)?, Some(old), &about, Condition::Any).await?;
+            let about = Note { moved_to: Some(path.clone()), ..note.clone() };
+            let key = self.kept_at(keep_as)?.join(note.operation.as_str());
+            let Put::Done(_) = self.put(&key, Some(old), &about, Condition::Absent).await? else {
+                return Err(FsError::Other(
+                    "the store did not confirm the bytes to keep; the file is as it was".into(),
+                ));
+            };
+            aside = Some(key);
         }
         let condition = current.map_or(Condition::Absent, |object| Condition::Is(&object.etag));
         let put = self.put(&self.file(path)?, file, &note, condition).await;
-        match &put {
-            Ok(Put::Done(_)) => self.keep(&note).await?,
-            // Whoever opens the store next decides.
-            Ok(Put::Unknown) => {}
-            Ok(Put::Lost) | Err(_) if note.keep_as.is_some() => {
-                self.delete(&self.key(KEPT, &note.operation)?).await?;
+        if let Some(aside) = aside {
+            match &put {
+                // The file is changed. If this fails, whoever finds the bytes aside does it.
+                Ok(Put::Done(_)) => drop(self.finish_keep(&aside).await),
+                Ok(Put::Unknown) => {}
+                Ok(Put::Lost) | Err(_) => drop(self.delete(&aside).await),
             }
-            Ok(Put::Lost) | Err(_) => {}
         }
         put
     }
 
-    /// Keeps the bytes that an operation replaced under their path, unless that is done.
-    pub(super) async fn keep(&self, note: &Note) -> Result<(), FsError> {
-        let Some(keep_as) = &note.keep_as else { return Ok(()) };
-        let aside = self.key(KEPT, &note.operation)?;
-        let Some(old) = self.fetch(&aside).await? else { return Ok(()) };
-        // What is under the path now may be half done too.
-        if let Some(there) = self.after_moves(keep_as).await?
-            && let Some(its_keep_as) = &there.note.keep_as
-            && let Some(its_old) = self.fetch(&self.key(KEPT, &there.note.operation)?).await?
-        {
-            self.put_kept(its_keep_as, &its_old, &there.note).await?;
+    async fn free_of_keeps(&self, path: &RelPath) -> Result<(), FsError> {
+        for aside in self.listed(&self.kept_at(path)?).await? {
+            self.finish_keep(&aside).await?;
         }
-        self.put_kept(keep_as, &old, note).await
+        Ok(())
     }
 
-    /// Puts bytes that are aside under their path.
-    async fn put_kept(&self, keep_as: &RelPath, old: &Object, note: &Note) -> Result<(), FsError> {
-        let about = Note { operation: note.operation.clone(), ..Note::default() };
-        if self.put(&self.file(keep_as)?, old.file.as_deref(), &about, Condition::Any).await? == Put::Unknown {
-            return Err(FsError::Other("the bytes that the change replaced are not under their path yet".into()));
+    /// Keeps bytes that are aside under their path, if the change that put them aside was made. If another one has followed
+    /// that change, it was made and finished, or not made.
+    pub(super) async fn finish_keep(&self, aside: &Path) -> Result<(), FsError> {
+        let mut deadline = Deadline::new();
+        loop {
+            let Some(kept) = self.fetch(aside).await? else { return Ok(()) };
+            let (Some(path), Some(keep_as)) = (&kept.note.moved_to, &kept.note.keep_as) else { return Ok(()) };
+            let current = self.fetch(&self.file(path)?).await?;
+            if current.is_none_or(|current| current.note.operation != kept.note.operation) {
+                return Ok(());
+            }
+            let there = self.after_moves(keep_as).await?;
+            // Whoever has finished it meanwhile has deleted what is aside, after it was under its path.
+            if self.fetch(aside).await?.is_none() {
+                return Ok(());
+            }
+            let about = Note { operation: kept.note.operation.clone(), ..Note::default() };
+            let condition = there.as_ref().map_or(Condition::Absent, |object| Condition::Is(&object.etag));
+            match self.put(&self.file(keep_as)?, kept.file.as_deref(), &about, condition).await? {
+                Put::Done(_) => return self.delete(aside).await,
+                Put::Lost | Put::Unknown if deadline.pause().await => {}
+                Put::Lost | Put::Unknown => return Err(busy()),
+            }
         }
-        self.delete(&self.key(KEPT, &note.operation)?).await
     }
 
     /// Moves a file to a free path. Returns false if the race was lost, and nothing was moved.
@@ -123,9 +166,9 @@ impl Objects {
         to: &RelPath,
         target: Option<&Object>,
     ) -> Result<bool, FsError> {
-        let note = Note { operation: new_operation()?, ..Note::default() };
+        let operation = new_operation()?;
         let moved = Some(Moved { from: from.clone(), etag: old.etag.clone() });
-        let begun = Note { moved, ..note.clone() };
+        let begun = Note { operation: operation.clone(), moved, ..Note::default() };
         let condition = target.map_or(Condition::Absent, |object| Condition::Is(&object.etag));
         let unknown = || FsError::Other("the store did not confirm the move: the file may be under either path".into());
         match self.put(&self.file(to)?, old.file.as_deref(), &begun, condition).await? {
@@ -134,11 +177,20 @@ impl Objects {
             Put::Unknown => return Err(unknown()),
         }
         // The mark is on the new file: whoever finds it does the same, with the same result.
-        let is_own =
-            |object: &Option<Object>| object.as_ref().is_some_and(|object| object.note.operation == note.operation);
+        let gone = Note { operation: operation.clone(), moved_to: Some(to.clone()), ..Note::default() };
+        if let Ok(Put::Done(_)) = self.put(&self.file(from)?, None, &gone, Condition::Is(&old.etag)).await {
+            drop(self.settled(to).await);
+            return Ok(true);
+        }
+        let is_own = |object: &Object| object.note.operation == operation;
         let new = self.settled(to).await.map_err(|_| unknown())?;
-        // Of a file that was changed after the move, the tombstone of the old one still tells of it.
-        Ok(is_own(&new) && version_of(new.as_ref()).is_some()
-            || is_own(&self.fetch(&self.file(from)?).await.map_err(|_| unknown())?))
+        match new.as_ref().filter(|object| is_own(object)) {
+            Some(new) => Ok(new.file.is_some()),
+            // It was changed since, so the other path has to tell.
+            None => match self.fetch(&self.file(from)?).await.map_err(|_| unknown())? {
+                Some(old) if is_own(&old) => Ok(true),
+                _ => Err(unknown()),
+            },
+        }
     }
 }

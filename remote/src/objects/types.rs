@@ -7,13 +7,16 @@ use object_store::path::Path;
 use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
 
-use super::object::Object;
+use super::object::{Object, encoded};
 
 /// Maximum size of a file. Above it, some servers have no conditional writes.
 pub(super) const MAX_FILE_BYTES: u64 = 5_000_000;
 
 /// Maximum length of a key, in bytes.
 const MAX_KEY_BYTES: usize = 1024;
+
+/// Maximum length of a path in the metadata of an object, in bytes. Servers allow 2 KB in total, and two paths are in them.
+const MAX_METADATA_BYTES: usize = 900;
 
 /// Folder of the files.
 pub(super) const FILES: &str = "files";
@@ -27,13 +30,6 @@ pub(super) struct Objects {
     pub(super) bare_etags: bool,
 }
 
-/// Returns a name that no other operation has.
-pub(super) fn new_operation() -> Result<String, FsError> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|_| FsError::Other("the system has no random numbers".into()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 pub(super) fn busy() -> FsError {
     FsError::Locked("other writers changed the file again and again".into())
 }
@@ -45,6 +41,10 @@ impl Objects {
         let key = format!("{}{separator}{folder}/{name}", self.prefix);
         if key.len() > MAX_KEY_BYTES {
             return Err(FsError::InvalidPath(format!("the key of a bucket has at most {MAX_KEY_BYTES} bytes")));
+        }
+        if encoded(name).len() > MAX_METADATA_BYTES {
+            let reason = format!("spelled in ASCII, it has at most {MAX_METADATA_BYTES} bytes in a bucket");
+            return Err(FsError::InvalidPath(reason));
         }
         Path::parse(key).map_err(|_| FsError::InvalidPath("it cannot be a key of a bucket".into()))
     }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,13 +10,18 @@ use std::time::Duration;
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;
 use saddlebag::protocol::FsError;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::schema::{OPERATION, WAS_MADE};
 use crate::deadline::Deadline;
 use crate::error::AttachError;
+use crate::operation::new_operation;
+
+/// Time that the opening of a connection may take, and what follows it.
+const OPENING: Duration = Duration::from_secs(15);
 
 /// Time that the server gives to a statement, and to waiting for a lock.
 const STATEMENT_OPTIONS: &str = "-c statement_timeout=8s -c lock_timeout=6s -c idle_in_transaction_session_timeout=15s";
@@ -59,7 +65,10 @@ impl From<tokio_postgres::Error> for Failed {
 
 impl Connection {
     pub(super) fn new(url: &str) -> Result<Self, AttachError> {
-        let mut config = Config::from_str(url).map_err(|error| AttachError::Other(error.to_string()))?;
+        let mut config = Config::from_str(url).map_err(|error| {
+            let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            AttachError::Other(format!("the address cannot be used: {reason}"))
+        })?;
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         if config.get_user().is_none() {
             let user = set("PGUSER").or_else(|| set("USER"));
@@ -70,23 +79,35 @@ impl Connection {
         if let Some(password) = set("PGPASSWORD") {
             config.password(password);
         }
-        config.application_name("saddlebag").connect_timeout(Duration::from_secs(5)).options(STATEMENT_OPTIONS);
+        // Those of the address come first, so that they choose a schema.
+        let options = config.get_options().map_or(String::new(), |options| format!("{options} "));
+        config.application_name("saddlebag").connect_timeout(Duration::from_secs(5));
+        config.options(format!("{options}{STATEMENT_OPTIONS}"));
+        let is_local = |host: &Host| match host {
+            Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
+            #[cfg(unix)]
+            Host::Unix(_) => true,
+        };
+        // A password crosses the network only encrypted, unless the address says otherwise.
+        if config.get_ssl_mode() == SslMode::Prefer && !config.get_hosts().iter().all(is_local) {
+            config.ssl_mode(SslMode::Require);
+        }
         config.keepalives_idle(Duration::from_secs(30));
         Ok(Self { config, client: RefCell::new(None) })
     }
 
     /// Opens the connection for the first time, and tells what is wrong.
     pub(super) async fn open(&self) -> Result<Arc<Client>, AttachError> {
-        let client = self.client().await;
-        client.map_err(|error| match error.code() {
-            Some(&SqlState::INVALID_CATALOG_NAME) => AttachError::Missing("the database".into()),
-            Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-                AttachError::Denied(text(&error))
-            }
-            // Also a password that the server wants and nobody gave.
-            _ if error.to_string().contains("password") => AttachError::Denied("the server asks for a password".into()),
-            _ => AttachError::Unreachable(text(&error)),
-        })
+        let client = tokio::time::timeout(OPENING, self.client()).await.map_err(|_| late())?;
+        client.map_err(attach_error)
+    }
+
+    /// Runs what a store does when it is opened.
+    pub(super) async fn at_opening<T>(
+        &self,
+        statements: impl Future<Output = Result<T, AttachError>>,
+    ) -> Result<T, AttachError> {
+        tokio::time::timeout(OPENING, statements).await.map_err(|_| late())?
     }
 
     async fn client(&self) -> Result<Arc<Client>, tokio_postgres::Error> {
@@ -149,23 +170,26 @@ impl Connection {
         statements: impl AsyncFn(&Client) -> Result<Ending<T>, Failed>,
     ) -> Result<Option<T>, FsError> {
         let mut deadline = Deadline::new();
+        let operation = new_operation()?;
         loop {
             let begun = self.within(&deadline, async {
                 let client = self.client().await?;
-                client.batch_execute("BEGIN").await?;
+                client.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED").await?;
                 let ending = statements(&client).await;
                 let number = match ending {
-                    Ok(Ending::Commit(_)) => client.query_one("SELECT pg_current_xact_id()::text", &[]).await?.get(0),
+                    Ok(Ending::Commit(_)) => client.query_one(OPERATION, &[&operation]).await?.get(0),
                     _ => String::new(),
                 };
                 Ok::<_, Failed>((client, ending, number))
             });
             let (error, client) = match begun.await {
                 Ok((client, Ok(Ending::Commit(outcome)), number)) => {
-                    let committed = self.within(&deadline, async { Ok(client.batch_execute("COMMIT").await?) }).await;
+                    // Whatever time the statements took, the commit gets its own.
+                    let mut time = Deadline::new();
+                    let committed = self.within(&time, async { Ok(client.batch_execute("COMMIT").await?) }).await;
                     let is_committed = match committed {
                         Ok(()) => Some(true),
-                        Err(_) => self.is_committed(&number, &mut deadline).await,
+                        Err(_) => self.is_committed(&number, &operation, &mut time).await,
                     };
                     match is_committed {
                         Some(true) => return Ok(Some(outcome)),
@@ -205,18 +229,20 @@ impl Connection {
     }
 
     /// Asks what became of a transaction; `None` if the server does not tell in time.
-    async fn is_committed(&self, number: &str, deadline: &mut Deadline) -> Option<bool> {
+    async fn is_committed(&self, number: &str, operation: &str, deadline: &mut Deadline) -> Option<bool> {
         self.drop_client();
         loop {
-            let status = self.within(deadline, async {
+            let made = self.within(deadline, async {
                 let client = self.client().await?;
-                let row = client.query_one("SELECT pg_xact_status($1::text::xid8)", &[&number]).await?;
-                Ok(row.get::<_, Option<String>>(0))
+                let status = client.query_one("SELECT pg_xact_status($1::text::xid8)", &[&number]).await;
+                // A crash of the server can take the number back.
+                let status = status.map_or(None, |row| row.get::<_, Option<String>>(0));
+                let is_running = status.as_deref() == Some("in progress");
+                let is_made: bool = client.query_one(WAS_MADE, &[&operation]).await?.get(0);
+                Ok(if is_running && !is_made { None } else { Some(is_made) })
             });
-            match status.await.ok().flatten().as_deref() {
-                Some("committed") => return Some(true),
-                Some("aborted") => return Some(false),
-                _ => {}
+            if let Ok(Some(made)) = made.await {
+                return Some(made);
             }
             if !deadline.pause().await {
                 return None;
@@ -237,6 +263,30 @@ impl Connection {
             }
         }
     }
+}
+
+/// Returns why a store cannot be opened.
+pub(super) fn attach_error(error: tokio_postgres::Error) -> AttachError {
+    match error.code() {
+        Some(&SqlState::INVALID_CATALOG_NAME) => AttachError::Missing("the database".into()),
+        Some(
+            &SqlState::INVALID_PASSWORD
+            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
+            | &SqlState::INSUFFICIENT_PRIVILEGE,
+        ) => AttachError::Denied(text(&error)),
+        Some(&SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW) | None => {
+            // Also a password that the server wants and nobody gave.
+            if error.to_string().contains("password") {
+                return AttachError::Denied("the server asks for a password".into());
+            }
+            AttachError::Unreachable(text(&error))
+        }
+        _ => AttachError::Other(text(&error)),
+    }
+}
+
+fn late() -> AttachError {
+    AttachError::Unreachable(format!("it did not answer in {} seconds", OPENING.as_secs()))
 }
 
 /// Returns the error to report if there is no time left to try again.

@@ -18,7 +18,7 @@ use saddlebag_host::Remote;
 use tokio_postgres::Client;
 
 use crate::address::Address;
-use crate::blocking::{Blocking, runtime};
+use crate::blocking::{Blocking, run};
 use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 use crate::types::Probed;
@@ -26,6 +26,9 @@ use connection::{Connection, Ending, Failed};
 
 /// Maximum size of a file.
 const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Number of times that a store is tried to be opened.
+const OPENINGS: u32 = 5;
 
 /// Name of the way in which versions are made.
 const VERSION_SCHEME: &str = "postgres";
@@ -43,33 +46,46 @@ struct Row {
 }
 
 /// Opens a space of a database.
-pub(crate) fn attach(url: &str, space: &str, address: &Address) -> Result<Remote, AttachError> {
-    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
+pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) -> Result<Remote, AttachError> {
     let connection = Connection::new(url)?;
-    runtime.block_on(async {
-        let client = connection.open().await?;
-        schema::migrate(&client).await
+    let space = space.to_string();
+    let store = Blocking::open(async move || {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let opened = async {
+                let client = connection.open().await?;
+                schema::migrate(&client, create).await
+            };
+            match connection.at_opening(opened).await {
+                Ok(()) => return Ok(Database { connection, space }),
+                // The connection was lost in between.
+                Err(AttachError::Unreachable(_)) if attempts < OPENINGS => {}
+                Err(error) => return Err(error),
+            }
+        }
     })?;
-    let store = Box::new(Blocking::new(Database { connection, space: space.to_string() }, runtime));
-    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address: address.to_string() })
+    Ok(Remote { store: Box::new(store), version_scheme: VERSION_SCHEME.into(), address: address.to_string() })
 }
 
 /// Tries what a store relies on.
 pub(crate) fn probe(url: &str) -> Result<Vec<Probed>, AttachError> {
-    let runtime = runtime().map_err(|error| AttachError::Other(error.to_string()))?;
     let connection = Connection::new(url)?;
-    runtime.block_on(async {
+    run(async move || {
         let client = connection.open().await?;
-        let is_on = |value: String| value == "on";
-        let setting = async |name: &str| client.query_one(&format!("SHOW {name}"), &[]).await.map(|row| row.get(0));
+        let setting = async |name: &str| {
+            let row = client.query_one(&format!("SHOW {name}"), &[]).await;
+            row.map(|row| row.get::<_, String>(0)).map_err(|error| AttachError::Other(connection::text(&error)))
+        };
         let tried = async {
-            Ok::<_, tokio_postgres::Error>([
-                ("sync each commit to the disk", is_on(setting("fsync").await?)),
+            Ok([
+                ("sync each commit to the disk", setting("fsync").await? == "on"),
                 ("answer a commit once it is on the disk", setting("synchronous_commit").await? != "off"),
-                ("accept changes", !is_on(setting("transaction_read_only").await?)),
+                ("accept changes", setting("transaction_read_only").await? == "off"),
+                ("keep text in UTF-8", setting("server_encoding").await? == "UTF8"),
             ])
         };
-        let tried = tried.await.map_err(|error| AttachError::Other(connection::text(&error)))?;
+        let tried = connection.at_opening(tried).await?;
         Ok(tried.into_iter().map(|(property, holds)| Probed { property, holds }).collect())
     })
 }
@@ -114,8 +130,11 @@ impl Database {
     /// writer has created it.
     async fn put(&self, client: &Client, path: &RelPath, body: &[u8], exists: bool) -> Result<Option<i64>, Failed> {
         let folder = folder_of(path);
-        let query = if exists { schema::UPDATE } else { schema::INSERT };
-        let row = client.query_opt(query, &[&self.space, &path.as_str(), &folder, &body]).await?;
+        let row = if exists {
+            client.query_opt(schema::UPDATE, &[&self.space, &path.as_str(), &body]).await?
+        } else {
+            client.query_opt(schema::INSERT, &[&self.space, &path.as_str(), &folder, &body]).await?
+        };
         Ok(row.map(|row| row.get(0)))
     }
 
@@ -207,6 +226,7 @@ impl Database {
         if stale(Some(&current), precondition).is_some() {
             return Ok(Ending::TakeBack(RenameOutcome::Stale(current)));
         }
+        client.query(schema::LOCK_SPACE, &[&self.space]).await?;
         if self.locked(client, to).await?.is_some() || self.is_folder(client, to).await? {
             return Ok(Ending::TakeBack(RenameOutcome::Exists));
         }
@@ -225,10 +245,9 @@ impl Database {
         unless: Option<&Version>,
     ) -> Result<ListOutcome, Failed> {
         let folder = folder.map_or("", RelPath::as_str);
-        let (low, high) = if folder.is_empty() { (String::new(), "\u{10ffff}".into()) } else { below(folder) };
-        let prefix_chars = low.chars().count() as i32;
+        let (low, high) = if folder.is_empty() { (String::new(), String::new()) } else { below(folder) };
         // One statement sees one moment.
-        let rows = client.query(schema::LIST, &[&self.space, &folder, &low, &high, &prefix_chars]).await?;
+        let rows = client.query(schema::LIST, &[&self.space, &folder, &low, &high]).await?;
         let mut entries = Vec::with_capacity(rows.len());
         for row in rows {
             let path: String = row.get(0);

@@ -2,7 +2,7 @@
 
 use tokio_postgres::Client;
 
-use super::connection::text;
+use super::connection::attach_error;
 use crate::error::AttachError;
 
 /// Number of the newest migration that this program knows.
@@ -22,6 +22,7 @@ CREATE TABLE saddlebag_file (
 );
 CREATE INDEX saddlebag_folder ON saddlebag_file (space, folder);
 ALTER TABLE saddlebag_file ALTER COLUMN body SET STORAGE EXTERNAL;
+CREATE TABLE saddlebag_operation (id uuid PRIMARY KEY, made timestamptz NOT NULL DEFAULT clock_timestamp());
 "];
 
 pub(super) const READ: &str = "SELECT body, version FROM saddlebag_file WHERE space = $1 AND path = $2";
@@ -39,7 +40,7 @@ INSERT INTO saddlebag_file (space, path, folder, version, modified, body)
 VALUES ($1, $2, $3, nextval('saddlebag_version'), clock_timestamp(), $4)
 ON CONFLICT DO NOTHING RETURNING version";
 pub(super) const UPDATE: &str = "\
-UPDATE saddlebag_file SET folder = $3, version = nextval('saddlebag_version'), modified = clock_timestamp(), body = $4
+UPDATE saddlebag_file SET version = nextval('saddlebag_version'), modified = clock_timestamp(), body = $3
 WHERE space = $1 AND path = $2 RETURNING version";
 pub(super) const KEEP: &str = "\
 INSERT INTO saddlebag_file (space, path, folder, version, modified, body)
@@ -54,17 +55,35 @@ WHERE space = $1 AND path = $2";
 pub(super) const LIST: &str = "\
 SELECT path, version, octet_length(body), modified FROM saddlebag_file WHERE space = $1 AND folder = $2
 UNION ALL
-SELECT DISTINCT $3 || split_part(substr(folder, $5 + 1), '/', 1), NULL::bigint, NULL::integer, NULL::timestamptz
-FROM saddlebag_file WHERE space = $1 AND folder >= $3 AND folder < $4 AND folder <> ''";
+SELECT DISTINCT $3 || split_part(substr(folder, length($3) + 1), '/', 1), NULL::bigint, NULL::integer, NULL::timestamptz
+FROM saddlebag_file WHERE space = $1 AND folder >= $3 AND ($4 = '' OR folder < $4) AND folder <> ''";
+
+/// The number of a transaction that was not flushed before a crash of the server is used again, so a commit also has the name
+/// of its operation.
+pub(super) const OPERATION: &str =
+    "INSERT INTO saddlebag_operation (id) VALUES ($1::text::uuid) RETURNING pg_current_xact_id()::text";
+pub(super) const WAS_MADE: &str = "SELECT EXISTS (SELECT FROM saddlebag_operation WHERE id = $1::text::uuid)";
+const FORGET_OPERATIONS: &str = "DELETE FROM saddlebag_operation WHERE made < clock_timestamp() - interval '1 day'";
 
 /// Brings the tables up to the newest layout.
-pub(super) async fn migrate(client: &Client) -> Result<(), AttachError> {
-    let failed = |error: tokio_postgres::Error| AttachError::Other(text(&error));
+pub(super) async fn migrate(client: &Client, create: bool) -> Result<(), AttachError> {
+    let failed = attach_error;
+    let encoding = client.query_one("SHOW server_encoding", &[]).await.map_err(failed)?;
+    if encoding.get::<_, String>(0) != "UTF8" {
+        return Err(AttachError::Unfit("keep text in UTF-8"));
+    }
     let found = layout(client).await.map_err(failed)?;
+    if found == 0 && !create {
+        return Err(AttachError::NoStore);
+    }
     if found > NEWEST {
         return Err(AttachError::Newer { found: found as u64, known: NEWEST as u64 });
     }
     if found == NEWEST {
+        if create {
+            // A role that can only read leaves it to others.
+            drop(client.execute(FORGET_OPERATIONS, &[]).await);
+        }
         return Ok(());
     }
     // One program migrates, and the others wait for it and find nothing to do.
