@@ -14,12 +14,12 @@ use crate::word::word;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Folder of the store, or the address of a store on a server
+    /// Folder or address of the store
     ///
     /// The folder must exist. An address is s3://BUCKET/FOLDER or postgres://HOST/DATABASE?space=NAME; docs/remote.md has
     /// the credentials [default: $SADDLEBAG_ROOT, else `saddlebag` in the platform's data folder, created if it is
     /// missing]
-    #[arg(long, global = true, value_name = "FOLDER|ADDRESS")]
+    #[arg(long, global = true, value_name = "PLACE")]
     pub(crate) root: Option<PathBuf>,
     /// Project whose memory to use [default: current folder]
     ///

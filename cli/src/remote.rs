@@ -114,6 +114,6 @@ impl fmt::Display for Address {
         #[cfg(feature = "remote")]
         return self.address.fmt(f);
         #[cfg(not(feature = "remote"))]
-        match self.never {}
+        match (self.never, f) {}
     }
 }
