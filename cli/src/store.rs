@@ -284,7 +284,7 @@ pub(crate) fn without_engine(global: &Global) -> Result<OpenStore, Failure> {
 pub(crate) fn opened(root: &Root, global: &Global) -> Result<OpenStore, Failure> {
     match root {
         Root::Remote(address) => Ok(OpenStore::Remote(address.attach()?)),
-        root => Ok(OpenStore::Folder(folder(root, global)?)),
+        root => Ok(OpenStore::Folder(Box::new(folder(root, global)?))),
     }
 }
 

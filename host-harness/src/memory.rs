@@ -189,7 +189,7 @@ impl Saddlebag {
         let disk = LocalDirOptions { durability, on_recovered, ..LocalDirOptions::default() };
         let store = if options.create { LocalDir::create(root, disk)? } else { LocalDir::open(root, disk)? };
         let path_prefix = if options.absolute_paths { prefix(root) } else { String::new() };
-        Self::on(OpenStore::Folder(store), path_prefix, roots(root), options)
+        Self::on(OpenStore::Folder(Box::new(store)), path_prefix, roots(root), options)
     }
 
     /// Opens the memory in a remote store.

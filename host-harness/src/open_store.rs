@@ -9,7 +9,7 @@ use crate::local_dir::LocalDir;
 /// An open store.
 pub enum OpenStore {
     /// A folder of the local disk.
-    Folder(LocalDir),
+    Folder(Box<LocalDir>),
     /// A store that several machines reach.
     Remote(Remote),
 }
@@ -56,7 +56,7 @@ impl OpenStore {
 
     fn executor(&mut self) -> &mut dyn Executor {
         match self {
-            Self::Folder(folder) => folder,
+            Self::Folder(folder) => &mut **folder,
             Self::Remote(remote) => &mut *remote.store,
         }
     }

@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn only_the_folder_of_the_notes_of_sessions_is_left_out() {
         let root = tempfile::tempdir().unwrap();
-        let mut store = OpenStore::Folder(LocalDir::open(root.path(), LocalDirOptions::default()).unwrap());
+        let mut store = OpenStore::Folder(Box::new(LocalDir::open(root.path(), LocalDirOptions::default()).unwrap()));
         for (folder, expected) in [("sessions", false), ("facts/sessions", true)] {
             let below = root.path().join("projects/tax").join(folder);
             std::fs::create_dir_all(&below).unwrap();
