@@ -63,6 +63,7 @@ fn a_database_conforms() {
 
 /// Checks the store of a server, whose address is in a variable. Each store of the kit gets its own address.
 #[cfg(feature = "remote")]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn conforms_at(variable: &'static str, separator: &'static str) {
     if std::env::var_os(variable).is_none() {
         eprintln!("left out: {variable} names no server; `cargo xtask test --remote` starts one");
