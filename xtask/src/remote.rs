@@ -123,7 +123,7 @@ impl Servers {
     }
 
     fn environment(&self) -> Vec<(&'static str, String)> {
-        let mut environment = Vec::new();
+        let mut environment = vec![("NO_PROXY", "127.0.0.1".to_string())];
         if let (Some(endpoint), Some(bucket)) = (&self.endpoint, &self.bucket) {
             environment.push(("AWS_ENDPOINT_URL", endpoint.clone()));
             environment.push(("AWS_ACCESS_KEY_ID", "test".into()));
