@@ -46,8 +46,18 @@ fn is_internal(package: &str) -> bool {
 
 /// The manifests of all crates.
 fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let folders =
-        ["", "benches", "cli", "host-harness", "packaging", "tests", "tests/attributes", "tests/contract", "xtask"];
+    let folders = [
+        "",
+        "benches",
+        "cli",
+        "host-harness",
+        "packaging",
+        "remote",
+        "tests",
+        "tests/attributes",
+        "tests/contract",
+        "xtask",
+    ];
     let mut folders = folders.map(|folder| root.join(folder)).to_vec();
     for entry in fs::read_dir(root.join("crates"))? {
         folders.push(entry?.path());
