@@ -53,7 +53,10 @@ pub(crate) fn test(length: Length) -> Result<(), String> {
     let tests = ["--bin", "saddlebag", "--test", "program", "--", "--nocapture"];
     let named =
         ["remote::", "conform::tests::a_bucket", "conform::tests::a_database", "conform::tests::an_object_store"];
-    cargo_with(["test", "--quiet"].into_iter().chain(program).chain(tests).chain(named), &environment, output)
+    let tested = ["test", "--quiet"].into_iter().chain(program).chain(tests).chain(named);
+    let result = cargo_with(tested, &environment, output);
+    // Other tests run the program with its usual features, which has the same place.
+    result.and(cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[], output))
 }
 
 /// Shows two processes at work on one store, on each server.
@@ -82,7 +85,7 @@ pub(crate) fn demo() -> Result<(), String> {
         saddlebag(&["--machine", "two", "today"], output)?;
         saddlebag(&["op", "log"], output)?;
     }
-    Ok(())
+    cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[], &mut Output::Inherited)
 }
 
 /// The servers that could be started. They stop when this goes.
