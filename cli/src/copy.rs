@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use saddlebag::protocol::{
-    Entry, EntryKind, Error, ErrorCode, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, Version,
-    WriteOutcome,
+    Entry, EntryKind, Error, ErrorCode, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, WriteOutcome,
 };
 use saddlebag::store::{Layout, RelPath};
 use saddlebag_host::{Executor, OpenStore};
@@ -246,10 +245,10 @@ fn differing<'f>(
 }
 
 /// A file as it was read; `None` if it is gone.
-type Text = Option<(Vec<u8>, Version)>;
+type Text = Option<Vec<u8>>;
 
 fn digest(text: &Text) -> Option<Vec<u8>> {
-    text.as_ref().map(|(bytes, _)| Sha256::digest(bytes).to_vec())
+    text.as_ref().map(|bytes| Sha256::digest(bytes).to_vec())
 }
 
 fn read(store: &mut OpenStore, paths: &[&RelPath]) -> Result<Vec<Text>, Failure> {
@@ -257,7 +256,7 @@ fn read(store: &mut OpenStore, paths: &[&RelPath]) -> Result<Vec<Text>, Failure>
         paths.iter().map(|path| FsOp::Read { path: (*path).clone(), offset: 0, max_bytes: u32::MAX }).collect();
     let results = store.perform_all(&ops.iter().collect::<Vec<_>>());
     let read = paths.iter().zip(results).map(|(path, result)| match result {
-        Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Ok(Some((content.bytes, content.version))),
+        Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Ok(Some(content.bytes)),
         Ok(FsOutcome::Read(ReadOutcome::Absent)) => Ok(None),
         Ok(_) => Err(Failure::wrong_reply("read")),
         Err(error) => Err(Error::storage(Some(path), &error).into()),
@@ -279,7 +278,7 @@ fn copy(
         seen.extend(some.iter().zip(&texts).map(|(path, text)| ((*path).clone(), digest(text))));
         for (path, text) in some.iter().zip(&texts) {
             // A file that is gone is reported as changed in the end.
-            let Some((bytes, _)) = text else { continue };
+            let Some(bytes) = text else { continue };
             write(to, path, bytes)?;
             set_changes(true, true);
             copied.copied += 1;

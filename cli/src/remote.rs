@@ -13,7 +13,7 @@ use crate::failure::Failure;
 pub(crate) struct Address {
     #[cfg(feature = "remote")]
     address: saddlebag_remote::Address,
-    /// The address as it was typed.
+    /// Without the features, there is no address.
     #[cfg(not(feature = "remote"))]
     never: std::convert::Infallible,
 }
@@ -115,5 +115,20 @@ impl fmt::Display for Address {
         return self.address.fmt(f);
         #[cfg(not(feature = "remote"))]
         match (self.never, f) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_not_meant_as_an_address() {
+        assert!(is_meant("s3://b"));
+        assert!(is_meant("http://b"));
+        assert!(is_meant("s3:b"));
+        for folder in ["notes", "./s3:/b", "C:\\notes", "c://notes", "/a://b"] {
+            assert!(!is_meant(folder), "{folder}");
+        }
     }
 }

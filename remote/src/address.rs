@@ -53,14 +53,6 @@ pub enum AddressError {
 }
 
 impl Address {
-    /// Returns true if a text is meant as an address rather than as a path of a folder.
-    #[must_use]
-    pub fn is_meant(text: &str) -> bool {
-        text.split_once("://").is_some_and(|(scheme, _)| {
-            scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-        })
-    }
-
     /// Returns the scheme: `s3` or `postgres`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
@@ -188,15 +180,6 @@ mod tests {
             "s3://b?x=1",
         ] {
             assert!(text.parse::<Address>().is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_folder_is_not_meant_as_an_address() {
-        assert!(Address::is_meant("s3://b"));
-        assert!(Address::is_meant("http://b"));
-        for folder in ["notes", "./s3:/b", "C:\\notes", "c://notes", "/a://b"] {
-            assert!(!Address::is_meant(folder), "{folder}");
         }
     }
 }

@@ -161,8 +161,7 @@ impl Objects {
     }
 
     fn top(&self, name: &str) -> Result<Path, AttachError> {
-        let key = if self.prefix.is_empty() { name.to_string() } else { format!("{}/{name}", self.prefix) };
-        Path::parse(key).map_err(|error| AttachError::Other(error.to_string()))
+        Path::parse(self.below_prefix(name)).map_err(|error| AttachError::Other(error.to_string()))
     }
 
     /// Returns the text of an object, and tells what is wrong with the bucket if it cannot be read.
@@ -294,13 +293,9 @@ impl Objects {
     }
 
     async fn is_listed(&self, key: &Path) -> Result<bool, FsError> {
-        let found = self.reading(async || self.store.list(Some(&self.probes()?)).try_collect::<Vec<_>>().await).await?;
+        let folder = Path::parse(self.below_prefix(PROBES)).map_err(|error| FsError::Other(error.to_string()))?;
+        let found = self.reading(async || self.store.list(Some(&folder)).try_collect::<Vec<_>>().await).await?;
         Ok(found.unwrap_or_default().iter().any(|object| object.location == *key && object.e_tag.is_some()))
-    }
-
-    fn probes(&self) -> Result<Path, Error> {
-        let key = if self.prefix.is_empty() { PROBES.to_string() } else { format!("{}/{PROBES}", self.prefix) };
-        Ok(Path::parse(key)?)
     }
 
     /// Finishes changes that were interrupted while the bytes that they replaced were aside.

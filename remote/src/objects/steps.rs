@@ -27,22 +27,18 @@ impl Objects {
             let old = self.fetch(&old_key).await?;
             let operation = Note { operation: object.note.operation.clone(), ..Note::default() };
             match old {
-                // A person deleted the tombstone, and only the new file is left.
-                None => {
-                    self.put(&key, object.file.as_deref(), &operation, Condition::Is(&object.etag)).await?;
-                }
                 // The move goes on: the old file is as it was.
                 Some(old) if old.etag == moved.etag => {
                     let gone = Note { moved_to: Some(path.clone()), ..operation };
                     self.put(&old_key, None, &gone, Condition::Is(&old.etag)).await?;
                 }
-                // The move is done.
-                Some(old) if old.file.is_none() && old.note.operation == operation.operation => {
-                    self.put(&key, object.file.as_deref(), &operation, Condition::Is(&object.etag)).await?;
-                }
                 // The old file was changed before: it was not moved.
-                _ => {
+                Some(old) if old.file.is_some() || old.note.operation != operation.operation => {
                     self.put(&key, None, &operation, Condition::Is(&object.etag)).await?;
+                }
+                // The move is done. Without a tombstone, which a person has deleted, only the new file is left.
+                _ => {
+                    self.put(&key, object.file.as_deref(), &operation, Condition::Is(&object.etag)).await?;
                 }
             }
             if !deadline.pause().await {
@@ -70,9 +66,7 @@ impl Objects {
         }
         let object = if kept_here.is_empty() { object } else { self.after_moves(path).await? };
         if let Some(keep_as) = object.as_ref().and_then(|object| object.note.keep_as.as_ref()) {
-            for aside in self.listed(&self.kept_at(keep_as)?).await? {
-                self.finish_keep(&aside).await?;
-            }
+            self.free_of_keeps(keep_as).await?;
         }
         Ok(object)
     }
@@ -125,6 +119,7 @@ impl Objects {
         put
     }
 
+    /// Finishes the changes that keep bytes under a path.
     async fn free_of_keeps(&self, path: &RelPath) -> Result<(), FsError> {
         for aside in self.listed(&self.kept_at(path)?).await? {
             self.finish_keep(&aside).await?;

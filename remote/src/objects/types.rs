@@ -37,8 +37,7 @@ pub(super) fn busy() -> FsError {
 impl Objects {
     /// Returns the key of something in a folder of the store.
     pub(super) fn key(&self, folder: &str, name: &str) -> Result<Path, FsError> {
-        let separator = if self.prefix.is_empty() { "" } else { "/" };
-        let key = format!("{}{separator}{folder}/{name}", self.prefix);
+        let key = format!("{}/{name}", self.below_prefix(folder));
         if key.len() > MAX_KEY_BYTES {
             return Err(FsError::InvalidPath(format!("the key of a bucket has at most {MAX_KEY_BYTES} bytes")));
         }
@@ -53,8 +52,14 @@ impl Objects {
         self.key(FILES, path.as_str())
     }
 
+    /// Returns the key of something directly in the folder of the store.
+    pub(super) fn below_prefix(&self, name: &str) -> String {
+        if self.prefix.is_empty() { name.to_string() } else { format!("{}/{name}", self.prefix) }
+    }
+
+    /// Returns the key of the folder of the files.
     pub(super) fn root(&self) -> String {
-        if self.prefix.is_empty() { FILES.to_string() } else { format!("{}/{FILES}", self.prefix) }
+        self.below_prefix(FILES)
     }
 }
 

@@ -182,7 +182,7 @@ impl Connection {
                 };
                 Ok::<_, Failed>((client, ending, number))
             });
-            let (error, client) = match begun.await {
+            let error = match begun.await {
                 Ok((client, Ok(Ending::Commit(outcome)), number)) => {
                     // Whatever time the statements took, the commit gets its own.
                     let mut time = Deadline::new();
@@ -194,7 +194,7 @@ impl Connection {
                     match is_committed {
                         Some(true) => return Ok(Some(outcome)),
                         None => return Ok(None),
-                        Some(false) => (FsError::Other("the database took the change back".into()), None),
+                        Some(false) => FsError::Other("the database took the change back".into()),
                     }
                 }
                 Ok((client, Ok(Ending::TakeBack(outcome)), _)) => {
@@ -202,20 +202,18 @@ impl Connection {
                     return Ok(Some(outcome));
                 }
                 Ok((client, Ok(Ending::Again), _)) => {
-                    (FsError::Locked("other writers changed the file again and again".into()), Some(client))
+                    self.take_back(&client, &deadline).await;
+                    FsError::Locked("other writers changed the file again and again".into())
                 }
                 Ok((client, Err(failed), _)) => {
                     self.take_back(&client, &deadline).await;
-                    (after(failed)?, None)
+                    after(failed)?
                 }
                 Err(failed) => {
                     self.drop_client();
-                    (after(failed)?, None)
+                    after(failed)?
                 }
             };
-            if let Some(client) = client {
-                self.take_back(&client, &deadline).await;
-            }
             if !deadline.pause().await {
                 return Err(error);
             }
@@ -235,8 +233,12 @@ impl Connection {
             let made = self.within(deadline, async {
                 let client = self.client().await?;
                 let status = client.query_one("SELECT pg_xact_status($1::text::xid8)", &[&number]).await;
-                // A crash of the server can take the number back.
-                let status = status.map_or(None, |row| row.get::<_, Option<String>>(0));
+                let status = match status {
+                    Ok(row) => row.get::<_, Option<String>>(0),
+                    // A crash of the server can take the number back, which is in the future then.
+                    Err(error) if error.code() == Some(&SqlState::INVALID_PARAMETER_VALUE) => None,
+                    Err(error) => return Err(error.into()),
+                };
                 let is_running = status.as_deref() == Some("in progress");
                 let is_made: bool = client.query_one(WAS_MADE, &[&operation]).await?.get(0);
                 Ok(if is_running && !is_made { None } else { Some(is_made) })
