@@ -316,6 +316,57 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
     }
 }
 
+/// Invariant (history): a rename that is interrupted at any point and finished by a later command is undone as one operation, and
+/// apart from the later command.
+#[both_engines]
+fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
+    let linking: &[(&str, &[u8])] = &[("projects/proj/notes/a.md", b"see [[port]]\n")];
+    let prepared = || {
+        let mut drive = drive(kind, agent_config(), linking);
+        drive.run(remember("Port", "5432")).unwrap();
+        drive
+    };
+    let rename = || Rename { note: "Port".into(), title: "DB port".into() };
+    let calm = || {
+        let mut drive = prepared();
+        let begun = drive.executor.operations();
+        drive.run(rename()).unwrap();
+        (begun..drive.executor.operations(), kept(&drive.executor))
+    };
+    let before = kept(&prepared().executor);
+    let (points, renamed) = calm();
+    let mut finished_later = 0;
+    for operation in each("operation", points) {
+        let mut broken = prepared();
+        broken.executor.crash_at(operation);
+        let is_done = broken.run(rename()).is_ok();
+        broken.executor.restart();
+        let mut drive = Drive::new(kind, Config { epoch: 2, ..agent_config() }, broken.executor);
+        let notes = |drive: &Drive<Simulator>| {
+            let mut found = kept(&drive.executor);
+            found.retain(|path, _| !path.ends_with(".tmp") && !path.ends_with("SCRATCHPAD.md"));
+            found
+        };
+        drive.run(remember("Later", "text")).unwrap();
+        let later = undo(&mut drive).unwrap();
+        let commands: Vec<&str> = later.operations.iter().map(|operation| operation.command.as_str()).collect();
+        assert_eq!(commands, ["remember"], "{kind:?}, crash at {operation}: {later:?}");
+        let found = notes(&drive);
+        if found == before {
+            assert!(!is_done, "{kind:?}, crash at {operation}");
+            continue;
+        }
+        assert_eq!(found, renamed, "{kind:?}, crash at {operation}");
+        finished_later += u32::from(!is_done);
+        let undone = undo(&mut drive).unwrap();
+        assert_eq!(undone.operations[0].command, "rename", "{kind:?}, crash at {operation}: {undone:?}");
+        assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}: {undone:?}");
+        drive.call(Redo::default()).unwrap();
+        assert_eq!(notes(&drive), renamed, "{kind:?}, crash at {operation}");
+    }
+    assert!(finished_later > 5, "{finished_later}");
+}
+
 /// Invariant (history): two processes that change one store undo what each of them did.
 #[both_engines]
 fn two_processes_undo_one_history(kind: Kind) {

@@ -66,6 +66,26 @@ impl Recorder {
         state.operation.get_or_insert_with(made).clone()
     }
 
+    /// Returns the recorder of another operation, which this command finishes.
+    pub(super) fn of_operation(&self, operation: String, command: &'static str) -> Self {
+        let known = self.state.borrow();
+        let state = Progress {
+            operation: Some(operation),
+            policy: known.policy,
+            completed: known.completed.clone(),
+            ..Progress::default()
+        };
+        Self {
+            machine: self.machine.clone(),
+            agent: self.agent.clone(),
+            command,
+            reason: None,
+            seed: self.seed,
+            secret: self.secret.clone(),
+            state: AtomicRefCell::new(state),
+        }
+    }
+
     /// Says which operations this one undoes, and which it makes again.
     pub(super) fn set_undone(&self, undoes: Vec<String>, redoes: Vec<String>) {
         let mut state = self.state.borrow_mut();

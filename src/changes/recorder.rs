@@ -9,6 +9,7 @@
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use memchr::memmem;
@@ -179,6 +180,19 @@ impl Call {
         let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
         self.append_line(&log, self.line(recorder, recent.size, Vec::new(), true), false).await?;
         Ok(Some(recorder.operation(recent.size)))
+    }
+
+    /// Returns the call that finishes an operation of another command, under whose name its changes are recorded.
+    pub(crate) fn finishing(&self, operation: String, command: &'static str) -> Self {
+        let recorder = self.recorder.as_ref().map(|recorder| Arc::new(recorder.of_operation(operation, command)));
+        Self { recorder, ..self.clone() }
+    }
+
+    /// Returns the name of the operation that changes of a file are recorded under; `None` if they are not recorded.
+    pub(crate) async fn operation_of(&self, path: &RelPath) -> Result<Option<String>, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        let log = self.current_log(&history_of(path)?, recorder)?;
+        Ok(Some(recorder.operation(self.recent(&log).await.size)))
     }
 
     /// Returns the log that a record goes to, and its end; `None` if the policy turns the record off. A new log lets those that

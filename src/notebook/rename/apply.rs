@@ -90,6 +90,7 @@ pub(super) async fn rename(
                 new_title: title.to_string(),
                 aliases: old.aliases.clone(),
                 made: String::new(),
+                operation: call.operation_of(old_path).await?,
                 steps: Steps::default(),
             },
         };
@@ -100,11 +101,7 @@ pub(super) async fn rename(
         }
         task.intent.made = sha256(&made);
         if !task.intent.begin(call).await? {
-            let Some((pending, _)) = Intent::pending(call, config).await? else { continue };
-            if pending.from != *old_path || pending.new_title != title {
-                return Ok(Attempt::UnderWay);
-            }
-            return finish(call, config, pending, sources).await.map(Attempt::Renamed);
+            return Ok(Attempt::UnderWay);
         }
         match task.carry_out(true).await? {
             Carried::Done(reply) => return Ok(Attempt::Renamed(reply)),
@@ -428,9 +425,14 @@ mod tests {
         let linking: Vec<RelPath> = linking.iter().map(|name| path(name)).collect();
         let sources =
             RenameSources { linking: &linking, unread: &[], naming: &[], meaning: &meaning, verbatim_names: false };
-        match rename(&call, &NotebookConfig::default(), &path(OLD), title, &sources).await? {
+        let config = NotebookConfig::default();
+        match rename(&call, &config, &path(OLD), title, &sources).await? {
             Attempt::Renamed(reply) => Ok(reply),
-            Attempt::UnderWay | Attempt::SameFile => panic!("it was not renamed"),
+            Attempt::UnderWay => {
+                let (intent, _) = Intent::pending(&call, &config).await?.expect("a rename is under way");
+                finish(&call, &config, intent, &sources).await
+            }
+            Attempt::SameFile => panic!("it was not renamed"),
         }
     }
 

@@ -143,7 +143,11 @@ async fn finish_rename(
         meaning: &meaning,
         verbatim_names: false,
     };
-    match apply::finish(call, &config, intent, &sources).await {
+    let call = match intent.operation.clone() {
+        Some(operation) => call.finishing(operation, Rename::NAME),
+        None => call.clone(),
+    };
+    match apply::finish(&call, &config, intent, &sources).await {
         Ok(reply) => Ok(Some(reply).filter(|_| is_asked)),
         // The note of that rename was changed by others, so the rename is over.
         Err(error) if !is_asked && error.code != ErrorCode::Storage => Ok(None),

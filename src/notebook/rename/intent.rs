@@ -21,7 +21,7 @@ use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
 use crate::protocol::{Error, ErrorCode, Precondition, Version};
-use crate::store::{Layout, RelPath};
+use crate::store::{Layout, RelPath, is_identifier};
 use crate::trust::sha256;
 
 /// Path of the intent, relative to the notebook.
@@ -54,6 +54,8 @@ pub(super) struct Intent {
     pub(super) aliases: Vec<String>,
     /// Digest of the first text that the new file is to be created with.
     pub(super) made: String,
+    /// Operation that the changes are recorded under, whoever makes them; `None` if they are not recorded.
+    pub(super) operation: Option<String>,
     /// Steps that were recorded since.
     pub(super) steps: Steps,
 }
@@ -80,6 +82,8 @@ struct Written {
     new_title: String,
     aliases: Vec<String>,
     made: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    operation: Option<String>,
 }
 
 /// A further line of the file: a step.
@@ -216,6 +220,7 @@ impl Intent {
             new_title: self.new_title.clone(),
             aliases: self.aliases.clone(),
             made: self.made.clone(),
+            operation: self.operation.clone(),
         };
         let bytes = serde_json::to_vec(&written).map_err(not_encoded)?;
         if bytes.len() > MAX_BYTES as usize {
@@ -234,7 +239,8 @@ impl Intent {
         }
         let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_title = checked_title(&written.new_title).is_ok_and(|title| title == written.new_title);
-        if written.format != FORMAT || !is_title || !is_digest(&written.made) {
+        let is_operation = written.operation.iter().all(|name| is_identifier(name));
+        if written.format != FORMAT || !is_title || !is_digest(&written.made) || !is_operation {
             return None;
         }
         if steps.takes.len() > MAX_TAKES || steps.takes.iter().chain(&steps.removes).any(|digest| !is_digest(digest)) {
@@ -244,8 +250,8 @@ impl Intent {
         if from.parent() != to.parent() {
             return None;
         }
-        let Written { old_title, new_title, aliases, made, .. } = written;
-        Some(Self { from, to, old_title, new_title, aliases, made, steps })
+        let Written { old_title, new_title, aliases, made, operation, .. } = written;
+        Some(Self { from, to, old_title, new_title, aliases, made, operation, steps })
     }
 }
 
