@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use saddlebag::approval::Unforget;
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo, RestoreVersion,
-    SetHistoryPolicy, Undo, UndoReply,
+    ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo,
+    RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, NotebookCommand, Remember, Rename, TagNote};
@@ -365,6 +366,44 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
         assert_eq!(notes(&drive), renamed, "{kind:?}, crash at {operation}");
     }
     assert!(finished_later > 5, "{finished_later}");
+}
+
+#[both_engines]
+fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let listed = |drive: &mut Drive<Simulator>, name: Option<&str>| -> Vec<(String, String)> {
+        let asked = ListForgotten { name: name.map(Into::into), ..ListForgotten::default() };
+        let list = drive.call(asked).unwrap();
+        assert_eq!(list.total as usize, list.notes.len());
+        list.notes.into_iter().map(|note| (note.path, note.title)).collect()
+    };
+    for (title, text) in [("Two words", "one"), ("Renamed", "two"), ("Stays", "three")] {
+        drive.run(remember(title, text)).unwrap();
+    }
+    drive.run(Rename { note: "Renamed".into(), title: "Other".into() }).unwrap();
+    assert_eq!(listed(&mut drive, None), [], "a renamed note is not forgotten");
+    let forget = |note: &str| Forget { note: note.into() };
+    drive.run(forget("Two words")).unwrap();
+    drive.executor.advance(std::time::Duration::from_secs(60));
+    drive.run(forget("Other")).unwrap();
+    let path = |name: &str| format!("projects/proj/facts/{name}.md");
+    let both = [(path("other"), "Other".to_string()), (path("two-words"), "Two words".to_string())];
+    let mut all = listed(&mut drive, None);
+    all.sort();
+    assert_eq!(all, both);
+    for name in ["two words", "Two words", "two-words", "facts/two-words.md", "projects/proj/facts/two-words.md"] {
+        assert_eq!(listed(&mut drive, Some(name)), both[1..], "{name}");
+    }
+    assert_eq!(listed(&mut drive, Some("Stays")), []);
+    let back = drive.call(Unforget { name: "Two words".into() }).unwrap();
+    assert!(back.restored, "{back:?}");
+    assert_eq!(listed(&mut drive, None), both[..1]);
+    // What a host without a history kept is in a file.
+    let backup = "projects/proj/facts/old.bak";
+    drive.executor.insert(&support::path(backup), "# An old one\n");
+    assert_eq!(listed(&mut drive, Some("An old one")), [(path("old"), "An old one".to_string())]);
+    drive.executor.insert(&support::path(&path("old")), "# Here\n");
+    assert_eq!(listed(&mut drive, Some("An old one")), []);
 }
 
 /// Invariant (history): two processes that change one store undo what each of them did.

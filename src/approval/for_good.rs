@@ -9,6 +9,7 @@ use super::types::{ApproveItem, SkippedItem, TrustCall};
 use crate::engine::ambiguous;
 use crate::entries::{self, ForgetEntry};
 use crate::files::{Names, candidates};
+use crate::history::{HistoryCall, find_forgotten};
 use crate::notebook::{check_not_kept, forget_version};
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
@@ -115,8 +116,14 @@ pub(super) async fn meant(with: &TrustCall<'_>, name: &str) -> Result<Meant, Err
     {
         return Ok(of_note(path, text, true));
     }
+    if let Some(path) = find_forgotten(&HistoryCall { call, notebook, entries }, &name).await?
+        && let Some(kept) = call.find_kept(&path, &Layout::backup_of(&path)).await?
+        && let Some(text) = kept.file.text()?
+    {
+        return Ok(of_note(&path, text, true));
+    }
     let message = format!("there is no note or entry `{}`, and none was forgotten", name.escape_debug());
-    Err(Error::new(ErrorCode::NotFound, message, "give the path that a forgotten note had, or the key of an entry"))
+    Err(Error::new(ErrorCode::NotFound, message, "`list --forgotten` lists them"))
 }
 
 fn of_note(path: &RelPath, text: &str, is_forgotten: bool) -> Meant {

@@ -50,6 +50,14 @@ pub(crate) struct KeptText {
     pub(crate) is_in_history: bool,
 }
 
+/// File that was removed, and whose text the history keeps.
+pub(crate) struct RemovedFile {
+    pub(crate) path: RelPath,
+    pub(crate) bytes: Vec<u8>,
+    /// Time of its last change, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) time_ns: i64,
+}
+
 impl Call {
     /// Reads the newest kept text of a file, before a change that brings it back. If a change of the file was interrupted before the
     /// replaced bytes were kept, the host finishes it first; otherwise the text could be an older one.
@@ -81,22 +89,20 @@ impl Call {
         Ok(kept.map(|bytes| KeptText { file: file.with_bytes(bytes), is_in_history: true }))
     }
 
-    /// Returns the files of a folder that do not exist, and whose text the history keeps.
+    /// Returns the wanted files whose text the history keeps. None of them must exist.
     pub(crate) async fn removed_and_kept(
         &self,
-        folder: &RelPath,
-        is_there: impl Fn(&RelPath) -> bool,
-    ) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
-        let Ok(any) = folder.join("x.md") else { return Ok(Vec::new()) };
-        let history = history_of(&any)?;
-        let is_wanted = |path: &RelPath| path.parent().as_ref() == Some(folder) && !is_there(path);
-        let mut kept = Vec::new();
-        for (path, mut records) in self.kept_records(&history, None, is_wanted).await?.into_entries() {
-            if let Some(bytes) = records.newest(self, &history, &path, None).await? {
-                kept.push((path, bytes));
+        folder: &HistoryFolder,
+        is_wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<Vec<RemovedFile>, Error> {
+        let mut removed = Vec::new();
+        for (path, mut records) in self.kept_records(folder, None, is_wanted).await?.into_entries() {
+            if let Some(bytes) = records.newest(self, folder, &path, None).await? {
+                let time_ns = records.steps.last().map_or(0, |step| step.time_ns);
+                removed.push(RemovedFile { path, bytes, time_ns });
             }
         }
-        Ok(kept)
+        Ok(removed)
     }
 
     /// Reads the records of the files that are wanted and of which a record keeps text. `only` is the one file that is wanted.

@@ -220,7 +220,7 @@ impl Search<'_> {
 
     /// Searches a file that is not part of the history.
     async fn file(&mut self, place: &Place, apply: bool, found: &mut Vec<TextPlace>) -> Result<(), Error> {
-        let Place { path, kind } = place;
+        let Place { path, kind, .. } = place;
         let kind = match kind {
             FileKind::Kept => PlaceKind::File,
             FileKind::Backup => PlaceKind::Backup,

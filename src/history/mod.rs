@@ -9,6 +9,7 @@ mod expunge;
 mod expunged_logs;
 mod files;
 mod history_policy;
+mod list_forgotten;
 mod list_operations;
 mod list_versions;
 mod log;
@@ -25,6 +26,7 @@ mod undo;
 pub use compare_versions::{CompareVersions, Comparison};
 pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};
 pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
+pub use list_forgotten::{ForgottenList, ForgottenNote, ListForgotten};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
@@ -34,6 +36,7 @@ pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
 pub use undo::{SkippedOperation, Undo, UndoReply};
 
+pub(crate) use list_forgotten::find_forgotten;
 pub(crate) use past::look_back;
 pub(crate) use types::HistoryCall;
 
@@ -54,5 +57,6 @@ family! {
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },
         Snapshot { message: name "message" },
+        ListForgotten,
     }
 }

@@ -36,6 +36,8 @@ pub(super) enum FileKind {
 pub(super) struct Place {
     pub(super) path: RelPath,
     pub(super) kind: FileKind,
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(super) modified: u64,
 }
 
 /// Which files of a folder belong to the scope.
@@ -79,12 +81,12 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
                 "move folders that are not memory out of the store",
             ));
         }
-        for Entry { path, kind, .. } in call.list(folder.as_ref()).await? {
+        for Entry { path, kind, modified, .. } in call.list(folder.as_ref()).await? {
             match kind {
                 EntryKind::Directory if is_entered(&path, extent) => folders.push((Some(path), below(extent))),
                 EntryKind::File if is_of_scope(&path, extent) => {
                     let kind = kind_of(&path, &histories);
-                    found.push(Place { path, kind });
+                    found.push(Place { path, kind, modified });
                 }
                 _ => {}
             }

@@ -16,7 +16,7 @@ use super::files::{below_notebook, check_new_note, create_note, normalized_lines
 use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::rename::settle;
 use super::slug::slug;
-use crate::changes::{Backups, Call, File};
+use crate::changes::{Backups, Call, File, history_of};
 use crate::document::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
@@ -292,11 +292,12 @@ impl<'a> Work<'a> {
             let backup = Layout::backup_of(path);
             entries.iter().any(|entry| entry.path == *path || entry.path == backup)
         };
-        for (path, bytes) in call.removed_and_kept(&folder, is_there).await? {
-            if call.scope.layout.reserved_for(&path).is_none()
-                && let Ok(text) = core::str::from_utf8(&bytes)
-            {
-                self.add_forgotten(text, &path);
+        let is_wanted = |path: &RelPath| {
+            path.parent().as_ref() == Some(&folder) && call.scope.layout.reserved_for(path).is_none() && !is_there(path)
+        };
+        for removed in call.removed_and_kept(&history_of(&note)?, is_wanted).await? {
+            if let Ok(text) = core::str::from_utf8(&removed.bytes) {
+                self.add_forgotten(text, &removed.path);
             }
         }
         Ok(())

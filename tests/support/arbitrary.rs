@@ -12,8 +12,8 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::history::{
-    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, ReadVersion, Redo, RestoreVersion,
-    SetHistoryPolicy, Snapshot, Undo,
+    CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, ReadVersion, Redo,
+    RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
@@ -706,6 +706,8 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
         text().prop_map(|message| Snapshot { message }.into()),
+        (prop::option::of(name()), prop::option::weighted(0.2, any::<i64>()), 0_u32..99)
+            .prop_map(|(name, since, limit)| ListForgotten { name, since, limit }.into()),
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
             |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),

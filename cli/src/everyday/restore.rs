@@ -3,9 +3,9 @@
 use clap::Args;
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
-use saddlebag::history::{RestoreVersion, RestoredVersion};
+use saddlebag::history::{ListForgotten, RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{Error, ErrorCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,8 +21,8 @@ use crate::subcommand::Subcommand;
 
 /// Bring back what was forgotten, or the text before the last change
 ///
-/// A forgotten note is named by the path that it had, or by the path of its backup. A second run undoes the first. `--at` brings
-/// back any version that `history NAME` lists.
+/// A forgotten note is named by its title or by the path that it had: `list --forgotten` lists them. A second run undoes the
+/// first. `--at` brings back any version that `history NAME` lists.
 #[derive(Debug, Args)]
 #[command(after_help = example("restore facts/load-balancer.md"))]
 pub(crate) struct RestoreArgs {
@@ -75,9 +75,7 @@ impl Subcommand for RestoreArgs {
             // A forgotten item is not found by its name, and a backup is not an item.
             Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
                 match entry(self.item.name.clone(), &mut store, output) {
-                    Err(failure) if is_lost(failure.code) => {
-                        file(Target::Page(self.item.without_lines()), &mut store, output)
-                    }
+                    Err(failure) if is_lost(failure.code) => forgotten(self.item.without_lines(), &mut store, output),
                     restored => restored,
                 }
             }
@@ -119,6 +117,22 @@ fn is_lost(code: Code) -> bool {
 
 fn entry(key: String, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {
     Ok(Changed::Entry(store.call(RestoreEntry { key }, output)?))
+}
+
+/// Restores the forgotten note that a name means.
+fn forgotten(name: String, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {
+    let asked = ListForgotten { name: Some(name.clone()), ..ListForgotten::default() };
+    let paths: Vec<String> = store.call(asked, output)?.notes.into_iter().map(|note| note.path).collect();
+    let path = match paths.as_slice() {
+        [path] => path.clone(),
+        [] => name,
+        several if several.contains(&name) => name,
+        several => {
+            let message = format!("`{}` could be {}", name.escape_debug(), several.join(", "));
+            return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them").into());
+        }
+    };
+    file(Target::Page(path), store, output)
 }
 
 fn file(target: Target, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {

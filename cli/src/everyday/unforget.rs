@@ -16,8 +16,8 @@ use crate::subcommand::{Ask, ReplyOf};
 #[derive(Debug, Args)]
 #[command(after_help = example("unforget facts/load-balancer.md"))]
 pub(crate) struct UnforgetArgs {
-    /// Key of an entry, or path of a note or of its backup
-    #[arg(value_name = "KEY|PATH", allow_hyphen_values = true, value_parser = shown_path)]
+    /// Key of an entry, or title or path of a note
+    #[arg(value_name = "NAME", allow_hyphen_values = true, value_parser = shown_path)]
     name: String,
 }
 

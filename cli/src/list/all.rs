@@ -1,10 +1,11 @@
-//! Items of all kinds in one list, and the lists of files and of forgotten entries.
+//! Items of all kinds in one list, and the lists of files and of forgotten items.
 
 use std::collections::BTreeSet;
 
 use saddlebag::document::{Frontmatter, Value};
 use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply};
 use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::history::{ForgottenNote, ListForgotten, MAX_HISTORY_ITEMS};
 use saddlebag::journal::{ListJournal, ListedFile};
 use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
@@ -44,12 +45,12 @@ struct ListedItem {
     kind: ItemKind,
     /// Title of a note, key of an entry, name of another file.
     name: String,
-    /// Path of the file; empty for a forgotten entry.
+    /// Path of the file; for a forgotten note the path that it had; empty for a forgotten entry.
     path: String,
     /// Category of an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
-    /// Time of the last change as RFC 3339, for a forgotten entry the time when it was forgotten; null if unknown.
+    /// Time of the last change as RFC 3339, for a forgotten item the time when it was forgotten; null if unknown.
     modified: Option<String>,
     /// Origin of its text, if the text is kept out of prompts until a person approves it.
     unapproved: Option<Provenance>,
@@ -92,9 +93,17 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
     all.show(args.limit, output)
 }
 
-/// Lists forgotten entries, the last forgotten first.
+/// Lists forgotten notes and entries, the last forgotten first.
 pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut all = Items::default();
+    if args.kind != Some(ItemKind::Entry) {
+        let asked = ListForgotten { limit: MAX_HISTORY_ITEMS, ..ListForgotten::default() };
+        let notes = store.call(asked, output)?.notes;
+        all.items.extend(notes.into_iter().filter(|note| args.is_new_enough(note.forgotten)).map(of_forgotten_note));
+    }
+    if args.kind == Some(ItemKind::Note) {
+        return all.show(args.limit, output);
+    }
     let mut cursor = None;
     loop {
         let page = store.call(ExportEntries { forgotten: true, cursor }, output)?;
@@ -198,6 +207,10 @@ fn of_entry(entry: EntryInfo) -> ListedItem {
 fn of_file(file: ListedFile) -> ListedItem {
     let name = file.path.rsplit('/').next().unwrap_or_default().trim_end_matches(NOTE_SUFFIX).to_string();
     ListedItem::new(ItemKind::File, name, file.path, file.modified)
+}
+
+fn of_forgotten_note(note: ForgottenNote) -> ListedItem {
+    ListedItem::new(ItemKind::Note, note.title, note.path, note.forgotten)
 }
 
 /// Returns the entry of an exported file, if it is forgotten.

@@ -26,6 +26,9 @@ const OF_PENDING: &str = "--pending takes only --from, --limit and --after";
 /// Options that list no items, as an error names them.
 const ALONE: &str = "--tags and --dead-links take no option that chooses items";
 
+/// Options that go with `--forgotten`, as an error names them.
+const FORGOTTEN: &str = "--forgotten takes only --kind note or entry, --since and --limit";
+
 /// Items that the options choose, or facts about notes in their place.
 pub(super) enum Chosen {
     All,
@@ -46,14 +49,14 @@ pub(super) enum Chosen {
 pub(crate) struct ListArgs {
     /// Kind of items to list; `file` lists every file that `search` covers
     #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
-    kind: Option<ItemKind>,
+    pub(super) kind: Option<ItemKind>,
     /// Only items changed at or after this day or time
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
     /// Maximum number of items; with --kind entry, up to 100
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
-    /// List forgotten entries, which `restore` brings back
+    /// List forgotten notes and entries, which `restore` brings back
     #[arg(long)]
     pub(super) forgotten: bool,
     /// List what waits for approval, or print the whole text of this entry (key) or note (path, name or title)
@@ -115,7 +118,7 @@ impl ListArgs {
         let for_notes = !self.sort.is_empty() || self.links || self.snippets || self.filter.is_for_notes();
         let of_page =
             self.category.is_some() || !self.any_tag.is_empty() || self.until.is_some() || self.after.is_some();
-        let for_entries = self.forgotten || of_page;
+        let for_entries = of_page && !self.forgotten;
         let for_items = self.kind.is_some() || self.since.is_some() || self.limit.is_some() || self.has_tags();
         let kind = match (self.kind, for_notes, for_entries, self.long) {
             (None, true, false, false) => Some(ItemKind::Note),
@@ -125,12 +128,17 @@ impl ListArgs {
         };
         let wrong = match kind {
             _ if self.pending.is_some() => return self.chosen_pending(for_notes),
-            _ if (self.tags || self.dead_links) && (for_items || for_notes || for_entries || self.long) => ALONE,
+            _ if self.forgotten && (of_page || for_notes || self.long || self.has_tags()) => FORGOTTEN,
+            Some(ItemKind::File) if self.forgotten => FORGOTTEN,
+            _ if (self.tags || self.dead_links)
+                && (for_items || for_notes || for_entries || self.long || self.forgotten) =>
+            {
+                ALONE
+            }
             Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
             Some(ItemKind::Note | ItemKind::File) | None if for_entries => FOR_ENTRIES,
             Some(ItemKind::File) if self.has_tags() => FOR_FILES,
             Some(ItemKind::Note | ItemKind::Entry) | None if self.long => FOR_FILES,
-            _ if self.forgotten && (of_page || self.has_tags()) => "--forgotten takes only --since and --limit",
             _ if self.tags => return Ok(Chosen::Tags),
             _ if self.dead_links => return Ok(Chosen::DeadLinks),
             _ if self.forgotten => return Ok(Chosen::Forgotten),

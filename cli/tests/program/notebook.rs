@@ -391,6 +391,28 @@ fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
 }
 
 #[test]
+fn a_forgotten_note_is_listed_and_restored_by_its_title() {
+    let store = Store::new();
+    for template in ["fact", "decision"] {
+        says(&store, &["remember", "Two words", template, "--template", template], 0);
+        says(&store, &["forget", "Two words"], 0);
+    }
+    says(&store, &["remember", "Alone", "three"], 0);
+    says(&store, &["forget", "Alone"], 0);
+    let listed = says(&store, &["list", "--forgotten"], 0);
+    assert_eq!((listed.matches("Two words").count(), listed.matches("Alone").count()), (2, 1), "{listed}");
+    assert_eq!(says(&store, &["list", "--forgotten", "--kind", "entry"], 0), "");
+    store.refuses(&["list", "--forgotten", "--kind", "file"], 2, "--forgotten takes only");
+    says(&store, &["restore", "Alone"], 0);
+    assert!(says(&store, &["show", "Alone"], 0).contains("three"));
+    store.refuses(&["restore", "Two words"], 3, "could be");
+    says(&store, &["unforget", "decisions/two-words"], 0);
+    assert!(says(&store, &["show", "Two words"], 0).contains("decision"));
+    says(&store, &["restore", "facts/two-words.md"], 0);
+    store.refuses(&["restore", "Never"], 1, "there is no backup");
+}
+
+#[test]
 fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
     let store = Store::notebook();
     store.put("Beta Plan.md", "Beta\n\n## Risks\n");
