@@ -9,7 +9,9 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::Subcommand as _;
-use crate::{backfill, copy, entry, everyday, help, memory, merge, program, project, prompt, setup, sync, tips};
+use crate::{
+    backfill, copy, entry, everyday, help, maintain, memory, merge, program, project, prompt, setup, sync, tips,
+};
 #[cfg(feature = "server")]
 use crate::{mcp, ui};
 
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Sync(sync::SyncArgs),
     Merge(merge::MergeArgs),
     Copy(copy::CopyArgs),
+    Maintain(maintain::MaintainArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
@@ -97,6 +100,7 @@ impl Command {
             Self::Sync(args) => args.run(global, output),
             Self::Merge(args) => args.run(global, output),
             Self::Copy(args) => args.run(global, output),
+            Self::Maintain(args) => args.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(args) => args.run(global, output),
             Self::Setup(args) => args.run(global, output),
@@ -115,6 +119,7 @@ impl Command {
             ("sync".to_string(), schema::<sync::SyncArgs>()),
             ("merge".to_string(), schema::<merge::MergeArgs>()),
             ("copy".to_string(), schema::<copy::CopyArgs>()),
+            ("maintain".to_string(), schema::<maintain::MaintainArgs>()),
             ("project".to_string(), schema::<project::ProjectArgs>()),
             ("tools".to_string(), schema::<program::ToolsArgs>()),
             ("setup".to_string(), schema::<setup::SetupArgs>()),

@@ -64,6 +64,9 @@ pub(crate) struct Global {
     #[arg(long, global = true, hide_short_help = true, value_name = "POLICY", env = "SADDLEBAG_SECRETS", default_value_t,
         value_parser = word::<SecretPolicy>())]
     pub(crate) secrets: SecretPolicy,
+    /// Folder for copies of large objects of a store in a bucket, so that they are not sent again; it can be deleted
+    #[arg(long, global = true, hide_short_help = true, value_name = "FOLDER", env = "SADDLEBAG_CACHE")]
+    pub(crate) cache: Option<PathBuf>,
     /// Name of this machine in the history of changes [default: the host name and an identifier]
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME", env = "SADDLEBAG_MACHINE")]
     pub(crate) machine: Option<String>,

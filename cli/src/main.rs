@@ -31,6 +31,7 @@ mod import;
 mod input;
 mod item;
 mod list;
+mod maintain;
 #[cfg(feature = "server")]
 mod mcp;
 mod memory;

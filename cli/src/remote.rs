@@ -1,7 +1,8 @@
 //! [`Address`]: a store that is not a folder of this machine. A build without the features `s3` and `postgres` opens none.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Remote;
@@ -13,9 +14,21 @@ use crate::failure::Failure;
 pub(crate) struct Address {
     #[cfg(feature = "remote")]
     address: saddlebag_remote::Address,
+    /// Folder for copies of large objects.
+    #[cfg(feature = "remote")]
+    cache: Option<PathBuf>,
     /// Without the features, there is no address.
     #[cfg(not(feature = "remote"))]
     never: std::convert::Infallible,
+}
+
+/// What a store no longer needs, and what became of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Maintained {
+    pub(crate) removed: u64,
+    pub(crate) old: u64,
+    pub(crate) left: u64,
+    pub(crate) can_remove: bool,
 }
 
 /// Returns the address that a root is meant as; `None` if it is the path of a folder.
@@ -34,7 +47,7 @@ fn is_meant(text: &str) -> bool {
 
 #[cfg(feature = "remote")]
 fn parse(text: &str) -> Result<Address, Failure> {
-    text.parse().map(|address| Address { address }).map_err(|error: saddlebag_remote::AddressError| {
+    text.parse().map(|address| Address { address, cache: None }).map_err(|error: saddlebag_remote::AddressError| {
         let help = match error {
             saddlebag_remote::AddressError::Password => {
                 "give the password in PGPASSWORD, or the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
@@ -57,25 +70,49 @@ impl Address {
     pub(crate) fn attach(&self) -> Result<Remote, Failure> {
         static SAID: std::sync::Once = std::sync::Once::new();
 
-        match self.attach_existing() {
+        match self.open(false) {
             Err(saddlebag_remote::AttachError::NoStore) => {}
             found => return found.map_err(|error| failure(&error)),
         }
-        let made = saddlebag_remote::attach(&self.address).map_err(|error| failure(&error))?;
+        let made = self.open(true).map_err(|error| failure(&error))?;
         SAID.call_once(|| crate::output::warn(&format!("there was no store at {self}, so an empty one was made")));
         Ok(made)
     }
 
-    /// Opens the store, and changes nothing there.
     #[cfg(feature = "remote")]
-    fn attach_existing(&self) -> Result<Remote, saddlebag_remote::AttachError> {
-        saddlebag_remote::attach_existing(&self.address)
+    fn open(&self, create: bool) -> Result<Remote, saddlebag_remote::AttachError> {
+        let options = saddlebag_remote::AttachOptions { create, cache: self.cache.clone() };
+        saddlebag_remote::attach(&self.address, &options)
+    }
+
+    /// Returns the address with a folder for copies of large objects.
+    #[cfg(feature = "remote")]
+    pub(crate) fn with_cache(self, cache: Option<PathBuf>) -> Self {
+        Self { cache, ..self }
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn with_cache(self, _: Option<PathBuf>) -> Self {
+        self
+    }
+
+    /// Removes what the store no longer needs, if it is older than `grace`.
+    #[cfg(feature = "remote")]
+    pub(crate) fn maintain(&self, grace: Duration, dry_run: bool) -> Result<Maintained, Failure> {
+        let done = saddlebag_remote::maintain(&self.address, grace, dry_run).map_err(|error| failure(&error))?;
+        let saddlebag_remote::Maintained { removed, old, left, can_remove } = done;
+        Ok(Maintained { removed, old, left, can_remove })
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(crate) fn maintain(&self, _: Duration, _: bool) -> Result<Maintained, Failure> {
+        match self.never {}
     }
 
     /// Opens the store, and changes nothing there; `None` if there is none.
     #[cfg(feature = "remote")]
     pub(crate) fn existing(&self) -> Result<Option<Remote>, Failure> {
-        match self.attach_existing() {
+        match self.open(false) {
             Err(saddlebag_remote::AttachError::NoStore) => Ok(None),
             found => found.map(Some).map_err(|error| failure(&error)),
         }

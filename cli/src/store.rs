@@ -1,6 +1,8 @@
 //! [`Store`]: the open store that the global options name.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::EntriesConfig;
@@ -35,13 +37,18 @@ pub(crate) enum Root {
 
 impl Root {
     pub(crate) fn from_options(global: &Global) -> Result<Self, Failure> {
+        let with_cache = |root: Self| match root {
+            Self::Remote(address) => Self::Remote(address.with_cache(global.cache.clone())),
+            folder => folder,
+        };
         if let Some(root) = &global.root {
-            return Self::typed(root);
+            return Self::typed(root).map(with_cache);
         }
         if let Some(root) = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()) {
             let root = PathBuf::from(root);
             return remote::address(&root)
-                .map_or_else(|| Ok(Self::Environment(root.clone())), |address| address.map(Self::Remote));
+                .map_or_else(|| Ok(Self::Environment(root.clone())), |address| address.map(Self::Remote))
+                .map(with_cache);
         }
         default_root().map(Self::Default).ok_or_else(|| {
             let help = "name a folder with --root, or in SADDLEBAG_ROOT";
@@ -140,6 +147,17 @@ pub(crate) struct Store {
     past: Option<Moment>,
     /// Options, and the folder of the project, as long as it may have to be recorded.
     unrecorded: Option<(Global, PathBuf)>,
+    _requests: Option<Requests>,
+}
+
+/// Number of requests to the server of a store, which is logged at the end.
+struct Requests(Arc<AtomicU64>);
+
+impl Drop for Requests {
+    fn drop(&mut self) {
+        let requests = self.0.load(Ordering::Relaxed);
+        tracing::debug!(requests, "requests to the server of the store");
+    }
 }
 
 impl Store {
@@ -162,8 +180,13 @@ impl Store {
 
     pub(crate) fn at(root: &Root, options: Options, global: &Global) -> Result<Self, Failure> {
         let trace = options.recording.clone();
+        let mut requests = None;
         let memory = match root {
-            Root::Remote(address) => Saddlebag::attach(address.attach()?, options),
+            Root::Remote(address) => {
+                let remote = address.attach()?;
+                requests = Some(Requests(remote.requests.clone()));
+                Saddlebag::attach(remote, options)
+            }
             root => Saddlebag::open(root.folder()?, options),
         };
         let memory = memory.map_err(|error| match error {
@@ -172,7 +195,8 @@ impl Store {
         })?;
         let operation = global.now.is_none().then(saddlebag_host::new_operation);
         let reason = global.reason.clone();
-        Ok(Self { memory, now: global.now.unwrap_or_else(now), trace, operation, reason, past: None, unrecorded: None })
+        let now = global.now.unwrap_or_else(now);
+        Ok(Self { memory, now, trace, operation, reason, past: None, unrecorded: None, _requests: requests })
     }
 
     /// Shows the commands from now on the memory as it was at a moment; `None`: as it is.

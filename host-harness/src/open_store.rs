@@ -1,5 +1,8 @@
 //! [`OpenStore`]: the store that a memory works on, a folder of the local disk or a remote one.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use saddlebag::protocol::{FsError, FsOp, FsOutcome, RenameOutcome};
 use saddlebag::store::RelPath;
 
@@ -22,6 +25,8 @@ pub struct Remote {
     pub version_scheme: String,
     /// Address of the store, without a password.
     pub address: String,
+    /// Number of requests that were sent to the server so far. A database counts one for each operation.
+    pub requests: Arc<AtomicU64>,
 }
 
 impl OpenStore {

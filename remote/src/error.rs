@@ -33,6 +33,14 @@ pub enum AttachError {
         /// Newest layout that this program knows.
         known: u64,
     },
+    /// The folder for copies of objects cannot be used.
+    #[error("the cache `{}` cannot be used: {cause}", folder.display())]
+    Cache {
+        /// The folder.
+        folder: std::path::PathBuf,
+        /// What the file system says.
+        cause: String,
+    },
     /// Another failure.
     #[error("{0}")]
     Other(String),
@@ -55,6 +63,7 @@ impl AttachError {
             Self::Unfit(_) => "use a server with conditional writes; docs/remote.md has a list",
             Self::Occupied(_) => "name an empty folder of the bucket, such as s3://BUCKET/memory",
             Self::Newer { .. } => "use the newest version of saddlebag",
+            Self::Cache { .. } => "name a folder that can be written, or leave out --cache",
             Self::Other(_) => "correct the cause and try again",
         }
     }

@@ -26,34 +26,39 @@ pub use error::AttachError;
 #[cfg(feature = "s3")]
 pub use object_store::ObjectStore;
 use saddlebag_host::Remote;
-pub use types::Probed;
+pub use types::{AttachOptions, GRACE, Maintained, Probed};
 
-/// Opens the store at an address. An empty bucket, folder of a bucket or space of a database becomes a new store.
+/// Opens the store at an address.
 ///
 /// # Errors
 ///
 /// The server cannot be reached, refuses the credentials, does not keep what a store relies on, or has something else at
-/// the address.
-pub fn attach(address: &Address) -> Result<Remote, AttachError> {
-    open(address, true)
+/// the address. There is no store, and none is to be created. The cache cannot be used.
+#[allow(unused_variables, reason = "a build may have neither feature")]
+pub fn attach(address: &Address, options: &AttachOptions) -> Result<Remote, AttachError> {
+    match address {
+        #[cfg(feature = "s3")]
+        Address::Bucket { bucket, prefix } => objects::attach(bucket, prefix, address, options),
+        #[cfg(feature = "postgres")]
+        Address::Database { url, space } => postgres::attach(url, space, address, options.create),
+        #[allow(unreachable_patterns, reason = "a build may have both features")]
+        _ => Err(AttachError::NotBuilt(address.scheme())),
+    }
 }
 
-/// Opens the store at an address, and changes nothing there. If there is no store, the error is [`AttachError::NoStore`].
+/// Removes what the store at an address no longer needs, if it is older than `grace`: tombstones in a bucket, and names of
+/// operations in a database, for at least a day. Others may use the store meanwhile.
 ///
 /// # Errors
 ///
-/// Those of [`attach`].
-pub fn attach_existing(address: &Address) -> Result<Remote, AttachError> {
-    open(address, false)
-}
-
+/// Those of [`attach`], which creates nothing.
 #[allow(unused_variables, reason = "a build may have neither feature")]
-fn open(address: &Address, create: bool) -> Result<Remote, AttachError> {
+pub fn maintain(address: &Address, grace: std::time::Duration, dry_run: bool) -> Result<Maintained, AttachError> {
     match address {
         #[cfg(feature = "s3")]
-        Address::Bucket { bucket, prefix } => objects::attach(bucket, prefix, address, create),
+        Address::Bucket { bucket, prefix } => objects::maintain(bucket, prefix, address, grace, dry_run),
         #[cfg(feature = "postgres")]
-        Address::Database { url, space } => postgres::attach(url, space, address, create),
+        Address::Database { url, .. } => postgres::maintain(url, grace, dry_run),
         #[allow(unreachable_patterns, reason = "a build may have both features")]
         _ => Err(AttachError::NotBuilt(address.scheme())),
     }

@@ -8,8 +8,10 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +22,7 @@ use object_store::RetryConfig;
 use object_store::aws::AmazonS3Builder;
 use saddlebag::protocol::{AppendOutcome, Precondition, WriteOutcome};
 use saddlebag_host::Executor;
-use saddlebag_remote::{Address, attach, attach_objects};
+use saddlebag_remote::{Address, AttachOptions, GRACE, Maintained, attach, attach_objects, maintain};
 use support::Ask;
 
 const CLIENTS: u32 = 8;
@@ -48,7 +50,15 @@ fn address(variable: &str, name: &str) -> Option<String> {
 }
 
 fn open_at(address: &str) -> Store {
-    attach(&address.parse::<Address>().unwrap()).unwrap().store
+    open_with(address, None)
+}
+
+fn open_with(address: &str, cache: Option<PathBuf>) -> Store {
+    attach(&address.parse().unwrap(), &AttachOptions { create: true, cache }).unwrap().store
+}
+
+fn maintained(address: &str, grace: Duration) -> Maintained {
+    maintain(&address.parse().unwrap(), grace, false).unwrap()
 }
 
 fn opening(address: &str) -> Open {
@@ -124,6 +134,89 @@ fn assert_lines(text: &str, each: u32) {
 fn many_clients_of_a_bucket_lose_and_double_nothing() {
     let Some(address) = address("SADDLEBAG_TEST_S3", "clients") else { return };
     nothing_is_lost_or_doubled(&opening(&address));
+}
+
+#[test]
+fn what_others_wrote_is_read_through_a_cache() {
+    let Some(address) = address("SADDLEBAG_TEST_S3", "cache") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let cached = || open_with(&address, Some(folder.path().to_path_buf()));
+    let (mut one, mut other) = (cached(), open_at(&address));
+    let large = |letter: &str| letter.repeat(100_000);
+    one.write("a.md", &large("a"), Precondition::Absent).unwrap();
+    assert_eq!(cached().text("a.md"), Some(large("a")));
+    // The answer comes from the copy: it has what is in the copy.
+    let copies = || fs::read_dir(fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path()).unwrap();
+    let copy = copies().map(|copy| copy.unwrap().path());
+    let copy = copy.into_iter().find(|copy| fs::read_to_string(copy).unwrap().contains("aaa")).unwrap();
+    let spoiled = fs::read_to_string(&copy).unwrap().replacen("aaaa", "bbbb", 1);
+    fs::write(&copy, spoiled).unwrap();
+    assert!(cached().text("a.md").unwrap().starts_with("bbbb"));
+    for letter in ["c", "d"] {
+        other.write("a.md", &large(letter), Precondition::Any).unwrap();
+        assert_eq!([one.text("a.md"), cached().text("a.md")], [Some(large(letter)), Some(large(letter))]);
+    }
+    other.write("a.md", "small", Precondition::Any).unwrap();
+    assert_eq!(one.text("a.md").as_deref(), Some("small"));
+    one.write("a.md", &large("e"), Precondition::Any).unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
+    assert_eq!(one.text("a.md"), Some(large("e")), "the copies can be deleted at any time");
+}
+
+#[test]
+fn tombstones_are_removed_beside_writers_and_nothing_else() {
+    let Some(address) = address("SADDLEBAG_TEST_S3", "tombstones") else { return };
+    let open = opening(&address);
+    open().write("kept.md", "kept", Precondition::Absent).unwrap();
+    let is_over = AtomicBool::new(false);
+    let removed = thread::scope(|scope| {
+        let maintainer = scope.spawn(|| {
+            let mut removed = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let done = maintained(&address, Duration::ZERO);
+                assert!(done.can_remove, "the server deletes under a condition");
+                removed += done.removed;
+            }
+            removed
+        });
+        at_once(&open, |client, store| {
+            for round in 0..20 {
+                for file in 0..5 {
+                    let (path, text) = (format!("shared/{file}.md"), format!("{client} {round}"));
+                    let own = format!("{client}/{file}.md");
+                    for path in [&path, &own] {
+                        store.write(path, &text, Precondition::Any).unwrap();
+                        store.remove(path).unwrap();
+                    }
+                    store.write(&own, &text, Precondition::Any).unwrap();
+                    assert_eq!(store.text(&own), Some(text), "{own}");
+                }
+            }
+        });
+        is_over.store(true, Ordering::Relaxed);
+        maintainer.join().unwrap()
+    });
+    assert!(removed > 0, "{removed}");
+    let mut store = open();
+    assert_eq!(store.text("kept.md").as_deref(), Some("kept"));
+    for client in 0..CLIENTS {
+        for file in 0..5 {
+            assert_eq!(store.text(&format!("{client}/{file}.md")), Some(format!("{client} 19")));
+        }
+    }
+    let done = maintained(&address, Duration::ZERO);
+    assert_eq!((done.old, done.left), (0, 0), "{done:?}");
+    store.remove("kept.md").unwrap();
+    let young = maintained(&address, GRACE);
+    assert_eq!((young.removed, young.left), (0, 1), "{young:?}");
+}
+
+#[test]
+fn names_of_old_operations_leave_a_database() {
+    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "maintain") else { return };
+    open_at(&address).write("a.md", "a", Precondition::Absent).unwrap();
+    let done = maintained(&address, Duration::ZERO);
+    assert!(done.can_remove && done.left > 0, "a day is the least: {done:?}");
 }
 
 #[test]

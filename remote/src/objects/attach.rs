@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures::TryStreamExt;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::{ClientOptions, Error, ObjectStore, ObjectStoreExt, RetryConfig};
 use saddlebag::protocol::FsError;
@@ -12,26 +12,25 @@ use saddlebag_host::Remote;
 use serde_json::{Value, json};
 use url::{Host, Url};
 
+use super::cache::Cache;
 use super::credentials;
 use super::object::{Note, Object};
 use super::put::{Condition, Put, cause, code};
+use super::requests::{Deleter, Requests};
 use super::steps::KEPT;
-use super::types::{FILES, Objects};
+use super::types::{FILES, Objects, PROBES};
 use crate::address::Address;
 use crate::blocking::{Blocking, run};
 use crate::deadline::Deadline;
 use crate::error::AttachError;
 use crate::operation::new_operation;
-use crate::types::Probed;
+use crate::types::{AttachOptions, GRACE, Maintained, Probed};
 
 /// Object that makes a folder of a bucket a store.
 const MARKER: &str = "saddlebag.json";
 
 /// Folder of what is not a file of the store.
 const HOST: &str = "host";
-
-/// Folder of the objects of a probe.
-const PROBES: &str = "host/probe";
 
 /// Layout of a store that this program writes, and the newest that it knows.
 const LAYOUT: u64 = 1;
@@ -42,13 +41,18 @@ const RACE: u32 = 25;
 /// Name of the way in which versions are made.
 const VERSION_SCHEME: &str = "etag";
 
-/// Age after which bytes of a change that was not made are deleted. The clocks of two machines may differ by hours.
-const LEFT_ALONE: Duration = Duration::from_hours(7 * 24);
-
 /// Opens a folder of a bucket.
-pub(crate) fn attach(bucket: &str, prefix: &str, address: &Address, create: bool) -> Result<Remote, AttachError> {
-    let (store, endpoint) = connect(bucket)?;
-    attach_to(store, prefix, &endpoint, address.to_string(), create)
+pub(crate) fn attach(
+    bucket: &str,
+    prefix: &str,
+    address: &Address,
+    options: &AttachOptions,
+) -> Result<Remote, AttachError> {
+    let server = connect(bucket)?;
+    let cache = options.cache.as_deref().map(|folder| Cache::open(folder, &address.to_string())).transpose()?;
+    let objects = Objects { cache, ..server.objects(prefix) };
+    let opened = open(objects, server.endpoint, address.to_string(), options.create)?;
+    Ok(Remote { requests: server.requests.sent, ..opened })
 }
 
 /// Opens a folder of an object store.
@@ -59,23 +63,58 @@ pub(crate) fn attach_to(
     address: String,
     create: bool,
 ) -> Result<Remote, AttachError> {
-    let mut objects = Objects { store, prefix: prefix.to_string(), bare_etags: false };
-    let (shown, endpoint) = (address.clone(), endpoint.to_string());
+    open(Objects::new(store, prefix), endpoint.to_string(), address, create)
+}
+
+fn open(mut objects: Objects, endpoint: String, address: String, create: bool) -> Result<Remote, AttachError> {
+    let shown = address.clone();
     let store = Blocking::open(async move || {
         objects.open(&endpoint, &shown, create).await?;
         Ok(objects)
     })?;
-    Ok(Remote { store: Box::new(store), version_scheme: VERSION_SCHEME.into(), address })
+    let store = Box::new(store);
+    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests: Arc::default() })
+}
+
+/// Removes what a store in a folder of a bucket no longer needs.
+pub(crate) fn maintain(
+    bucket: &str,
+    prefix: &str,
+    address: &Address,
+    grace: Duration,
+    dry_run: bool,
+) -> Result<Maintained, AttachError> {
+    let server = connect(bucket)?;
+    let mut objects = server.objects(prefix);
+    let shown = address.to_string();
+    run(async move || {
+        objects.open(&server.endpoint, &shown, false).await?;
+        objects.collect(grace, dry_run).await.map_err(refused)
+    })
 }
 
 /// Tries what a store relies on in a folder of a bucket.
 pub(crate) fn probe(bucket: &str, prefix: &str) -> Result<Vec<Probed>, AttachError> {
-    let (store, _) = connect(bucket)?;
-    let mut objects = Objects { store, prefix: prefix.to_string(), bare_etags: false };
+    let server = connect(bucket)?;
+    let mut objects = server.objects(prefix);
     run(async move || objects.probe().await)
 }
 
-fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> {
+/// A bucket of a server.
+pub(super) struct Server {
+    store: Arc<AmazonS3>,
+    endpoint: String,
+    requests: Requests,
+}
+
+impl Server {
+    pub(super) fn objects(&self, prefix: &str) -> Objects {
+        let deleter = Deleter { signer: self.store.clone(), requests: self.requests.clone() };
+        Objects { deleter: Some(deleter), ..Objects::new(self.store.clone(), prefix) }
+    }
+}
+
+pub(super) fn connect(bucket: &str) -> Result<Server, AttachError> {
     let mut builder = AmazonS3Builder::from_env().with_bucket_name(bucket);
     if let Some(credentials) = credentials::of_profile() {
         builder = builder.with_access_key_id(credentials.id).with_secret_access_key(credentials.secret);
@@ -109,11 +148,13 @@ fn connect(bucket: &str) -> Result<(Arc<dyn ObjectStore>, String), AttachError> 
     }
     // Only who sees each failed attempt can tell whether a conflict is with its own write.
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-    let store = builder.with_client_options(options).with_retry(retry).build();
+    let requests = Requests::default();
+    let store = builder.with_client_options(options).with_retry(retry).with_http_connector(requests.clone()).build();
     let store = store.map_err(|error| AttachError::Other(cause(&error)))?;
     // Without the name of a user.
     let server = url.map(|url| url.origin().ascii_serialization());
-    Ok((Arc::new(store), server.unwrap_or_else(|| "aws".into())))
+    let endpoint = server.unwrap_or_else(|| "aws".into());
+    Ok(Server { store: Arc::new(store), endpoint, requests })
 }
 
 impl Objects {
@@ -304,7 +345,7 @@ impl Objects {
         let found = self.reading(async || self.store.list(Some(&folder)).try_collect::<Vec<_>>().await).await?;
         for aside in found.unwrap_or_default() {
             self.finish_keep(&aside.location).await?;
-            if SystemTime::now().duration_since(aside.last_modified.into()).is_ok_and(|age| age > LEFT_ALONE) {
+            if SystemTime::now().duration_since(aside.last_modified.into()).is_ok_and(|age| age > GRACE) {
                 self.delete(&aside.location).await?;
             }
         }

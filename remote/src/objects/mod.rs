@@ -5,9 +5,12 @@
 //! finished by whoever finds the mark.
 
 mod attach;
+mod cache;
+mod collect;
 mod credentials;
 mod object;
 mod put;
+mod requests;
 mod steps;
 mod types;
 
@@ -24,7 +27,7 @@ use saddlebag_host::executor::left_out;
 
 use crate::deadline::Deadline;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
-pub(crate) use attach::{attach, attach_to, probe};
+pub(crate) use attach::{attach, attach_to, maintain, probe};
 use object::{Object, TOMBSTONE_BYTES, file_size, version};
 use put::Put;
 use types::{FILES, MAX_FILE_BYTES, Objects, busy, version_of};
@@ -192,7 +195,7 @@ impl Objects {
         };
         let listed = self.reading(async || self.store.list_with_delimiter(Some(&key)).await).await?;
         let (objects, folders) = listed.map(|listed| (listed.objects, listed.common_prefixes)).unwrap_or_default();
-        let mut unusable = Vec::new();
+        let (mut unusable, mut tombstones) = (Vec::new(), Vec::new());
         let mut entries = Vec::with_capacity(objects.len() + folders.len());
         for found in folders {
             match self.path_of(&found) {
@@ -206,7 +209,10 @@ impl Objects {
             if object.location == key {
                 continue;
             }
-            let Some(size) = file_size(object.size) else { continue };
+            let Some(size) = file_size(object.size) else {
+                tombstones.push(object);
+                continue;
+            };
             match self.path_of(&object.location) {
                 // Only another program makes a file and a folder of one name.
                 Ok(path) if is_folder.contains(&path) => {
@@ -221,6 +227,7 @@ impl Objects {
                 Err(spelled) => unusable.push((spelled, EntryKind::File)),
             }
         }
+        self.remember_tombstones(tombstones);
         Ok(page(entries, left_out(unusable), after, limit, unless))
     }
 
@@ -242,7 +249,9 @@ impl Store for Objects {
         Ok(match op {
             FsOp::Read { path, offset, max_bytes } => FsOutcome::Read(self.read(path, *offset, *max_bytes).await?),
             FsOp::Write { path, content, precondition, keep_as, .. } => {
-                FsOutcome::Write(self.write(path, content, precondition, keep_as.as_ref()).await?)
+                let outcome = self.write(path, content, precondition, keep_as.as_ref()).await?;
+                self.remove_some_tombstones().await;
+                FsOutcome::Write(outcome)
             }
             FsOp::Append { path, content, newline_first, precondition, .. } => {
                 FsOutcome::Append(self.append(path, content, *newline_first, precondition).await?)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path;
-use object_store::{Error, GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use object_store::{Attributes, Error, GetOptions, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
 use saddlebag::protocol::FsError;
 
 use super::object::{Note, Object, encode, unquoted};
@@ -49,18 +49,40 @@ enum Failed {
 impl Objects {
     /// Reads the object at `key`.
     pub(super) async fn fetch(&self, key: &Path) -> Result<Option<Object>, FsError> {
-        self.reading(async || {
-            let found = self.store.get_opts(key, GetOptions::default()).await?;
+        let copied = self.cache.as_ref().and_then(|cache| cache.find(key.as_ref()));
+        let known = copied.as_ref().map(|copied| self.spelled(&copied.etag).to_string());
+        let found = self.reading(async || {
+            let options = GetOptions { if_none_match: known.clone(), ..GetOptions::default() };
+            let found = match self.store.get_opts(key, options).await {
+                Err(Error::NotModified { .. }) if known.is_some() => return Ok(None),
+                found => found?,
+            };
             let (etag, attributes) = (found.meta.e_tag.clone(), found.attributes.clone());
             let bytes = found.bytes().await?;
-            Ok((etag, bytes, attributes))
-        })
-        .await?
-        .map(|(etag, bytes, attributes)| {
-            let etag = etag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
-            Object::decode(etag, bytes.into(), &attributes)
-        })
-        .transpose()
+            Ok(Some((etag, bytes, attributes)))
+        });
+        let Some(found) = found.await? else { return Ok(None) };
+        let (etag, bytes, attributes) = match (found, copied) {
+            (Some((etag, bytes, attributes)), _) => {
+                let etag = etag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
+                self.copy_to_cache(key, &etag, &attributes, &bytes);
+                (etag, bytes.into(), attributes)
+            }
+            (None, Some(copied)) => (copied.etag, copied.bytes, copied.attributes),
+            (None, None) => return Err(FsError::Other("the server did not send an object".into())),
+        };
+        Object::decode(etag, bytes, &attributes).map(Some)
+    }
+
+    fn copy_to_cache(&self, key: &Path, etag: &str, attributes: &Attributes, bytes: &[u8]) {
+        if let Some(cache) = &self.cache {
+            cache.keep(key.as_ref(), etag, attributes, bytes);
+        }
+    }
+
+    /// Returns an ETag as the server wants it in a condition.
+    pub(super) fn spelled<'a>(&self, etag: &'a str) -> &'a str {
+        if self.bare_etags { unquoted(etag) } else { etag }
     }
 
     /// Runs a request that changes nothing until it has an answer; `None`: not found.
@@ -99,25 +121,23 @@ impl Objects {
     ) -> Result<Put, FsError> {
         let digits = new_operation()?;
         let (bytes, attributes) = encode(file, note, &digits);
-        let bytes = object_store::PutPayload::from(bytes);
+        let payload = object_store::PutPayload::from(bytes.clone());
         let mode = match condition {
             Condition::Absent => PutMode::Create,
             Condition::Is(etag) => {
-                let etag = if self.bare_etags { unquoted(etag) } else { etag };
-                PutMode::Update(UpdateVersion { e_tag: Some(etag.to_string()), version: None })
+                PutMode::Update(UpdateVersion { e_tag: Some(self.spelled(etag).to_string()), version: None })
             }
         };
         let mut deadline = Deadline::new();
         let mut may_be_written = false;
         loop {
             let options = PutOptions { mode: mode.clone(), attributes: attributes.clone(), ..PutOptions::default() };
-            let request = self.store.put_opts(key, bytes.clone(), options);
+            let request = self.store.put_opts(key, payload.clone(), options);
             let error = match within(deadline.request(), request).await {
                 Ok(written) => {
-                    return written
-                        .e_tag
-                        .map(Put::Done)
-                        .ok_or_else(|| FsError::Other("the server tells no ETag".into()));
+                    let etag = written.e_tag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
+                    self.copy_to_cache(key, &etag, &attributes, &bytes);
+                    return Ok(Put::Done(etag));
                 }
                 Err(answer) => match failed(answer) {
                     // It may be our own write that the server did not confirm.

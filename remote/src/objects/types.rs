@@ -1,13 +1,18 @@
 //! [`Objects`], and the keys of what is in a bucket.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Duration;
 
-use object_store::ObjectStore;
 use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore};
 use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
 
+use super::cache::Cache;
 use super::object::{Object, encoded};
+use super::requests::Deleter;
+use crate::types::GRACE;
 
 /// Maximum size of a file. Above it, some servers have no conditional writes.
 pub(super) const MAX_FILE_BYTES: u64 = 5_000_000;
@@ -21,6 +26,9 @@ const MAX_METADATA_BYTES: usize = 900;
 /// Folder of the files.
 pub(super) const FILES: &str = "files";
 
+/// Folder of the objects of a probe.
+pub(super) const PROBES: &str = "host/probe";
+
 /// A store in a bucket.
 pub(super) struct Objects {
     pub(super) store: Arc<dyn ObjectStore>,
@@ -28,13 +36,47 @@ pub(super) struct Objects {
     pub(super) prefix: String,
     /// True if the server knows ETags only without quotes.
     pub(super) bare_etags: bool,
+    /// Copies of large objects on this machine.
+    pub(super) cache: Option<Cache>,
+    /// Deletes tombstones; `None` if the server cannot.
+    pub(super) deleter: Option<Deleter>,
+    /// Tombstones that a change may remove by the way.
+    pub(super) tombstones: RefCell<Vec<ObjectMeta>>,
+    pub(super) by_the_way: ByTheWay,
 }
 
 pub(super) fn busy() -> FsError {
     FsError::Locked("other writers changed the file again and again".into())
 }
 
+/// When a change removes tombstones by the way.
+pub(super) struct ByTheWay {
+    /// Age of tombstones that count.
+    pub(super) grace: Duration,
+    /// Number of such tombstones in one listing.
+    pub(super) many: usize,
+}
+
+impl Default for ByTheWay {
+    fn default() -> Self {
+        Self { grace: GRACE, many: 1_000 }
+    }
+}
+
 impl Objects {
+    pub(super) fn new(store: Arc<dyn ObjectStore>, prefix: &str) -> Self {
+        let prefix = prefix.to_string();
+        Self {
+            store,
+            prefix,
+            bare_etags: false,
+            cache: None,
+            deleter: None,
+            tombstones: RefCell::default(),
+            by_the_way: ByTheWay::default(),
+        }
+    }
+
     /// Returns the key of something in a folder of the store.
     pub(super) fn key(&self, folder: &str, name: &str) -> Result<Path, FsError> {
         let key = format!("{}/{name}", self.below_prefix(folder));

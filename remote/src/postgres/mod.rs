@@ -7,7 +7,9 @@ mod connection;
 mod schema;
 
 use std::cell::Cell;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition, ReadOutcome,
@@ -21,7 +23,7 @@ use crate::address::Address;
 use crate::blocking::{Blocking, run};
 use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
-use crate::types::Probed;
+use crate::types::{Maintained, Probed};
 use connection::{Connection, Ending, Failed};
 
 /// Maximum size of a file.
@@ -37,6 +39,8 @@ const VERSION_SCHEME: &str = "postgres";
 pub(crate) struct Database {
     connection: Connection,
     space: String,
+    /// Number of operations that were performed.
+    performed: Arc<AtomicU64>,
 }
 
 /// A file as it is in the database.
@@ -48,7 +52,8 @@ struct Row {
 /// Opens a space of a database.
 pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) -> Result<Remote, AttachError> {
     let connection = Connection::new(url)?;
-    let space = space.to_string();
+    let (space, requests) = (space.to_string(), Arc::<AtomicU64>::default());
+    let performed = requests.clone();
     let store = Blocking::open(async move || {
         let mut attempts = 0;
         loop {
@@ -58,14 +63,28 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
                 schema::migrate(&client, create).await
             };
             match connection.at_opening(opened).await {
-                Ok(()) => return Ok(Database { connection, space }),
+                Ok(()) => return Ok(Database { connection, space, performed }),
                 // The connection was lost in between.
                 Err(AttachError::Unreachable(_)) if attempts < OPENINGS => {}
                 Err(error) => return Err(error),
             }
         }
     })?;
-    Ok(Remote { store: Box::new(store), version_scheme: VERSION_SCHEME.into(), address: address.to_string() })
+    let store = Box::new(store);
+    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address: address.to_string(), requests })
+}
+
+/// Removes names of operations that are older than `grace`: by then, nobody asks whether they were made.
+pub(crate) fn maintain(url: &str, grace: Duration, dry_run: bool) -> Result<Maintained, AttachError> {
+    let connection = Connection::new(url)?;
+    run(async move || {
+        let client = connection.open().await?;
+        let maintained = async {
+            schema::migrate(&client, false).await?;
+            schema::forget_operations(&client, grace, dry_run).await
+        };
+        connection.at_opening(maintained).await
+    })
 }
 
 /// Tries what a store relies on.
@@ -286,7 +305,8 @@ impl Store for Database {
     const MAX_FILE_BYTES: u64 = MAX_FILE_BYTES;
 
     async fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        let Self { connection, .. } = self;
+        let Self { connection, performed, .. } = self;
+        performed.fetch_add(1, Ordering::Relaxed);
         Ok(match op {
             FsOp::Read { path, offset, max_bytes } => {
                 let row = connection.read(async |client| self.row(client, path, false).await).await?;

@@ -1,9 +1,12 @@
 //! The tables of a store, and the statements on them.
 
+use std::time::Duration;
+
 use tokio_postgres::Client;
 
 use super::connection::attach_error;
 use crate::error::AttachError;
+use crate::types::Maintained;
 
 /// Number of the newest migration that this program knows.
 const NEWEST: i32 = MIGRATIONS.len() as i32;
@@ -67,6 +70,28 @@ pub(super) const WAS_MADE: &str = "SELECT EXISTS (SELECT FROM saddlebag_operatio
 const FORGET_OPERATIONS: &str = "\
 DELETE FROM saddlebag_operation
 WHERE made < clock_timestamp() - interval '1 day' AND (SELECT random() < 0.02)";
+
+/// Removes the names of operations that are older than `grace`, which is at least a day.
+pub(super) async fn forget_operations(
+    client: &Client,
+    grace: Duration,
+    dry_run: bool,
+) -> Result<Maintained, AttachError> {
+    let seconds = i64::try_from(grace.as_secs().max(24 * 60 * 60)).unwrap_or(i64::MAX);
+    let counted = "SELECT count(*) FILTER (WHERE made < clock_timestamp() - $1::bigint * interval '1 second'), count(*) \
+                   FROM saddlebag_operation";
+    let row = client.query_one(counted, &[&seconds]).await.map_err(attach_error)?;
+    let (old, all): (i64, i64) = (row.get(0), row.get(1));
+    let mut done = Maintained { can_remove: true, ..Maintained::default() };
+    done.left = u64::try_from(all - old).unwrap_or_default();
+    if dry_run {
+        done.old = u64::try_from(old).unwrap_or_default();
+        return Ok(done);
+    }
+    let remove = "DELETE FROM saddlebag_operation WHERE made < clock_timestamp() - $1::bigint * interval '1 second'";
+    done.removed = client.execute(remove, &[&seconds]).await.map_err(attach_error)?;
+    Ok(done)
+}
 
 /// Brings the tables up to the newest layout.
 pub(super) async fn migrate(client: &Client, create: bool) -> Result<(), AttachError> {

@@ -1,0 +1,90 @@
+//! [`Requests`]: the connection to the server of a bucket, which counts the requests.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use object_store::aws::AmazonS3;
+use object_store::client::{
+    ClientOptions, HttpClient, HttpConnector, HttpError, HttpRequest, HttpRequestBody, HttpResponse, HttpService,
+    ReqwestConnector,
+};
+use object_store::path::Path;
+use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
+use saddlebag::protocol::FsError;
+
+/// Time for which the signature of a request is valid.
+const SIGNED_FOR: Duration = Duration::from_secs(60);
+
+/// Connection to a server.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    /// Number of requests that were sent.
+    pub(super) sent: Arc<AtomicU64>,
+    client: Arc<OnceLock<HttpClient>>,
+}
+
+/// Client that counts.
+#[derive(Debug)]
+struct Counted {
+    client: HttpClient,
+    sent: Arc<AtomicU64>,
+}
+
+#[async_trait]
+impl HttpService for Counted {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.client.execute(request).await
+    }
+}
+
+impl HttpConnector for Requests {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = ReqwestConnector::default().connect(options)?;
+        let client = HttpClient::new(Counted { client, sent: self.sent.clone() });
+        Ok(self.client.get_or_init(|| client).clone())
+    }
+}
+
+/// Deletes objects under a condition, which `object_store` cannot.
+#[derive(Debug)]
+pub(super) struct Deleter {
+    pub(super) signer: Arc<AmazonS3>,
+    pub(super) requests: Requests,
+}
+
+/// Outcome of a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deleted {
+    Done,
+    /// Another object is there, or none.
+    Changed,
+    /// The server does not do it.
+    Refused,
+}
+
+impl Deleter {
+    /// Deletes the object with this ETag, and no other. The caller knows that the server heeds the condition.
+    pub(super) async fn delete(&self, key: &Path, etag: &str) -> Result<Deleted, FsError> {
+        let other = |error: &dyn std::fmt::Display| FsError::Other(format!("a deletion cannot be sent: {error}"));
+        let name = HeaderName::from_static("if-match");
+        let value = HeaderValue::from_str(etag).map_err(|error| other(&error))?;
+        let options = SignedUrlOptions::new().with_signed_header(name.clone(), value.clone());
+        let signed = self.signer.signed_url_opts(Method::DELETE, key, SIGNED_FOR, &options).await;
+        // The address has the signature, so an error must not show it.
+        let address = signed.map_err(|_| FsError::Other("a deletion cannot be signed".into()))?;
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.method_mut() = Method::DELETE;
+        *request.uri_mut() = address.as_str().parse().map_err(|error| other(&error))?;
+        request.headers_mut().insert(name, value);
+        let Some(client) = self.requests.client.get() else { return Ok(Deleted::Refused) };
+        let answer = client.execute(request).await.map_err(|_| FsError::Other("the server did not answer".into()))?;
+        Ok(match answer.status().as_u16() {
+            200..300 => Deleted::Done,
+            404 | 409 | 412 => Deleted::Changed,
+            _ => Deleted::Refused,
+        })
+    }
+}
