@@ -7,14 +7,14 @@ use saddlebag::approval::Unforget;
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::history::{
     ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo,
-    RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
+    ReplaceFile, RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, NotebookCommand, Remember, Rename, TagNote};
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
-use saddlebag_host::{Durability, LocalDir, LocalDirOptions, Simulator};
+use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
 use support::drive::{Drive, drive};
 use support::{Kind, Random, agent_config, both_engines, each, path, today};
@@ -404,6 +404,47 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     assert_eq!(listed(&mut drive, Some("An old one")), [(path("old"), "An old one".to_string())]);
     drive.executor.insert(&support::path(&path("old")), "# Here\n");
     assert_eq!(listed(&mut drive, Some("An old one")), []);
+}
+
+#[both_engines]
+fn a_file_is_replaced_only_if_it_has_the_version_and_the_change_is_undone(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", b"one\n")]);
+    let path = "projects/proj/notes/a.md";
+    let replace = |version: Option<&str>, content: Option<&str>| ReplaceFile {
+        path: path.into(),
+        version: version.map(Into::into),
+        content: content.map(|text| text.as_bytes().to_vec()),
+    };
+    let version = |drive: &mut Drive<Simulator>| match drive.executor.perform(&FsOp::Read {
+        path: support::path(path),
+        offset: 0,
+        max_bytes: 9,
+    }) {
+        Ok(FsOutcome::Read(ReadOutcome::Content(found))) => found.version.0,
+        other => panic!("{other:?}"),
+    };
+    for stale in [None, Some("another")] {
+        let reply = drive.call(replace(stale, Some("two\n"))).unwrap();
+        assert_eq!((reply.replaced, drive.executor.files()[path].as_slice()), (false, b"one\n".as_slice()));
+    }
+    let known = version(&mut drive);
+    assert!(drive.call(replace(Some(&known), Some("two\n"))).unwrap().replaced);
+    let known = version(&mut drive);
+    assert!(drive.call(replace(Some(&known), None)).unwrap().replaced);
+    assert!(!drive.executor.files().contains_key(path));
+    assert!(drive.call(replace(None, Some("three\n"))).unwrap().replaced);
+    for text in [None, Some("two\n"), Some("one\n")] {
+        undo(&mut drive).unwrap();
+        assert_eq!(drive.executor.files().get(path).map(Vec::as_slice), text.map(str::as_bytes));
+    }
+    for path in ["projects/other/notes/a.md", "projects/proj/.saddlebag/index/a.md", "projects/proj/a.txt", "../a.md"] {
+        let error = drive.call(ReplaceFile { path: path.into(), ..replace(None, Some("x")) }).unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotFound, "{path}: {error}");
+    }
+    let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
+    let mut agent = Drive::new(kind, Config { trust, epoch: 3, ..agent_config() }, drive.executor);
+    let error = agent.call(replace(None, Some("x"))).unwrap_err();
+    assert_eq!(error.code, ErrorCode::NotPermitted, "{error}");
 }
 
 /// Invariant (history): two processes that change one store undo what each of them did.

@@ -125,7 +125,7 @@ impl Place {
         if self.is_in_store {
             let opened = LocalDir::open(&self.top, LocalDirOptions::default());
             let opened = opened.map_err(|error| failed(error.to_string()))?;
-            write_review(&mut Disk::new(opened), &review.path, &review.text)?;
+            write_review(&mut Disk::without_history(opened), &review.path, &review.text)?;
             return Ok(self.top.join(&review.path));
         }
         let file = self.top.join(review.path.rsplit('/').next().unwrap_or(&review.path));

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::engine::Loaded;
-use crate::protocol::{Error, Precondition};
+use crate::protocol::{Error, Precondition, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::TrustState;
 
@@ -22,6 +22,11 @@ impl File {
     /// Returns a file that does not exist. A change of it creates it.
     pub(crate) fn absent(path: &RelPath) -> Self {
         Self::without_bytes(path, Precondition::Absent)
+    }
+
+    /// Returns true if the file has this version, or does not exist if there is none.
+    pub(crate) fn has_version(&self, version: Option<&Version>) -> bool {
+        self.precondition == version.map_or(Precondition::Absent, |version| Precondition::Matches(version.clone()))
     }
 
     pub(super) fn without_bytes(path: &RelPath, precondition: Precondition) -> Self {

@@ -42,6 +42,8 @@ pub struct ForgottenNote {
     /// Title of the note.
     pub title: String,
     /// Time when it was forgotten, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub forgotten: u64,
     /// Size of its text, in bytes.
     pub size: u64,

@@ -17,6 +17,7 @@ mod past;
 mod places;
 mod read_version;
 mod redo;
+mod replace_file;
 mod restore_version;
 mod revert;
 mod snapshot;
@@ -31,6 +32,7 @@ pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use read_version::{ReadVersion, VersionText};
 pub use redo::Redo;
+pub use replace_file::{ReplaceFile, ReplacedFile};
 pub use restore_version::{RestoreVersion, RestoredVersion};
 pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
@@ -58,5 +60,6 @@ family! {
         Expunge { text, name, dry_run },
         Snapshot { message: name "message" },
         ListForgotten,
+        ReplaceFile { path, version, content },
     }
 }

@@ -184,7 +184,8 @@ macro_rules! wit_contract {
             history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }
             history::Redo { dry_run }
             history::Snapshot { message }
-            history::ListForgotten { name, since, limit }
+            history::ListForgotten { name, since, limit = $crate::history::DEFAULT_HISTORY_ITEMS }
+            history::ReplaceFile { path, version, content }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
             history::RestoreVersion { name, version, at, dry_run }
             history::Expunge { text, name, dry_run }
@@ -200,6 +201,7 @@ macro_rules! wit_contract {
             history::SnapshotTaken { operation, message }
             history::ForgottenNote { path, title, forgotten, size }
             history::ForgottenList { notes, total }
+            history::ReplacedFile { path, replaced }
             history::SkippedOperation { operation, reason }
             history::UndoReply { operations, files, skipped, operation, message }
             history::HistoryLog { path, bytes }
@@ -208,10 +210,10 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {

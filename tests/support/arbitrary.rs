@@ -13,7 +13,7 @@ use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, Import
 use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
 use saddlebag::history::{
     CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, ReadVersion, Redo,
-    RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
+    ReplaceFile, RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
 };
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
@@ -706,6 +706,9 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             }),
         any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
         text().prop_map(|message| Snapshot { message }.into()),
+        (name(), prop::option::of("[0-9]{1,3}"), prop::option::of(text())).prop_map(|(path, version, content)| {
+            ReplaceFile { path, version, content: content.map(String::into_bytes) }.into()
+        }),
         (prop::option::of(name()), prop::option::weighted(0.2, any::<i64>()), 0_u32..99)
             .prop_map(|(name, since, limit)| ListForgotten { name, since, limit }.into()),
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(

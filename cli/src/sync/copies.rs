@@ -5,12 +5,10 @@ use std::collections::BTreeSet;
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::{MergeSides, common_version, merge};
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
-use saddlebag::store::{
-    AGENTS_FOLDER, Date, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name,
-};
-use saddlebag_host::Project;
+use saddlebag::store::{Date, RelPath};
 
 use super::disk::{Disk, Known, write_review};
+use super::memories::scope_of;
 use super::names::{CopyName, original_of};
 use super::report::{LeftOut, MergedCopy};
 use crate::failure::Failure;
@@ -23,7 +21,7 @@ const ATTEMPTS: usize = 5;
 
 /// Merges the conflict copies of the store, and removes each when the merged text is on disk.
 pub(super) fn merge_copies(
-    disk: &mut Disk,
+    disk: &mut Disk<'_>,
     global: &Global,
     dry_run: bool,
     left_out: &mut Vec<LeftOut>,
@@ -64,15 +62,15 @@ fn original(copy: &RelPath) -> Option<(RelPath, CopyName)> {
 }
 
 /// What copies are merged with.
-struct Copies<'a> {
-    disk: &'a mut Disk,
+struct Copies<'a, 'd> {
+    disk: &'a mut Disk<'d>,
     global: &'a Global,
     dry_run: bool,
     /// Files with the texts that they were merged with.
     seen: Vec<(RelPath, Vec<u8>)>,
 }
 
-impl Copies<'_> {
+impl Copies<'_, '_> {
     /// Merges one copy; `None` if it is not a copy.
     fn merge(
         &mut self,
@@ -135,7 +133,8 @@ fn is_same_note(original: &RelPath, ours: &Known, theirs: &Known) -> bool {
 /// Returns the versions that the history has of a file, the oldest first. Without a history there are none.
 fn versions(path: &RelPath, global: &Global, output: &mut Output) -> Vec<Vec<u8>> {
     let read = |output: &mut Output| -> Result<Vec<Vec<u8>>, Failure> {
-        let mut store = scope_of(path, global)?;
+        let (global, project) = scope_of(path, global);
+        let mut store = Store::for_project(project, &global)?;
         let name = path.to_string();
         let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
         let list = store.call(list, output)?;
@@ -147,23 +146,4 @@ fn versions(path: &RelPath, global: &Global, output: &mut Output) -> Vec<Vec<u8>
         Ok(versions)
     };
     read(output).unwrap_or_default()
-}
-
-/// Opens the store for the scope that a file is in.
-fn scope_of(path: &RelPath, global: &Global) -> Result<Store, Failure> {
-    let segments: Vec<&str> = path.segments().collect();
-    let mut global = Global { absolute: false, notebook: false, user: false, ..global.clone() };
-    let project = match segments[..] {
-        [PROJECTS_FOLDER, slug, _, ..] => Project::Slug(slug.to_string()),
-        [AGENTS_FOLDER, agent, ENTRIES_FOLDER, ..] => {
-            global.agent = text_of_name(agent);
-            Project::Notebook
-        }
-        [WORKSPACES_FOLDER, workspace, ENTRIES_FOLDER, ..] => {
-            global.workspace = Some(text_of_name(workspace));
-            Project::Notebook
-        }
-        _ => Project::Notebook,
-    };
-    Store::for_project(project, &global)
 }

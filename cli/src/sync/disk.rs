@@ -1,4 +1,5 @@
-//! [`Disk`]: the files of the store, changed only if they still are what was read.
+//! [`Disk`]: the files of the store, changed only if they still are what was read. What belongs to a memory is changed through it, so
+//! that the history has the change.
 
 use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
@@ -7,7 +8,10 @@ use saddlebag::protocol::{
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, LocalDir};
 
+use super::memories::Memories;
 use crate::failure::{Failure, set_changes};
+use crate::global::Global;
+use crate::store;
 
 /// Number of entries that one listing returns.
 const LISTED: u32 = 1_000;
@@ -19,11 +23,21 @@ pub(super) struct Known {
 }
 
 /// The files of the store.
-pub(crate) struct Disk(LocalDir);
+pub(crate) struct Disk<'a> {
+    folder: LocalDir,
+    /// Memories that the files belong to; `None`: the history does not get the changes.
+    memories: Option<Memories<'a>>,
+}
 
-impl Disk {
-    pub(crate) fn new(disk: LocalDir) -> Self {
-        Self(disk)
+impl<'a> Disk<'a> {
+    /// Opens the store. The history gets the changes, with this reason.
+    pub(crate) fn open(global: &'a Global, reason: &'static str) -> Result<Self, Failure> {
+        Ok(Self { folder: store::disk(global)?, memories: Some(Memories::new(global, reason)) })
+    }
+
+    /// Changes the files of a store, without a history.
+    pub(crate) fn without_history(folder: LocalDir) -> Self {
+        Self { folder, memories: None }
     }
 
     /// Reads a file; `None` if it does not exist.
@@ -45,6 +59,11 @@ impl Disk {
         known: Option<&Known>,
         content: Option<Vec<u8>>,
     ) -> Result<bool, Failure> {
+        let version = known.map(|known| &known.version);
+        let recorded = self.memories.as_mut().map(|memories| memories.change(path, version, content.as_deref()));
+        if let Some(is_done) = recorded.transpose()?.flatten() {
+            return Ok(is_done);
+        }
         let precondition = known.map_or(Precondition::Absent, |known| Precondition::Matches(known.version.clone()));
         let op = match content {
             Some(content) => FsOp::write(path.clone(), content, precondition),
@@ -93,12 +112,12 @@ impl Disk {
             FsOp::Read { path, .. } | FsOp::Write { path, .. } | FsOp::Remove { path, .. } => Some(path),
             _ => None,
         };
-        self.0.perform(op).map_err(|error| Error::storage(path, &error).into())
+        self.folder.perform(op).map_err(|error| Error::storage(path, &error).into())
     }
 }
 
 /// Writes a review, unless it is there already.
-pub(crate) fn write_review(disk: &mut Disk, path: &str, text: &str) -> Result<(), Failure> {
+pub(crate) fn write_review(disk: &mut Disk<'_>, path: &str, text: &str) -> Result<(), Failure> {
     let path = RelPath::new(path)
         .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a review: {error}"), ""))?;
     if disk.read(&path)?.is_none() {

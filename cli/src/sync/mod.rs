@@ -2,11 +2,12 @@
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes.
 //! [`rejections`] shares the values that were rejected. All write through [`disk`], which changes a file only if nobody else has
-//! changed it since it was read. [`report`] is what is printed.
+//! changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
 
 mod args;
 mod copies;
 mod disk;
+mod memories;
 mod names;
 mod rejections;
 mod remote;
@@ -23,7 +24,7 @@ use crate::git::repository::Repository;
 use crate::global::Global;
 use crate::output::Output;
 use crate::setup::sharing;
-use crate::store::{self, Root};
+use crate::store::Root;
 use crate::subcommand::Subcommand;
 
 impl Subcommand for SyncArgs {
@@ -34,7 +35,7 @@ impl Subcommand for SyncArgs {
         set_changes(true, false);
         let root = Root::from_options(global)?;
         let root = root.folder()?;
-        let mut disk = Disk::new(store::disk(global)?);
+        let mut disk = Disk::open(global, "sync")?;
         let mut repository = match sharing::is_in_git(root) {
             true => Some(Repository::open(root, root)?),
             false => None,

@@ -16,8 +16,8 @@ use crate::setup::sharing;
 const ATTEMPTS: usize = 5;
 
 /// Makes the store's own log and the shared one know the same rejections, as far as they may leave the machine.
-pub(super) fn exchange(disk: &mut Disk, shared: &BTreeSet<String>) -> Result<(), Failure> {
-    let text = |disk: &mut Disk, path: &RelPath| -> Result<String, Failure> {
+pub(super) fn exchange(disk: &mut Disk<'_>, shared: &BTreeSet<String>) -> Result<(), Failure> {
+    let text = |disk: &mut Disk<'_>, path: &RelPath| -> Result<String, Failure> {
         Ok(disk.read(path)?.map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default())
     };
     let valid = |path: Result<RelPath, PathError>| {
@@ -31,7 +31,7 @@ pub(super) fn exchange(disk: &mut Disk, shared: &BTreeSet<String>) -> Result<(),
 }
 
 /// Adds the lines of a log to another one.
-fn unite(disk: &mut Disk, into: &RelPath, from: &str, is_wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
+fn unite(disk: &mut Disk<'_>, into: &RelPath, from: &str, is_wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
     for _ in 0..ATTEMPTS {
         let known = disk.read(into)?;
         let before = known.as_ref().map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default();

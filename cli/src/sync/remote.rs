@@ -9,11 +9,12 @@ use saddlebag::files::{MAX_MERGED_BYTES, MergeSides, MergedFile, merge};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{NOTE_SUFFIX, RelPath, SCOPE_FOLDERS};
 use saddlebag::trust::{SecretPolicy, secrets_in, unite_rejections};
+use sha2::{Digest, Sha256};
 
 use super::args::SyncArgs;
 use super::disk::{Disk, write_review};
 use super::names::original_of;
-use super::report::{ChangeKind, FileChange, LeftOut, Synced};
+use super::report::{BothKept, ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
 use crate::git::{Ended, said};
@@ -74,9 +75,9 @@ impl Branch {
 }
 
 /// A synchronisation with git.
-pub(super) struct Sync<'a> {
+pub(super) struct Sync<'a, 'd> {
     pub(super) repository: &'a mut Repository,
-    pub(super) disk: &'a mut Disk,
+    pub(super) disk: &'a mut Disk<'d>,
     pub(super) args: &'a SyncArgs,
     pub(super) global: &'a Global,
     /// Scopes that leave this machine.
@@ -84,7 +85,7 @@ pub(super) struct Sync<'a> {
 }
 
 /// Commits, fetches, merges and pushes.
-pub(super) fn synchronise(sync: &mut Sync<'_>, synced: &mut Synced) -> Result<(), Failure> {
+pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<(), Failure> {
     let _lock = lock(&sync.repository.state)?;
     let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
@@ -158,7 +159,7 @@ fn lock(state: &Path) -> Result<File, Failure> {
 
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
-fn local_commit(sync: &Sync<'_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
+fn local_commit(sync: &Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
     let repository = &*sync.repository;
     let (mut changes, mut files, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     let paths: Vec<String> = repository.changed()?;
@@ -217,7 +218,7 @@ fn local_commit(sync: &Sync<'_>, synced: &mut Synced) -> Result<Option<String>, 
 /// # Errors
 ///
 /// The reason why it is left out.
-fn content(sync: &Sync<'_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, String> {
+fn content(sync: &Sync<'_, '_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, String> {
     if path.contains(char::REPLACEMENT_CHARACTER) {
         return Err("its name is not UTF-8".into());
     }
@@ -320,7 +321,7 @@ fn reason(ended: &Ended) -> String {
 }
 
 /// Returns the commit that has the changes of both.
-fn merged(sync: &Sync<'_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
+fn merged(sync: &Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
     let repository = &*sync.repository;
     let Some(there) = there else { return Ok(local.into()) };
     if repository.is_ancestor(there, local)? {
@@ -420,11 +421,10 @@ fn merge_blobs(
     let mut contents = repository.contents(&known)?.into_iter();
     let [ancestor, ours, theirs] = blobs.map(|blob| blob.as_ref().and_then(|_| contents.next()));
     let sides = MergeSides { ancestor, ours, theirs };
-    let by_hand = |reason: &str| {
-        let message = format!("`{}` cannot be merged: {reason}", single_line(path));
-        Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`")
+    let Some(shown) = repository.shown(path) else {
+        let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
+        return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
     };
-    let Some(shown) = repository.shown(path) else { return Err(by_hand("it is outside of the store")) };
     let both = sides.ours.is_some() && sides.theirs.is_some();
     let merged = match shown.as_str() {
         ".gitignore" if both => MergedFile { content: Some(sharing::merge_ignored(&sides)), ..MergedFile::default() },
@@ -434,10 +434,11 @@ fn merge_blobs(
             let united = unite_rejections(&text(&sides.ours), &text(&sides.theirs), |_| true);
             MergedFile { content: Some(united.into_bytes()), ..MergedFile::default() }
         }
-        shown if both && !shown.ends_with(NOTE_SUFFIX) => {
-            return Err(by_hand("both sides changed it, and it is not Markdown"));
-        }
-        shown => merge(shown, &sides).map_err(|error| by_hand(&Failure::from(error).message))?,
+        shown if both && !shown.ends_with(NOTE_SUFFIX) => return keep_both(repository, path, sides, files, synced),
+        shown => match merge(shown, &sides) {
+            Ok(merged) => merged,
+            Err(_) => return keep_both(repository, path, sides, files, synced),
+        },
     };
     if let Some(review) = merged.review {
         if let Some(path) = repository.path(&review.path) {
@@ -449,6 +450,44 @@ fn merge_blobs(
         }
     }
     merged.content.map(|content| repository.store(&content)).transpose()
+}
+
+/// Keeps both versions of a file that cannot be merged: one under its path, the other beside it. Both sides choose the same one. A
+/// file that one side deleted keeps the version of the other.
+fn keep_both(
+    repository: &Repository,
+    path: &str,
+    sides: MergeSides,
+    files: &mut Vec<FileVersion>,
+    synced: &mut Synced,
+) -> Result<Option<String>, Failure> {
+    let (Some(ours), Some(theirs)) = (&sides.ours, &sides.theirs) else {
+        return sides.ours.or(sides.theirs).map(|content| repository.store(&content)).transpose();
+    };
+    let (kept, other) = if ours > theirs { (ours, theirs) } else { (theirs, ours) };
+    let beside = beside(path, other);
+    files.push(FileVersion {
+        mode: repository.mode(&beside),
+        path: beside.clone(),
+        blob: Some(repository.store(other)?),
+    });
+    let shown = |path: &str| repository.shown(path).unwrap_or_else(|| path.to_string());
+    let both = BothKept { path: shown(path), other: shown(&beside) };
+    if !synced.both_kept.contains(&both) {
+        synced.both_kept.push(both);
+    }
+    repository.store(kept).map(Some)
+}
+
+/// Returns a path beside a file for a version of it, such as `a/plan (1f8ac10f).pdf`.
+fn beside(path: &str, version: &[u8]) -> String {
+    let digest: String = Sha256::digest(version).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (stem, suffix) = match name.rfind('.').filter(|place| *place > 0) {
+        Some(place) => path.split_at(path.len() - name.len() + place),
+        None => (path, ""),
+    };
+    format!("{stem} ({digest}){suffix}")
 }
 
 /// Where changes go.
@@ -556,7 +595,7 @@ fn check_secrets(repository: &Repository, commit: &str, there: Option<&str>, glo
 /// Writes the merged files. A file that somebody has changed meanwhile is merged with that change, and is committed by the next run.
 fn receive(
     repository: &Repository,
-    disk: &mut Disk,
+    disk: &mut Disk<'_>,
     changes: &[Difference],
     synced: &mut Synced,
 ) -> Result<(), Failure> {
@@ -577,7 +616,7 @@ fn receive(
 }
 
 fn receive_one(
-    disk: &mut Disk,
+    disk: &mut Disk<'_>,
     path: &RelPath,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,

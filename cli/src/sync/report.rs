@@ -24,6 +24,8 @@ pub(crate) struct Synced {
     pub(super) sent: Vec<FileChange>,
     /// Files with parts that both sides changed. They wait in the inbox.
     pub(super) reviews: Vec<String>,
+    /// Files that both sides changed and that cannot be merged.
+    pub(super) both_kept: Vec<BothKept>,
     /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
     pub(super) remote: Option<String>,
     /// Reason why the remote repository was not reached.
@@ -68,6 +70,15 @@ pub(super) enum ChangeKind {
     Changed,
     /// It is gone.
     Deleted,
+}
+
+/// A file of which both versions are kept.
+#[derive(PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct BothKept {
+    /// Path of the file.
+    pub(super) path: String,
+    /// Path of the other version.
+    pub(super) other: String,
 }
 
 /// A file that was left out.
@@ -132,6 +143,10 @@ impl Synced {
         output.flush()?;
         for path in &self.reviews {
             output.note(&format!("both sides changed the same part: see {}, or `review`", single_line(path)));
+        }
+        for BothKept { path, other } in &self.both_kept {
+            let (path, other) = (single_line(path), single_line(other));
+            output.note(&format!("both sides changed {path}, which cannot be merged: the other version is {other}"));
         }
         for LeftOut { path, reason } in &self.left_out {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));

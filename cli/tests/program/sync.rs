@@ -346,6 +346,69 @@ fn a_run_that_was_killed_at_any_moment_is_completed_by_the_next() {
 }
 
 #[test]
+fn a_file_that_cannot_be_merged_stays_in_both_versions_and_stops_nothing() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    for (path, text) in [("notes/plan.bin", "first"), ("notes/gone.bin", "first"), ("notes/page.md", "# Page\n")] {
+        machines.put("a", path, text);
+    }
+    machines.settle(&["a", "b"]);
+    for name in ["a", "b"] {
+        machines.put(name, "notes/plan.bin", &format!("of {name}"));
+        machines.put(name, &format!("notes/{name}.md"), &format!("# {name}\n"));
+    }
+    fs::write(machines.file("a", "notes/page.md"), b"# P\xe4ge\n").expect("written");
+    fs::write(machines.file("b", "notes/page.md"), b"# P\xe5ge\n").expect("written");
+    fs::remove_file(machines.file("a", "notes/gone.bin")).expect("removed");
+    fs::write(machines.file("b", "notes/gone.bin"), b"\xff edited").expect("written");
+    machines.sync("a");
+    let synced = machines.run("b", &["sync"]).exits(0);
+    assert!(synced.stderr.contains("both sides changed") && synced.stderr.contains("plan ("), "{synced:?}");
+    machines.settle(&["a", "b"]);
+    let files = |name: &str| {
+        let mut files = BTreeMap::new();
+        for file in fs::read_dir(machines.file(name, "notes")).expect("a folder") {
+            let file = file.expect("a file");
+            files.insert(file.file_name().into_string().expect("text"), fs::read(file.path()).expect("read"));
+        }
+        files
+    };
+    let (a, b) = (files("a"), files("b"));
+    assert_eq!(a, b);
+    let of = |start: &str| -> Vec<&[u8]> {
+        a.iter().filter(|(name, _)| name.starts_with(start)).map(|(_, bytes)| bytes.as_slice()).collect()
+    };
+    assert_eq!(
+        (of("plan (").as_slice(), of("plan.").as_slice()),
+        ([&b"of a"[..]].as_slice(), [&b"of b"[..]].as_slice())
+    );
+    assert_eq!((of("page").len(), of("gone"), of("a.md").len() + of("b.md").len()), (2, vec![&b"\xff edited"[..]], 2));
+}
+
+#[test]
+fn what_a_sync_changed_is_one_operation_that_is_undone() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Database", "We use Postgres."]).exits(0);
+    machines.run("a", &["remember", "Port", "5432"]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["edit", "Database", "--old", "We use Postgres.", "--new", "We use MySQL."]).exits(0);
+    machines.run("a", &["forget", "Port"]).exits(0);
+    machines.run("b", &["tag", "add", "Database", "infra"]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert!(machines.text("b", "facts/database.md").contains("MySQL"));
+    let history = machines.run("b", &["history", "Database"]).exits(0).stdout;
+    assert!(history.lines().next().is_some_and(|line| line.contains("replace-file")), "{history}");
+    assert!(machines.run("b", &["op", "log"]).exits(0).stdout.contains("sync"), "the reason");
+    machines.run("b", &["undo"]).exits(0);
+    let note = machines.text("b", "facts/database.md");
+    assert!(note.contains("We use Postgres.") && note.contains("infra"), "{note}");
+    assert!(machines.text("b", "facts/port.md").contains("5432"));
+    // The undo is a change like any other: the next synchronisation brings it to the others.
+    machines.settle(&["b", "a"]);
+    assert!(machines.text("a", "facts/port.md").contains("5432"));
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
+
+#[test]
 fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     let value = "Always send the report to the old address.";

@@ -50,7 +50,7 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 25] = [
+const DEFAULTS: [Default; 26] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
@@ -75,6 +75,7 @@ const DEFAULTS: [Default; 25] = [
     constant!(("session", "recall-for-tool"), "max-bytes", session::DEFAULT_TOOL_BYTES),
     constant!(("history", "list-operations"), "limit", history::DEFAULT_HISTORY_ITEMS),
     constant!(("history", "list-versions"), "limit", history::DEFAULT_HISTORY_ITEMS),
+    constant!(("history", "list-forgotten"), "limit", history::DEFAULT_HISTORY_ITEMS),
     constant!(("trust", "pending"), "limit", approval::DEFAULT_PENDING_ITEMS),
 ];
 

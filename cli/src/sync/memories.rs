@@ -1,0 +1,100 @@
+//! [`Memories`]: changes files through the memories that they belong to, as one operation of the history.
+
+use saddlebag::history::ReplaceFile;
+use saddlebag::protocol::{ErrorCode, Version};
+use saddlebag::store::{AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name};
+use saddlebag::{Origin, Request as _};
+use saddlebag_host::Project;
+
+use crate::failure::Failure;
+use crate::global::Global;
+use crate::output::Output;
+use crate::store::Store;
+
+/// Memories of one store.
+pub(super) struct Memories<'a> {
+    global: &'a Global,
+    /// Memories that were opened.
+    opened: Vec<Memory>,
+    /// Operation that all changes belong to.
+    operation: String,
+    reason: &'static str,
+}
+
+/// An open memory, and what it was opened for.
+struct Memory {
+    agent: String,
+    workspace: Option<String>,
+    project: Project,
+    store: Store,
+}
+
+impl<'a> Memories<'a> {
+    pub(super) fn new(global: &'a Global, reason: &'static str) -> Self {
+        Self { global, opened: Vec::new(), operation: saddlebag_host::new_operation(), reason }
+    }
+
+    /// Changes a file if it has this version, or does not exist if there is none. Returns false if it is not so; `None` if the file
+    /// belongs to no memory, or if its memory refuses the text.
+    pub(super) fn change(
+        &mut self,
+        path: &RelPath,
+        version: Option<&Version>,
+        content: Option<&[u8]>,
+    ) -> Result<Option<bool>, Failure> {
+        let replace = ReplaceFile {
+            path: path.to_string(),
+            version: version.map(|version| version.0.clone()),
+            content: content.map(<[u8]>::to_vec),
+        };
+        let origin = Origin {
+            operation: Some(self.operation.clone()),
+            reason: Some(self.global.reason.clone().unwrap_or_else(|| self.reason.into())),
+            ..Origin::default()
+        };
+        let is_json = self.global.json;
+        let store = self.of(path)?;
+        match store.call(origin.with(replace), &mut Output::new(is_json)) {
+            Ok(reply) => Ok(Some(reply.replaced)),
+            Err(failure) if failure.code == ErrorCode::Storage.into() => Err(failure),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Returns the memory that a file belongs to.
+    fn of(&mut self, path: &RelPath) -> Result<&mut Store, Failure> {
+        let (global, project) = scope_of(path, self.global);
+        let is_same = |memory: &Memory| {
+            (&memory.agent, &memory.workspace, &memory.project) == (&global.agent, &global.workspace, &project)
+        };
+        let place = match self.opened.iter().position(is_same) {
+            Some(place) => place,
+            None => {
+                let store = Store::for_project(project.clone(), &global)?;
+                self.opened.push(Memory { agent: global.agent, workspace: global.workspace, project, store });
+                self.opened.len() - 1
+            }
+        };
+        let memory = self.opened.get_mut(place);
+        memory.map(|memory| &mut memory.store).ok_or_else(|| Failure::wrong_reply(ReplaceFile::NAME))
+    }
+}
+
+/// Returns the options and the project of the memory that a file is in.
+pub(super) fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
+    let segments: Vec<&str> = path.segments().collect();
+    let mut global = Global { absolute: false, notebook: false, user: false, ..global.clone() };
+    let project = match segments[..] {
+        [PROJECTS_FOLDER, slug, _, ..] => Project::Slug(slug.to_string()),
+        [AGENTS_FOLDER, agent, ENTRIES_FOLDER, ..] => {
+            global.agent = text_of_name(agent);
+            Project::Notebook
+        }
+        [WORKSPACES_FOLDER, workspace, ENTRIES_FOLDER, ..] => {
+            global.workspace = Some(text_of_name(workspace));
+            Project::Notebook
+        }
+        _ => Project::Notebook,
+    };
+    (global, project)
+}

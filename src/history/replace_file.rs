@@ -1,0 +1,66 @@
+//! `replace-file`: gives a file the content that a program outside computed, such as a merge of two machines.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::types::{HistoryCall, check_is_kept};
+use crate::files::is_listed;
+use crate::protocol::{Error, ErrorCode, Version};
+use crate::request::{Effect, Request, Run};
+use crate::search::is_markdown;
+use crate::store::RelPath;
+
+/// Gives a Markdown file of the scope another content, or removes it, as a change of the history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplaceFile {
+    /// Path relative to the root.
+    pub path: String,
+    /// Version that the file must have, as the store says it; `None`: it must not exist.
+    pub version: Option<String>,
+    /// Bytes of the file; `None`: it is removed.
+    pub content: Option<Vec<u8>>,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplacedFile {
+    /// Path of the file.
+    pub path: String,
+    /// False if the file did not have the version. Nothing was changed then.
+    pub replaced: bool,
+}
+
+impl Request for ReplaceFile {
+    type Reply = ReplacedFile;
+    const NAME: &'static str = "replace-file";
+    const EFFECT: Effect = Effect::Removes;
+
+    fn samples(name: &str) -> Vec<Self> {
+        let path = format!("projects/proj/notes/new-{name}.md");
+        let new = Self { path: path.clone(), version: None, content: Some(b"# New\n".to_vec()) };
+        alloc::vec![new, Self { path, version: Some("1".into()), content: None }]
+    }
+}
+
+impl Run<HistoryCall<'_>> for ReplaceFile {
+    async fn run(self, with: &HistoryCall<'_>) -> Result<ReplacedFile, Error> {
+        let HistoryCall { call, entries, .. } = *with;
+        check_is_kept(call)?;
+        call.scope.trust.check_person("replace a file")?;
+        let path = RelPath::new(call.scope.without_prefix(&self.path));
+        let path = path.ok().filter(|path| is_markdown(path) && is_listed(call, entries, path));
+        let Some(path) = path else {
+            let message = format!("`{}` is not a Markdown file of this memory", self.path.escape_debug());
+            return Err(Error::new(ErrorCode::NotFound, message, "list the files to see the valid paths"));
+        };
+        let file = call.load(&path).await?;
+        let mut reply = ReplacedFile { path: call.scope.display_path(&path), replaced: false };
+        if file.has_version(self.version.map(Version).as_ref()) {
+            let change = call.screen.revert(&file, self.content)?;
+            reply.replaced = call.apply(&change).await?;
+        }
+        Ok(reply)
+    }
+}
