@@ -15,10 +15,12 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use saddlebag::protocol::{AppendOutcome, FsError, Precondition, RemoveOutcome, RenameOutcome, WriteOutcome};
+use saddlebag::protocol::{
+    AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
+};
 use saddlebag_host::Executor;
 use saddlebag_remote::{AttachError, attach_objects, in_memory};
-use support::Ask;
+use support::{Ask, path};
 
 /// What happens to one request, and to those after it.
 #[derive(Clone, Copy, Debug)]
@@ -295,6 +297,40 @@ fn a_bucket_with_something_else_in_it_is_refused() {
     assert_eq!(refused("memory"), AttachError::Newer { found: 99, known: 1 });
     put("memory/saddlebag.json", "something");
     assert!(matches!(refused("memory"), AttachError::Occupied(_)));
+}
+
+#[test]
+fn a_part_of_a_file_is_what_the_whole_file_has_there() {
+    let server = in_memory();
+    let mut store = attach_objects(server.clone(), "memory").unwrap().store;
+    let text = "0123456789".repeat(10);
+    store.write("ours.md", &text, Precondition::Absent).unwrap();
+    store.write("gone.md", &text, Precondition::Absent).unwrap();
+    store.remove("gone.md").unwrap();
+    for (key, text) in [("memory/files/foreign.md", text.as_str()), ("memory/files/empty.md", "")] {
+        let key = Path::from(key);
+        futures::executor::block_on(server.put(&key, PutPayload::from(text.to_string()))).unwrap();
+    }
+    let mut read = |at: &str, offset, max_bytes| {
+        let op = FsOp::Read { path: path(at), offset, max_bytes };
+        let FsOutcome::Read(outcome) = store.perform(&op).unwrap() else { panic!("of a read") };
+        outcome
+    };
+    for (offset, max_bytes) in
+        [(0, 0), (0, 5), (95, 5), (95, 9), (100, 0), (100, 9), (101, 9), (900, 9), (99, u32::MAX)]
+    {
+        for at in ["ours.md", "foreign.md"] {
+            let ReadOutcome::Content(found) = read(at, offset, max_bytes) else { panic!("{at} is there") };
+            let ReadOutcome::Content(whole) = read(at, 0, u32::MAX) else { panic!("{at} is there") };
+            let part = text.bytes().skip(usize::try_from(offset).unwrap()).take(max_bytes as usize);
+            assert_eq!((found.bytes, found.size), (part.collect::<Vec<u8>>(), 100), "{at} {offset} {max_bytes}");
+            assert_eq!(found.version, whole.version);
+        }
+        assert_eq!(read("gone.md", offset, max_bytes), ReadOutcome::Absent);
+        assert_eq!(read("none.md", offset, max_bytes), ReadOutcome::Absent);
+        let ReadOutcome::Content(found) = read("empty.md", offset, max_bytes) else { panic!("it is there") };
+        assert_eq!((found.bytes, found.size), (Vec::new(), 0), "{offset} {max_bytes}");
+    }
 }
 
 /// A server that takes conditions and ignores them.

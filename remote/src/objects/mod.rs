@@ -18,28 +18,68 @@ use std::collections::BTreeSet;
 
 use futures::TryStreamExt;
 use object_store::path::Path;
+use object_store::{GetOptions, GetRange};
 use saddlebag::protocol::{
-    AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
+    AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome,
     RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
-use saddlebag_host::executor::left_out;
+use saddlebag_host::executor::{bytes_wanted, left_out};
 
 use crate::deadline::Deadline;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 pub(crate) use attach::{attach, attach_to, maintain, probe};
-use object::{Object, TOMBSTONE_BYTES, file_size, version};
+use object::{LAST_LINE_BYTES, Note, Object, TOMBSTONE_BYTES, file_size, is_removed, version};
 use put::Put;
 use types::{FILES, MAX_FILE_BYTES, Objects, busy, version_of};
 
+/// Size in bytes up to which a part of a file is read alone. A larger one is likely to be the whole file.
+const MAX_PART_BYTES: u32 = 512 * 1024;
+
 impl Objects {
     async fn read(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadOutcome, FsError> {
+        // With a cache, the whole object is copied, and its parts are read from the copy.
+        if self.cache.is_none()
+            && (offset > 0 || max_bytes <= MAX_PART_BYTES)
+            && let Some(outcome) = self.read_part(path, offset, max_bytes).await?
+        {
+            return Ok(outcome);
+        }
         let object = self.settled(path).await?;
         let Some((version, file)) = object.as_ref().and_then(|object| Some((object.version()?, object.file.as_ref()?)))
         else {
             return Ok(ReadOutcome::Absent);
         };
         part(file, version, offset, max_bytes, MAX_FILE_BYTES)
+    }
+
+    /// Reads a part of a file without the rest; `None` if the whole object has to be read.
+    async fn read_part(&self, path: &RelPath, offset: u64, max_bytes: u32) -> Result<Option<ReadOutcome>, FsError> {
+        let key = self.file(path)?;
+        let found = self.once(async || {
+            let end = offset.saturating_add(max_bytes.into());
+            let range = (max_bytes > 0).then_some(GetRange::Bounded(offset..end));
+            let options = GetOptions { head: max_bytes == 0, range, ..GetOptions::default() };
+            let found = self.store.get_opts(&key, options).await?;
+            let (meta, attributes) = (found.meta.clone(), found.attributes.clone());
+            let bytes = if max_bytes == 0 { Vec::new() } else { found.bytes().await?.into() };
+            Ok((meta, attributes, bytes))
+        });
+        // It may begin after the end. Reading the whole object tells, and tries again what failed for another reason.
+        let Some(found) = found.await else { return Ok(None) };
+        let Some((meta, attributes, mut bytes)) = found else { return Ok(Some(ReadOutcome::Absent)) };
+        let (note, Some(etag)) = (Note::decode(&attributes)?, meta.e_tag) else { return Ok(None) };
+        if note.moved.is_some() {
+            return Ok(None);
+        }
+        if is_removed(&attributes) {
+            return Ok(Some(ReadOutcome::Absent));
+        }
+        let size = if note.operation.is_empty() { meta.size } else { meta.size.saturating_sub(LAST_LINE_BYTES) };
+        let wanted = bytes_wanted(size, offset, max_bytes, MAX_FILE_BYTES)?;
+        bytes.truncate(wanted as usize);
+        let is_whole = bytes.len() as u64 == wanted;
+        Ok(is_whole.then(|| ReadOutcome::Content(FileContent { bytes, version: version(&etag), size })))
     }
 
     async fn write(

@@ -79,20 +79,13 @@ impl Object {
     ///
     /// The metadata are not those of a store.
     pub(super) fn decode(etag: String, mut bytes: Vec<u8>, attributes: &Attributes) -> Result<Self, FsError> {
-        let get = |name: &'static str| attributes.get(&Attribute::Metadata(Cow::Borrowed(name))).map(AsRef::as_ref);
-        let path = |name: &'static str| get(name).map(|text: &str| decoded_path(name, text)).transpose();
-        let moved = match (path(MOVED_FROM)?, get(MOVED_VERSION)) {
-            (Some(from), Some(etag)) => Some(Moved { from, etag: decoded(etag) }),
-            _ => None,
-        };
-        let operation = get(OPERATION).unwrap_or_default().to_string();
-        let note = Note { operation, keep_as: path(KEEP_AS)?, moved, moved_to: path(MOVED_TO)? };
-        if get(REMOVED).is_some() {
+        let note = Note::decode(attributes)?;
+        if is_removed(attributes) {
             let digits = String::from_utf8_lossy(&bytes).trim_start_matches(GONE).to_string();
             return Ok(Self { etag, file: None, digits, note });
         }
         let mut digits = String::new();
-        if get(OPERATION).is_some() {
+        if metadata(attributes, OPERATION).is_some() {
             let length = bytes.len().saturating_sub(LAST_LINE_BYTES as usize);
             let line = String::from_utf8_lossy(&bytes[length..]);
             let found = line.strip_prefix(BEFORE).and_then(|line| line.strip_suffix(AFTER));
@@ -101,6 +94,33 @@ impl Object {
         }
         Ok(Self { etag, file: Some(bytes), digits, note })
     }
+}
+
+impl Note {
+    /// Reads the metadata of an object.
+    ///
+    /// # Errors
+    ///
+    /// They are not those of a store.
+    pub(super) fn decode(attributes: &Attributes) -> Result<Self, FsError> {
+        let get = |name| metadata(attributes, name);
+        let path = |name: &'static str| get(name).map(|text| decoded_path(name, text)).transpose();
+        let moved = match (path(MOVED_FROM)?, get(MOVED_VERSION)) {
+            (Some(from), Some(etag)) => Some(Moved { from, etag: decoded(etag) }),
+            _ => None,
+        };
+        let operation = get(OPERATION).unwrap_or_default().to_string();
+        Ok(Self { operation, keep_as: path(KEEP_AS)?, moved, moved_to: path(MOVED_TO)? })
+    }
+}
+
+fn metadata<'a>(attributes: &'a Attributes, name: &'static str) -> Option<&'a str> {
+    attributes.get(&Attribute::Metadata(Cow::Borrowed(name))).map(AsRef::as_ref)
+}
+
+/// Returns true if the metadata are those of a tombstone.
+pub(super) fn is_removed(attributes: &Attributes) -> bool {
+    metadata(attributes, REMOVED).is_some()
 }
 
 /// Returns the version of an ETag.

@@ -85,6 +85,18 @@ impl Objects {
         if self.bare_etags { unquoted(etag) } else { etag }
     }
 
+    /// Runs a request that changes nothing once: `None` if it failed, `Some(None)` if nothing was found.
+    pub(super) async fn once<T, F>(&self, request: impl Fn() -> F) -> Option<Option<T>>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        match within(Deadline::new().request(), request()).await {
+            Ok(found) => Some(Some(found)),
+            Err(Answer::Error(Error::NotFound { .. })) => Some(None),
+            Err(_) => None,
+        }
+    }
+
     /// Runs a request that changes nothing until it has an answer; `None`: not found.
     pub(super) async fn reading<T, F>(&self, request: impl Fn() -> F) -> Result<Option<T>, FsError>
     where
