@@ -380,8 +380,15 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     for (title, text) in [("Two words", "one"), ("Renamed", "two"), ("Stays", "three")] {
         drive.run(remember(title, text)).unwrap();
     }
+    drive.run(TagNote { note: "Renamed".into(), add: vec!["a".into()], remove: Vec::new() }).unwrap();
+    drive.run(replace(Target::Page("facts/renamed".into()), "two", "2")).unwrap();
     drive.run(Rename { note: "Renamed".into(), title: "Other".into() }).unwrap();
     assert_eq!(listed(&mut drive, None), [], "a renamed note is not forgotten");
+    drive.run(remember("Undone", "text")).unwrap();
+    drive.run(replace(Target::Page("facts/undone".into()), "text", "texts")).unwrap();
+    undo(&mut drive).unwrap();
+    undo(&mut drive).unwrap();
+    assert_eq!(listed(&mut drive, None), [], "nor is one whose creation was undone");
     let forget = |note: &str| Forget { note: note.into() };
     drive.run(forget("Two words")).unwrap();
     drive.executor.advance(std::time::Duration::from_secs(60));

@@ -56,6 +56,8 @@ pub(crate) struct RemovedFile {
     pub(crate) bytes: Vec<u8>,
     /// Time of its last change, in nanoseconds since 1970-01-01T00:00:00Z.
     pub(crate) time_ns: i64,
+    /// True if the removal itself keeps the text. That of a rename, and of an undo, does not.
+    pub(crate) is_kept_by_removal: bool,
 }
 
 impl Call {
@@ -99,7 +101,8 @@ impl Call {
         for (path, mut records) in self.kept_records(folder, None, is_wanted).await?.into_entries() {
             if let Some(bytes) = records.newest(self, folder, &path, None).await? {
                 let time_ns = records.steps.last().map_or(0, |step| step.time_ns);
-                removed.push(RemovedFile { path, bytes, time_ns });
+                let is_kept_by_removal = records.newest_step(State::Absent).is_some_and(|step| step.keeps_before);
+                removed.push(RemovedFile { path, bytes, time_ns, is_kept_by_removal });
             }
         }
         Ok(removed)
@@ -194,16 +197,26 @@ impl Records {
         }
     }
 
+    /// Returns the change that gave the file its state of now; `None` if no record has it.
+    fn newest_step(&self, now: State) -> Option<&RecordedStep> {
+        let step = self.versions(now).first()?.step?;
+        self.steps.get(step)
+    }
+
+    fn versions(&self, now: State) -> Vec<saddlebag_history::Version> {
+        let steps = self.steps.iter();
+        let steps: Vec<Step<'_>> = steps
+            .map(|RecordedStep { operation, before, after, .. }| Step { operation, before: *before, after: *after })
+            .collect();
+        versions(&steps, now)
+    }
+
     /// Returns the content before the newest change that happened and that keeps it in the history. A change whose text before is
     /// the text of now does not count: it was not made, or others took it back.
     fn newest_digest(&mut self, path: &RelPath, now: State) -> Option<Digest> {
         // Logs of several machines are sorted by time.
         self.steps.sort_by_key(|step| step.time_ns);
-        let steps = self.steps.iter();
-        let steps: Vec<Step<'_>> = steps
-            .map(|RecordedStep { operation, before, after, .. }| Step { operation, before: *before, after: *after })
-            .collect();
-        for version in versions(&steps, now) {
+        for version in self.versions(now) {
             let step = version.step.and_then(|step| self.steps.get(step));
             match step {
                 Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. })

@@ -159,6 +159,9 @@ async fn forgotten(with: &HistoryCall<'_>) -> Result<Vec<Forgotten>, Error> {
     let is_wanted = |path: &RelPath| is_note(path) && !with_backup.contains(path);
     for folder in history_folders(with)? {
         for removed in call.removed_and_kept(&folder, is_wanted).await? {
+            if !removed.is_kept_by_removal {
+                continue;
+            }
             let time_ns = u64::try_from(removed.time_ns).unwrap_or(0);
             found.extend(Forgotten::new(removed.path, &removed.bytes, time_ns));
         }

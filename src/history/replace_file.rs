@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::types::{HistoryCall, check_is_kept};
+use crate::changes::{Backups, File};
 use crate::files::is_listed;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::request::{Effect, Request, Run};
@@ -55,12 +56,14 @@ impl Run<HistoryCall<'_>> for ReplaceFile {
             let message = format!("`{}` is not a Markdown file of this memory", self.path.escape_debug());
             return Err(Error::new(ErrorCode::NotFound, message, "list the files to see the valid paths"));
         };
-        let file = call.load(&path).await?;
-        let mut reply = ReplacedFile { path: call.scope.display_path(&path), replaced: false };
-        if file.has_version(self.version.map(Version).as_ref()) {
-            let change = call.screen.revert(&file, self.content)?;
-            reply.replaced = call.apply(&change).await?;
-        }
-        Ok(reply)
+        let version = self.version.map(Version);
+        let change = |file: &File| {
+            if !file.has_version(version.as_ref()) {
+                return Ok((None, false));
+            }
+            Ok((Some(call.screen.revert(file, self.content.clone())?), true))
+        };
+        let (replaced, _) = call.update(&path, Backups::Keep, change).await?;
+        Ok(ReplacedFile { path: call.scope.display_path(&path), replaced })
     }
 }

@@ -1,9 +1,12 @@
 //! [`Memories`]: changes files through the memories that they belong to, as one operation of the history.
 
+use saddlebag::Origin;
 use saddlebag::history::ReplaceFile;
 use saddlebag::protocol::{ErrorCode, Version};
-use saddlebag::store::{AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name};
-use saddlebag::{Origin, Request as _};
+use saddlebag::store::{
+    AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name,
+};
+use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
 
 use crate::failure::Failure;
@@ -16,7 +19,8 @@ pub(super) struct Memories<'a> {
     global: &'a Global,
     /// Memories that were opened.
     opened: Vec<Memory>,
-    /// Operation that all changes belong to.
+    /// Beginning of the name of the operation of each memory. A memory that shares a file with another must not take the change of
+    /// the other for undone.
     operation: String,
     reason: &'static str,
 }
@@ -47,13 +51,10 @@ impl<'a> Memories<'a> {
             version: version.map(|version| version.0.clone()),
             content: content.map(<[u8]>::to_vec),
         };
-        let origin = Origin {
-            operation: Some(self.operation.clone()),
-            reason: Some(self.global.reason.clone().unwrap_or_else(|| self.reason.into())),
-            ..Origin::default()
-        };
         let is_json = self.global.json;
-        let store = self.of(path)?;
+        let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
+        let Some((store, operation)) = self.of(path)? else { return Ok(None) };
+        let origin = Origin { operation: Some(operation), reason: Some(reason), ..Origin::default() };
         match store.call(origin.with(replace), &mut Output::new(is_json)) {
             Ok(reply) => Ok(Some(reply.replaced)),
             Err(failure) if failure.code == ErrorCode::Storage.into() => Err(failure),
@@ -61,8 +62,11 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// Returns the memory that a file belongs to.
-    fn of(&mut self, path: &RelPath) -> Result<&mut Store, Failure> {
+    /// Returns the memory that a file belongs to, and its operation; `None` if it belongs to none.
+    fn of(&mut self, path: &RelPath) -> Result<Option<(&mut Store, String)>, Failure> {
+        if !path.file_name().ends_with(NOTE_SUFFIX) {
+            return Ok(None);
+        }
         let (global, project) = scope_of(path, self.global);
         let is_same = |memory: &Memory| {
             (&memory.agent, &memory.workspace, &memory.project) == (&global.agent, &global.workspace, &project)
@@ -70,20 +74,27 @@ impl<'a> Memories<'a> {
         let place = match self.opened.iter().position(is_same) {
             Some(place) => place,
             None => {
-                let store = Store::for_project(project.clone(), &global)?;
+                let store = match Store::for_project(project.clone(), &global) {
+                    Ok(store) => store,
+                    Err(failure) if failure.code == ErrorCode::Storage.into() => return Err(failure),
+                    // A folder whose name no project or agent can have.
+                    Err(_) => return Ok(None),
+                };
                 self.opened.push(Memory { agent: global.agent, workspace: global.workspace, project, store });
                 self.opened.len() - 1
             }
         };
-        let memory = self.opened.get_mut(place);
-        memory.map(|memory| &mut memory.store).ok_or_else(|| Failure::wrong_reply(ReplaceFile::NAME))
+        let operation = format!("{}-{place}", self.operation);
+        Ok(self.opened.get_mut(place).map(|memory| (&mut memory.store, operation)))
     }
 }
 
 /// Returns the options and the project of the memory that a file is in.
 pub(super) fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
     let segments: Vec<&str> = path.segments().collect();
-    let mut global = Global { absolute: false, notebook: false, user: false, ..global.clone() };
+    // What another machine wrote is taken as it is, or without a record: a changed text would go back to that machine.
+    let secrets = if global.secrets == SecretPolicy::Redact { SecretPolicy::Refuse } else { global.secrets };
+    let mut global = Global { absolute: false, notebook: false, user: false, secrets, ..global.clone() };
     let project = match segments[..] {
         [PROJECTS_FOLDER, slug, _, ..] => Project::Slug(slug.to_string()),
         [AGENTS_FOLDER, agent, ENTRIES_FOLDER, ..] => {

@@ -68,7 +68,7 @@ impl Cache {
         let written = self.folder.join(format!("{name}.new"));
         let write = || {
             let mut file = File::create_new(&written)?;
-            file.write_all(&header(key, etag, attributes, bytes.len()))?;
+            file.write_all(&header(key, etag, attributes, bytes))?;
             file.write_all(bytes)?;
             fs::rename(&written, &path)
         };
@@ -82,8 +82,8 @@ impl Cache {
     }
 }
 
-fn digest(text: &str) -> String {
-    Sha256::digest(text).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+fn digest(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Creates a folder that only its owner can read: what is in it is memory.
@@ -119,7 +119,7 @@ fn shrink(folder: &Path, max_bytes: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-fn header(key: &str, etag: &str, attributes: &Attributes, length: usize) -> Vec<u8> {
+fn header(key: &str, etag: &str, attributes: &Attributes, bytes: &[u8]) -> Vec<u8> {
     let names: Map<String, Value> = attributes
         .iter()
         .filter_map(|(attribute, value)| match attribute {
@@ -127,7 +127,7 @@ fn header(key: &str, etag: &str, attributes: &Attributes, length: usize) -> Vec<
             _ => None,
         })
         .collect();
-    let fields = serde_json::json!({ "key": key, "etag": etag, "metadata": names, "bytes": length });
+    let fields = serde_json::json!({ "key": key, "etag": etag, "metadata": names, "bytes": digest(bytes) });
     format!("{FORMAT} {fields}\n").into_bytes()
 }
 
@@ -136,7 +136,7 @@ fn decode(key: &str, mut bytes: Vec<u8>) -> Option<Copied> {
     let line = std::str::from_utf8(bytes.get(..end)?).ok()?;
     let fields: Value = serde_json::from_str(line.strip_prefix(FORMAT)?).ok()?;
     bytes.drain(..=end);
-    if fields["key"] != key || fields["bytes"] != bytes.len() {
+    if fields["key"] != key || fields["bytes"] != digest(&bytes) {
         return None;
     }
     let mut attributes = Attributes::new();

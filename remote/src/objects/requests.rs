@@ -1,7 +1,7 @@
 //! [`Requests`]: the connection to the server of a bucket, which counts the requests.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,7 +22,8 @@ const SIGNED_FOR: Duration = Duration::from_secs(60);
 pub(super) struct Requests {
     /// Number of requests that were sent.
     pub(super) sent: Arc<AtomicU64>,
-    client: Arc<OnceLock<HttpClient>>,
+    /// Client that was made last, which is that of the bucket: those of credentials are made before.
+    client: Arc<Mutex<Option<HttpClient>>>,
 }
 
 /// Client that counts.
@@ -44,7 +45,8 @@ impl HttpConnector for Requests {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
         let client = HttpClient::new(Counted { client, sent: self.sent.clone() });
-        Ok(self.client.get_or_init(|| client).clone())
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
+        Ok(client)
     }
 }
 
@@ -79,7 +81,8 @@ impl Deleter {
         *request.method_mut() = Method::DELETE;
         *request.uri_mut() = address.as_str().parse().map_err(|error| other(&error))?;
         request.headers_mut().insert(name, value);
-        let Some(client) = self.requests.client.get() else { return Ok(Deleted::Refused) };
+        let client = self.requests.client.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(client) = client else { return Ok(Deleted::Refused) };
         let answer = client.execute(request).await.map_err(|_| FsError::Other("the server did not answer".into()))?;
         Ok(match answer.status().as_u16() {
             200..300 => Deleted::Done,
