@@ -46,14 +46,14 @@ impl<'a> Memories<'a> {
         version: Option<&Version>,
         content: Option<&[u8]>,
     ) -> Result<Option<bool>, Failure> {
+        let is_json = self.global.json;
+        let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
+        let Some((store, operation)) = self.of(path)? else { return Ok(None) };
         let replace = ReplaceFile {
             path: path.to_string(),
             version: version.map(|version| version.0.clone()),
             content: content.map(<[u8]>::to_vec),
         };
-        let is_json = self.global.json;
-        let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
-        let Some((store, operation)) = self.of(path)? else { return Ok(None) };
         let origin = Origin { operation: Some(operation), reason: Some(reason), ..Origin::default() };
         match store.call(origin.with(replace), &mut Output::new(is_json)) {
             Ok(reply) => Ok(Some(reply.replaced)),

@@ -1,7 +1,7 @@
 //! Opens a bucket as a store: its marker, what the server must be able to do, and what an interrupted change left.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures::TryStreamExt;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use url::{Host, Url};
 
 use super::cache::Cache;
+use super::collect::is_older;
 use super::credentials;
 use super::object::{Note, Object};
 use super::put::{Condition, Put, cause, code};
@@ -345,7 +346,7 @@ impl Objects {
         let found = self.reading(async || self.store.list(Some(&folder)).try_collect::<Vec<_>>().await).await?;
         for aside in found.unwrap_or_default() {
             self.finish_keep(&aside.location).await?;
-            if SystemTime::now().duration_since(aside.last_modified.into()).is_ok_and(|age| age > GRACE) {
+            if is_older(&aside, GRACE) {
                 self.delete(&aside.location).await?;
             }
         }

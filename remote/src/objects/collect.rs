@@ -106,7 +106,8 @@ impl Objects {
     }
 }
 
-fn is_older(object: &ObjectMeta, age: Duration) -> bool {
+/// Returns true if an object was written longer ago than this.
+pub(super) fn is_older(object: &ObjectMeta, age: Duration) -> bool {
     SystemTime::now().duration_since(object.last_modified.into()).is_ok_and(|passed| passed > age)
 }
 

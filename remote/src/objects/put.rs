@@ -133,7 +133,7 @@ impl Objects {
     ) -> Result<Put, FsError> {
         let digits = new_operation()?;
         let (bytes, attributes) = encode(file, note, &digits);
-        let payload = object_store::PutPayload::from(bytes.clone());
+        let payload = object_store::PutPayload::from(bytes);
         let mode = match condition {
             Condition::Absent => PutMode::Create,
             Condition::Is(etag) => {
@@ -148,7 +148,9 @@ impl Objects {
             let error = match within(deadline.request(), request).await {
                 Ok(written) => {
                     let etag = written.e_tag.ok_or_else(|| FsError::Other("the server tells no ETag".into()))?;
-                    self.copy_to_cache(key, &etag, &attributes, &bytes);
+                    if let [bytes] = payload.as_ref() {
+                        self.copy_to_cache(key, &etag, &attributes, bytes);
+                    }
                     return Ok(Put::Done(etag));
                 }
                 Err(answer) => match failed(answer) {
