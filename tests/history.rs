@@ -368,6 +368,47 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
     assert!(finished_later > 5, "{finished_later}");
 }
 
+/// Invariant (history): `undo` right after a rename that was interrupted at any point takes back the whole rename, which nobody
+/// makes again.
+#[both_engines]
+fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
+    let linking: &[(&str, &[u8])] = &[("projects/proj/notes/a.md", b"see [[port]]\n")];
+    let prepared = || {
+        let mut drive = drive(kind, agent_config(), linking);
+        drive.run(remember("Port", "5432")).unwrap();
+        drive
+    };
+    let rename = || Rename { note: "Port".into(), title: "DB port".into() };
+    let notes = |drive: &Drive<Simulator>| {
+        let mut found = kept(&drive.executor);
+        found.retain(|path, _| !path.ends_with(".tmp") && !path.ends_with("SCRATCHPAD.md"));
+        found
+    };
+    let before = notes(&prepared());
+    let mut calm = prepared();
+    let begun = calm.executor.operations();
+    calm.run(rename()).unwrap();
+    let mut undone_later = 0;
+    for operation in each("operation", begun..calm.executor.operations()) {
+        let mut broken = prepared();
+        broken.executor.crash_at(operation);
+        let is_done = broken.run(rename()).is_ok();
+        broken.executor.restart();
+        let mut drive = Drive::new(kind, Config { epoch: 2, ..agent_config() }, broken.executor);
+        let undone = undo(&mut drive).unwrap();
+        if undone.operations[0].command == "remember" {
+            assert!(!is_done, "{kind:?}, crash at {operation}: {undone:?}");
+            continue;
+        }
+        undone_later += u32::from(!is_done);
+        assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}: {undone:?}");
+        drive.run(remember("Later", "text")).unwrap();
+        assert_eq!(undo(&mut drive).unwrap().operations[0].command, "remember", "{kind:?}, crash at {operation}");
+        assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}");
+    }
+    assert!(undone_later > 5, "{undone_later}");
+}
+
 #[both_engines]
 fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);

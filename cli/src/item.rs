@@ -2,8 +2,9 @@
 
 use clap::Args;
 use saddlebag::files::{Item, ItemKind, Resolve};
+use saddlebag::history::ListForgotten;
 use saddlebag::journal::Target;
-use saddlebag::protocol::ErrorCode;
+use saddlebag::protocol::{Error, ErrorCode};
 
 use crate::failure::{Failure, set_changes};
 use crate::input;
@@ -84,4 +85,15 @@ fn with_kind(failure: Failure) -> Failure {
     let is_ambiguous = failure.code == ErrorCode::AmbiguousName.into();
     let help = if is_ambiguous { format!("{}, or --kind if they differ in it", failure.help) } else { failure.help };
     Failure { help, ..failure }
+}
+
+/// Returns the path of the forgotten note that a name means, if it means one.
+pub(crate) fn forgotten_note(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<String>, Failure> {
+    let asked = ListForgotten { name: Some(name.to_string()), ..ListForgotten::default() };
+    let mut paths: Vec<String> = store.call(asked, output)?.notes.into_iter().map(|note| note.path).collect();
+    if paths.len() > 1 {
+        let message = format!("`{}` could be {}", name.escape_debug(), paths.join(", "));
+        return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them").into());
+    }
+    Ok(paths.pop())
 }

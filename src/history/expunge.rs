@@ -105,12 +105,12 @@ impl Request for Expunge {
 
 impl Run<HistoryCall<'_>> for Expunge {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ExpungeReply, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+        let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("expunge text")?;
         let (item, text) = self.subject(with).await?;
         if !self.dry_run {
-            complete_interrupted(call, entries).await?;
+            complete_interrupted(with).await?;
         }
         let mut search = Search { with, text: &text, item, removed: SortedSet::default(), unreadable: 0 };
         let places = search.pass(false).await?;

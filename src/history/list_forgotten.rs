@@ -5,12 +5,13 @@ use alloc::vec::Vec;
 
 use super::places::{FileKind, Place, history_folders, places};
 use super::types::{DEFAULT_HISTORY_ITEMS, HistoryCall, MAX_HISTORY_ITEMS};
+use crate::changes::File;
 use crate::document::{Note, TagSyntax};
 use crate::engine::ambiguous;
 use crate::files::is_listed;
 use crate::notebook::slug;
 use crate::order;
-use crate::protocol::Error;
+use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::search::is_markdown;
 use crate::sorted::SortedSet;
@@ -72,13 +73,13 @@ impl Request for ListForgotten {
 impl Run<HistoryCall<'_>> for ListForgotten {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ForgottenList, Error> {
         let since = self.since.map_or(0, |seconds| u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000));
-        let mut notes = Vec::new();
-        for lost in forgotten(with).await? {
-            let info = lost.info(with);
-            if info.forgotten >= since && self.name.as_deref().is_none_or(|name| lost.is_named(name, &info.path)) {
-                notes.push(info);
-            }
-        }
+        let all = forgotten(with).await?;
+        let named = match &self.name {
+            Some(name) => named(with, all, name),
+            None => all,
+        };
+        let mut notes: Vec<ForgottenNote> = named.iter().map(|lost| lost.info(with)).collect();
+        notes.retain(|note| note.forgotten >= since);
         order::sort_slice(&mut notes, |a, b| b.forgotten.cmp(&a.forgotten).then_with(|| a.path.cmp(&b.path)));
         let total = u32::try_from(notes.len()).unwrap_or(u32::MAX);
         notes.truncate(self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize);
@@ -92,14 +93,34 @@ impl Run<HistoryCall<'_>> for ListForgotten {
 ///
 /// The name means several.
 pub(crate) async fn find_forgotten(with: &HistoryCall<'_>, name: &str) -> Result<Option<RelPath>, Error> {
-    let shown = |path: &RelPath| with.call.scope.display_path(path);
-    let mut found = forgotten(with).await?;
-    found.retain(|lost| lost.is_named(name, &shown(&lost.path)));
-    match found.as_slice() {
+    match named(with, forgotten(with).await?, name).as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.path.clone())),
-        several => Err(ambiguous(name, several.iter().map(|lost| shown(&lost.path)).collect())),
+        several => {
+            let shown = several.iter().map(|lost| with.call.scope.display_path(&lost.path)).collect();
+            Err(ambiguous(name, shown))
+        }
     }
+}
+
+/// Returns the notes that a name means: those that it fits best.
+fn named(with: &HistoryCall<'_>, notes: Vec<Forgotten>, name: &str) -> Vec<Forgotten> {
+    let fit = |lost: &Forgotten| lost.fit(name, &with.call.scope.display_path(&lost.path));
+    let best = notes.iter().map(&fit).max().unwrap_or(Fit::None);
+    notes.into_iter().filter(|lost| best > Fit::None && fit(lost) == best).collect()
+}
+
+/// How well a name fits a note, the best last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    None,
+    /// The name of the file is made from it.
+    Slug,
+    /// Title or alias.
+    Title,
+    /// End of the path, from a folder on.
+    PathEnd,
+    Path,
 }
 
 /// A note that is gone, and what is kept of it.
@@ -111,20 +132,24 @@ struct Forgotten {
 }
 
 impl Forgotten {
-    fn new(path: RelPath, bytes: &[u8], time_ns: u64) -> Option<Self> {
-        let text = core::str::from_utf8(bytes).ok()?;
+    /// Text that cannot be read has the title that the name of its file gives.
+    fn new(path: RelPath, bytes: &[u8], time_ns: u64) -> Self {
+        let text = core::str::from_utf8(bytes).unwrap_or_default();
         let note = Note::parse_file(text, TagSyntax::default(), path.file_stem());
-        Some(Self { path, note, time_ns, size: bytes.len() as u64 })
+        Self { path, note, time_ns, size: bytes.len() as u64 }
     }
 
-    fn is_named(&self, name: &str, shown: &str) -> bool {
-        let names = || self.note.aliases.iter().chain([&self.note.title]);
+    fn fit(&self, name: &str, shown: &str) -> Fit {
+        let mut titles = self.note.aliases.iter().chain([&self.note.title]);
         let without = |path: &str| String::from(path.strip_suffix(".md").unwrap_or(path));
-        let (wanted, path, stem) = (without(name.trim()), without(shown), self.path.file_stem());
-        wanted == path
-            || path.strip_suffix(wanted.as_str()).is_some_and(|rest| rest.ends_with('/'))
-            || stem == slug(&wanted)
-            || names().any(|title| title.trim().eq_ignore_ascii_case(&wanted))
+        let (wanted, path) = (without(name.trim()), without(shown));
+        match () {
+            () if wanted == path => Fit::Path,
+            () if path.strip_suffix(wanted.as_str()).is_some_and(|rest| rest.ends_with('/')) => Fit::PathEnd,
+            () if titles.any(|title| title.trim().eq_ignore_ascii_case(&wanted)) => Fit::Title,
+            () if self.path.file_stem() == slug(&wanted) => Fit::Slug,
+            () => Fit::None,
+        }
     }
 
     fn info(&self, with: &HistoryCall<'_>) -> ForgottenNote {
@@ -151,8 +176,12 @@ async fn forgotten(with: &HistoryCall<'_>) -> Result<Vec<Forgotten>, Error> {
     for Place { path, modified, .. } in of_kind(FileKind::Backup) {
         let original = Layout::original_of(path).filter(|original| Layout::backup_of(original) == *path);
         let Some(original) = original.filter(|original| is_note(original)) else { continue };
-        let backup = call.load(path).await?;
-        found.extend(Forgotten::new(original.clone(), backup.bytes().unwrap_or_default(), *modified));
+        let backup = match call.load(path).await {
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            backup => backup.ok(),
+        };
+        let bytes = backup.as_ref().and_then(File::bytes).unwrap_or_default();
+        found.push(Forgotten::new(original.clone(), bytes, *modified));
         with_backup.insert(original);
     }
     // A backup is newer than the text in the history.
@@ -163,7 +192,7 @@ async fn forgotten(with: &HistoryCall<'_>) -> Result<Vec<Forgotten>, Error> {
                 continue;
             }
             let time_ns = u64::try_from(removed.time_ns).unwrap_or(0);
-            found.extend(Forgotten::new(removed.path, &removed.bytes, time_ns));
+            found.push(Forgotten::new(removed.path, &removed.bytes, time_ns));
         }
     }
     Ok(found)

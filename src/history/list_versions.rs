@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use saddlebag_history::{State, unified};
 
 use super::files::{FileHistory, StepOf};
+use super::list_forgotten::find_forgotten;
 use super::list_operations::is_by;
 use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
@@ -146,6 +147,9 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(Re
 /// Returns the file that is gone and had this name. `error` says that no file has it now.
 async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
     let HistoryCall { call, entries, .. } = *with;
+    if let Some(forgotten) = find_forgotten(with, name).await? {
+        return Ok(forgotten);
+    }
     let history = History::read(call, entries, None).await?;
     let wanted = name.strip_suffix(".md").unwrap_or(name);
     let title = slug(wanted);

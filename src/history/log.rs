@@ -6,9 +6,11 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Content, Head, Log, Record};
 
+use super::types::HistoryCall;
 use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
+use crate::notebook::settle_rename;
 use crate::order;
 use crate::origin::Moment;
 use crate::protocol::{Entry, Error, ErrorCode};
@@ -221,11 +223,12 @@ impl History {
     }
 }
 
-/// Finishes the operations of the scope that were interrupted, before one is undone.
-pub(super) async fn complete_interrupted(call: &Call, entries: &Entries) -> Result<(), Error> {
-    for folder in folders(call, entries)? {
-        call.complete_open(&folder).await?;
+/// Finishes the operations of the scope that were interrupted, also a rename, before one is undone.
+pub(super) async fn complete_interrupted(with: &HistoryCall<'_>) -> Result<(), Error> {
+    for folder in folders(with.call, with.entries)? {
+        with.call.complete_open(&folder).await?;
     }
+    settle_rename(with.call, with.notebook).await;
     Ok(())
 }
 

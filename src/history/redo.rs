@@ -32,7 +32,7 @@ impl Run<HistoryCall<'_>> for Redo {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
-        complete_interrupted(call, entries).await?;
+        complete_interrupted(with).await?;
         let history = History::read(call, entries, None).await?;
         let undone = history.undone();
         let is_in_force =

@@ -8,7 +8,7 @@ use saddlebag_history::unified;
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
-use super::log::History;
+use super::log::{History, complete_interrupted};
 use super::read_version::numbered;
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::Call;
@@ -61,6 +61,9 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("restore a version")?;
+        if !self.dry_run {
+            complete_interrupted(with).await?;
+        }
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::new(call, &history, &path).await?;
         let number = match (self.version, &self.at) {

@@ -86,7 +86,7 @@ impl Run<HistoryCall<'_>> for Undo {
             let message = "operations are named and selected at the same time";
             return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
         }
-        complete_interrupted(call, entries).await?;
+        complete_interrupted(with).await?;
         let history = History::read(call, entries, None).await?;
         // A server without state has a new session for each request; then agent and client say whose operation it is.
         let session = call.writer.session.as_ref();

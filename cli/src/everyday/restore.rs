@@ -3,9 +3,9 @@
 use clap::Args;
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
-use saddlebag::history::{ListForgotten, RestoreVersion, RestoredVersion};
+use saddlebag::history::{RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::changed::Changed;
 use crate::failure::{Code, Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::item::{ItemName, Named};
+use crate::item::{ItemName, Named, forgotten_note};
 use crate::output::{Output, single_line};
 use crate::past::moment;
 use crate::store::Store;
@@ -121,17 +121,7 @@ fn entry(key: String, store: &mut Store, output: &mut Output) -> Result<Changed,
 
 /// Restores the forgotten note that a name means.
 fn forgotten(name: String, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {
-    let asked = ListForgotten { name: Some(name.clone()), ..ListForgotten::default() };
-    let paths: Vec<String> = store.call(asked, output)?.notes.into_iter().map(|note| note.path).collect();
-    let path = match paths.as_slice() {
-        [path] => path.clone(),
-        [] => name,
-        several if several.contains(&name) => name,
-        several => {
-            let message = format!("`{}` could be {}", name.escape_debug(), several.join(", "));
-            return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them").into());
-        }
-    };
+    let path = forgotten_note(&name, store, output)?.unwrap_or(name);
     file(Target::Page(path), store, output)
 }
 

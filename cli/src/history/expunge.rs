@@ -6,9 +6,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use saddlebag::files::{Item, ItemKind, Resolve};
-use saddlebag::history::{Expunge, ExpungeReply, PlaceKind, TextPlace};
+use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::history::{Expunge, ExpungeReply, PlaceKind, ReadVersion, TextPlace};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::{Layout, RelPath};
 use saddlebag_host::{Project, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +18,7 @@ use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::help::example;
 use crate::hook::log::Log;
+use crate::item::forgotten_note;
 use crate::output::{Output, single_line};
 use crate::regular;
 use crate::store::{Root, Store, named_project};
@@ -80,7 +82,8 @@ impl Subcommand for ExpungeArgs {
         let root = root.folder()?;
         let item = if self.text { None } else { item(&self.what, &mut store, output)? };
         let text = match &item {
-            Some(item) => body(&root.join(&item.path)),
+            Some(Subject { path, is_forgotten: false }) => body(&read(&root.join(path))),
+            Some(Subject { path, .. }) => body(&last_text(path, root, &mut store, output)),
             None => self.what.clone(),
         };
         let is_searched = text.trim().chars().count() >= MIN_CHARS;
@@ -173,25 +176,48 @@ fn scopes(root: &Path, global: &Global) -> Vec<Scope> {
     scopes
 }
 
-/// Returns the note or the entry that a name means, if it means one.
-fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<Item>, Failure> {
-    let name = name.to_string();
-    match store.call(Resolve { name, kind: None }, output) {
-        Ok(item) if item.kind != ItemKind::File => Ok(Some(item)),
+/// A note or an entry that a name means.
+struct Subject {
+    path: String,
+    is_forgotten: bool,
+}
+
+/// Returns the note or the entry that a name means, if it means one, also a note that was forgotten.
+fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<Subject>, Failure> {
+    let or_text = |failure: Failure| {
+        let help = format!("{}, or give --text if it is the text to expunge", failure.help);
+        Failure { help, ..failure }
+    };
+    match store.call(Resolve { name: name.to_string(), kind: None }, output) {
+        Ok(item) if item.kind != ItemKind::File => Ok(Some(Subject { path: item.path, is_forgotten: false })),
         Ok(_) => Ok(None),
-        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => {
-            let help = format!("{}, or give --text if it is the text to expunge", failure.help);
-            Err(Failure { help, ..failure })
+        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => Err(or_text(failure)),
+        Err(_) => {
+            let path = forgotten_note(name, store, output).map_err(or_text)?;
+            Ok(path.map(|path| Subject { path, is_forgotten: true }))
         }
-        Err(_) => Ok(None),
     }
 }
 
-/// Returns the text of a file below its frontmatter.
-fn body(file: &Path) -> String {
-    let text = fs::read_to_string(file).unwrap_or_default();
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_default()
+}
+
+/// Returns the text that a forgotten note had: of its backup, or of the version before it was removed.
+fn last_text(path: &str, root: &Path, store: &mut Store, output: &mut Output) -> String {
+    let backup = RelPath::new(path).map(|path| root.join(Layout::backup_of(&path).as_str()));
+    let backup = backup.map(|backup| read(&backup)).unwrap_or_default();
+    if !backup.is_empty() {
+        return backup;
+    }
+    let removed = ReadVersion { name: path.to_string(), version: 2 };
+    store.call(removed, output).ok().and_then(|version| version.text).unwrap_or_default()
+}
+
+/// Returns the text of a note below its frontmatter.
+fn body(text: &str) -> String {
     let below = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")).map(|(_, body)| body);
-    below.unwrap_or(&text).trim().to_string()
+    below.unwrap_or(text).trim().to_string()
 }
 
 impl Expunged {

@@ -289,21 +289,41 @@ fn folders<'a>(shared: &'a BTreeSet<String>, above: &str) -> Vec<&'a str> {
 /// Merges two versions of the `.gitignore` of a store: nothing that either side ignores is lost, and both mark what either marks,
 /// except what one of them no longer does.
 pub(crate) fn merge_ignored(sides: &MergeSides) -> Vec<u8> {
-    let text = |side: &Option<Vec<u8>>| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned();
-    let [ancestor, ours, theirs] = [&sides.ancestor, &sides.ours, &sides.theirs].map(text);
-    let mut rests = [&ours, &theirs].map(|text| with_block(text, "#", &[]));
-    rests.sort_unstable();
-    let [mut merged, other] = rests;
-    for line in other.lines() {
-        if !merged.lines().any(|known| known == line) {
-            merged = with_line(merged, line);
-        }
-    }
+    let [ancestor, ours, theirs] = texts(sides);
+    let united = unite_lines(&ours, &theirs);
     let [before, ours, theirs] = [ancestor, ours, theirs].map(|text| shared_in(&text, "#"));
     let is_kept = |scope: &&String| !before.contains(*scope) || (ours.contains(*scope) && theirs.contains(*scope));
     let shared: BTreeSet<String> = ours.union(&theirs).filter(is_kept).cloned().collect();
     let lines = if shared.is_empty() { Vec::new() } else { ignored(&shared, "#", for_git(&shared)) };
-    with_block(&merged, "#", &lines).into_bytes()
+    with_block(&united, "#", &lines).into_bytes()
+}
+
+/// Merges two versions of the `.gitattributes` of a store: the lines of both, and the block unless a side has removed it.
+pub(crate) fn merge_attributes(sides: &MergeSides) -> Vec<u8> {
+    let [ancestor, ours, theirs] = texts(sides);
+    let united = unite_lines(&ours, &theirs);
+    let [before, ours, theirs] = [ancestor, ours, theirs].map(|text| with_block(&text, "#", &[]) != text);
+    let has_block = if before { ours && theirs } else { ours || theirs };
+    let lines = if has_block { merged_by_git() } else { Vec::new() };
+    with_block(&united, "#", &lines).into_bytes()
+}
+
+fn texts(sides: &MergeSides) -> [String; 3] {
+    [&sides.ancestor, &sides.ours, &sides.theirs]
+        .map(|side| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned())
+}
+
+/// Returns the lines of both texts outside of the block, in the same order whichever comes first.
+fn unite_lines(one: &str, other: &str) -> String {
+    let mut rests = [one, other].map(|text| with_block(text, "#", &[]));
+    rests.sort_unstable();
+    let [mut united, other] = rests;
+    for line in other.lines() {
+        if !united.lines().any(|known| known == line) {
+            united = with_line(united, line);
+        }
+    }
+    united
 }
 
 fn with_line(text: String, line: &str) -> String {
@@ -475,5 +495,22 @@ mod tests {
             for_syncthing(&shared(&["projects/demo-1"])),
             ["(?d).saddlebag", "(?d)*.bak", "!/rejections.log", "!/projects/demo-1", "*"]
         );
+    }
+
+    #[test]
+    fn attributes_of_both_sides_are_kept_with_the_block_that_nobody_removed() {
+        let with = |rest: &str| with_block(rest, "#", &merged_by_git());
+        let merged = |ancestor: &str, ours: &str, theirs: &str| {
+            let sides = |ours: &str, theirs: &str| MergeSides {
+                ancestor: Some(ancestor.into()),
+                ours: Some(ours.into()),
+                theirs: Some(theirs.into()),
+            };
+            let one = merge_attributes(&sides(ours, theirs));
+            assert_eq!(one, merge_attributes(&sides(theirs, ours)), "{ours} {theirs}");
+            String::from_utf8(one).expect("text")
+        };
+        assert_eq!(merged("", &with("*.pdf binary\n"), "*.png binary\n"), with("*.pdf binary\n*.png binary\n"));
+        assert_eq!(merged(&with(""), &with("a text\n"), "b text\n"), "a text\nb text\n");
     }
 }

@@ -7,7 +7,7 @@ use saddlebag::files::{MergeSides, common_version, merge};
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
 use saddlebag::store::{Date, RelPath};
 
-use super::disk::{Disk, Known, write_review};
+use super::disk::{Disk, Known, write_new};
 use super::memories::scope_of;
 use super::names::{CopyName, original_of};
 use super::report::{LeftOut, MergedCopy};
@@ -108,7 +108,7 @@ impl Copies<'_, '_> {
                 return Ok(Some(done));
             }
             if let Some(review) = &merged.review {
-                write_review(self.disk, &review.path, &review.text)?;
+                write_new(self.disk, &review.path, review.text.clone().into_bytes())?;
             }
             let is_written = merged.content.as_ref() == Some(&ours.bytes)
                 || self.disk.change(original, Some(&ours), merged.content)?;

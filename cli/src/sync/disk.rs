@@ -7,14 +7,25 @@ use saddlebag::protocol::{
 };
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, LocalDir};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::memories::Memories;
+use super::memories::{Answer, Memories};
 use crate::failure::{Failure, set_changes};
 use crate::global::Global;
 use crate::store;
 
 /// Number of entries that one listing returns.
 const LISTED: u32 = 1_000;
+
+/// Files whose new text their memories refused.
+#[derive(Default)]
+pub(super) struct RefusedFiles {
+    /// They were not changed: the text has a value that was rejected for good.
+    pub(super) rejected: Vec<Refused>,
+    /// They were written without a record.
+    pub(super) unrecorded: Vec<Refused>,
+}
 
 /// A file, as it was read.
 pub(super) struct Known {
@@ -27,17 +38,31 @@ pub(crate) struct Disk<'a> {
     folder: LocalDir,
     /// Memories that the files belong to; `None`: the history does not get the changes.
     memories: Option<Memories<'a>>,
+    refused: RefusedFiles,
+}
+
+/// A file whose new text its memory refused.
+#[derive(PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Refused {
+    /// Path relative to the root of the store.
+    pub(super) path: String,
+    /// Reason.
+    pub(super) reason: String,
 }
 
 impl<'a> Disk<'a> {
     /// Opens the store. The history gets the changes, with this reason.
     pub(crate) fn open(global: &'a Global, reason: &'static str) -> Result<Self, Failure> {
-        Ok(Self { folder: store::disk(global)?, memories: Some(Memories::new(global, reason)) })
+        Ok(Self {
+            folder: store::disk(global)?,
+            memories: Some(Memories::new(global, reason)),
+            refused: RefusedFiles::default(),
+        })
     }
 
     /// Changes the files of a store, without a history.
     pub(crate) fn without_history(folder: LocalDir) -> Self {
-        Self { folder, memories: None }
+        Self { folder, memories: None, refused: RefusedFiles::default() }
     }
 
     /// Reads a file; `None` if it does not exist.
@@ -52,7 +77,8 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Writes a file, or removes it without a content, if it still is what was read. Returns false if it is not.
+    /// Writes a file, or removes it without a content, if it still is what was read. Returns false if it is not. A text with a
+    /// rejected value is not written.
     pub(super) fn change(
         &mut self,
         path: &RelPath,
@@ -60,10 +86,17 @@ impl<'a> Disk<'a> {
         content: Option<Vec<u8>>,
     ) -> Result<bool, Failure> {
         let version = known.map(|known| &known.version);
-        let recorded = self.memories.as_mut().map(|memories| memories.change(path, version, content.as_deref()));
-        if let Some(is_done) = recorded.transpose()?.flatten() {
-            return Ok(is_done);
-        }
+        let answer = self.memories.as_mut().map(|memories| memories.change(path, version, content.as_deref()));
+        let refused = match answer.transpose()?.unwrap_or(Answer::NotKept) {
+            Answer::Changed => return Ok(true),
+            Answer::Stale => return Ok(false),
+            Answer::NotKept => None,
+            Answer::Rejected(reason) => {
+                self.refused.rejected.push(Refused { path: path.to_string(), reason });
+                return Ok(true);
+            }
+            Answer::Refused(reason) => Some(Refused { path: path.to_string(), reason }),
+        };
         let precondition = known.map_or(Precondition::Absent, |known| Precondition::Matches(known.version.clone()));
         let op = match content {
             Some(content) => FsOp::write(path.clone(), content, precondition),
@@ -74,8 +107,14 @@ impl<'a> Disk<'a> {
             matches!(outcome, FsOutcome::Write(WriteOutcome::Written(_)) | FsOutcome::Remove(RemoveOutcome::Done));
         if is_done {
             set_changes(true, true);
+            self.refused.unrecorded.extend(refused);
         }
         Ok(is_done)
+    }
+
+    /// Returns the files whose text was refused since the last call.
+    pub(super) fn take_refused(&mut self) -> RefusedFiles {
+        std::mem::take(&mut self.refused)
     }
 
     /// Returns the files of the store, except hidden ones and those in hidden folders.
@@ -116,12 +155,12 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// Writes a review, unless it is there already.
-pub(crate) fn write_review(disk: &mut Disk<'_>, path: &str, text: &str) -> Result<(), Failure> {
+/// Writes a file that is named by its content, such as a review, unless it is there already.
+pub(crate) fn write_new(disk: &mut Disk<'_>, path: &str, content: Vec<u8>) -> Result<(), Failure> {
     let path = RelPath::new(path)
-        .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a review: {error}"), ""))?;
+        .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a new file: {error}"), ""))?;
     if disk.read(&path)?.is_none() {
-        disk.change(&path, None, Some(text.as_bytes().to_vec()))?;
+        disk.change(&path, None, Some(content))?;
     }
     Ok(())
 }

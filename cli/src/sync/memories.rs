@@ -9,7 +9,7 @@ use saddlebag::store::{
 use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
 
-use crate::failure::Failure;
+use crate::failure::{Code, Failure};
 use crate::global::Global;
 use crate::output::Output;
 use crate::store::Store;
@@ -33,22 +33,35 @@ struct Memory {
     store: Store,
 }
 
+/// Answer of the memory that a file belongs to.
+pub(super) enum Answer {
+    /// It has changed the file.
+    Changed,
+    /// The file is no longer as it was read.
+    Stale,
+    /// The file belongs to no memory, or to one without a history.
+    NotKept,
+    /// The text has a value that was rejected for good.
+    Rejected(String),
+    /// It refuses the text for another reason.
+    Refused(String),
+}
+
 impl<'a> Memories<'a> {
     pub(super) fn new(global: &'a Global, reason: &'static str) -> Self {
         Self { global, opened: Vec::new(), operation: saddlebag_host::new_operation(), reason }
     }
 
-    /// Changes a file if it has this version, or does not exist if there is none. Returns false if it is not so; `None` if the file
-    /// belongs to no memory, or if its memory refuses the text.
+    /// Changes a file if it has this version, or does not exist if there is none.
     pub(super) fn change(
         &mut self,
         path: &RelPath,
         version: Option<&Version>,
         content: Option<&[u8]>,
-    ) -> Result<Option<bool>, Failure> {
+    ) -> Result<Answer, Failure> {
         let is_json = self.global.json;
         let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
-        let Some((store, operation)) = self.of(path)? else { return Ok(None) };
+        let Some((store, operation)) = self.of(path)? else { return Ok(Answer::NotKept) };
         let replace = ReplaceFile {
             path: path.to_string(),
             version: version.map(|version| version.0.clone()),
@@ -56,9 +69,18 @@ impl<'a> Memories<'a> {
         };
         let origin = Origin { operation: Some(operation), reason: Some(reason), ..Origin::default() };
         match store.call(origin.with(replace), &mut Output::new(is_json)) {
-            Ok(reply) => Ok(Some(reply.replaced)),
-            Err(failure) if failure.code == ErrorCode::Storage.into() => Err(failure),
-            Err(_) => Ok(None),
+            Ok(reply) if reply.replaced => Ok(Answer::Changed),
+            Ok(_) => Ok(Answer::Stale),
+            Err(failure) => match failure.code {
+                Code::Memory(ErrorCode::NotFound | ErrorCode::ScopeDenied | ErrorCode::NotPermitted) => {
+                    Ok(Answer::NotKept)
+                }
+                Code::Memory(ErrorCode::Rejected) => Ok(Answer::Rejected(failure.message)),
+                Code::Memory(ErrorCode::Secret | ErrorCode::TooLarge | ErrorCode::NotText) => {
+                    Ok(Answer::Refused(failure.message))
+                }
+                _ => Err(failure),
+            },
         }
     }
 

@@ -1,13 +1,14 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes.
-//! [`rejections`] shares the values that were rejected. All write through [`disk`], which changes a file only if nobody else has
+//! [`merge_sides`] merges two versions of a file, or keeps both. [`rejections`] shares the values that were rejected. All write through [`disk`], which changes a file only if nobody else has
 //! changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
 
 mod args;
 mod copies;
 mod disk;
 mod memories;
+mod merge_sides;
 mod names;
 mod rejections;
 mod remote;
@@ -16,7 +17,8 @@ mod report;
 use saddlebag::protocol::ErrorCode;
 
 pub(crate) use self::args::SyncArgs;
-pub(crate) use self::disk::{Disk, write_review};
+use self::disk::RefusedFiles;
+pub(crate) use self::disk::{Disk, write_new};
 use self::remote::Sync;
 use self::report::Synced;
 use crate::failure::{Exit, Failure, set_changes};
@@ -64,6 +66,7 @@ impl Subcommand for SyncArgs {
             }
             _ => {}
         }
+        RefusedFiles { rejected: synced.rejected, unrecorded: synced.unrecorded } = disk.take_refused();
         synced.message = synced.told();
         synced.print(output)?;
         Ok(if synced.not_reached.is_some() { Exit::Left } else { Exit::Done })

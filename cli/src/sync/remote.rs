@@ -5,16 +5,16 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use saddlebag::files::{MAX_MERGED_BYTES, MergeSides, MergedFile, merge};
+use saddlebag::files::{MAX_MERGED_BYTES, MergeSides};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{NOTE_SUFFIX, RelPath, SCOPE_FOLDERS};
-use saddlebag::trust::{SecretPolicy, secrets_in, unite_rejections};
-use sha2::{Digest, Sha256};
+use saddlebag::store::{RelPath, SCOPE_FOLDERS};
+use saddlebag::trust::{SecretPolicy, secrets_in};
 
 use super::args::SyncArgs;
-use super::disk::{Disk, write_review};
+use super::disk::{Disk, write_new};
+use super::merge_sides::merge_sides;
 use super::names::original_of;
-use super::report::{BothKept, ChangeKind, FileChange, LeftOut, Synced};
+use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
 use crate::git::{Ended, said};
@@ -420,74 +420,20 @@ fn merge_blobs(
     let known: Vec<String> = blobs.into_iter().flatten().cloned().collect();
     let mut contents = repository.contents(&known)?.into_iter();
     let [ancestor, ours, theirs] = blobs.map(|blob| blob.as_ref().and_then(|_| contents.next()));
-    let sides = MergeSides { ancestor, ours, theirs };
     let Some(shown) = repository.shown(path) else {
         let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
         return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
     };
-    let both = sides.ours.is_some() && sides.theirs.is_some();
-    let merged = match shown.as_str() {
-        ".gitignore" if both => MergedFile { content: Some(sharing::merge_ignored(&sides)), ..MergedFile::default() },
-        sharing::REJECTIONS if both => {
-            let text =
-                |side: &Option<Vec<u8>>| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned();
-            let united = unite_rejections(&text(&sides.ours), &text(&sides.theirs), |_| true);
-            MergedFile { content: Some(united.into_bytes()), ..MergedFile::default() }
-        }
-        shown if both && !shown.ends_with(NOTE_SUFFIX) => return keep_both(repository, path, sides, files, synced),
-        shown => match merge(shown, &sides) {
-            Ok(merged) => merged,
-            Err(_) => return keep_both(repository, path, sides, files, synced),
-        },
-    };
-    if let Some(review) = merged.review {
-        if let Some(path) = repository.path(&review.path) {
-            let blob = Some(repository.store(review.text.as_bytes())?);
+    let merged = merge_sides(&shown, MergeSides { ancestor, ours, theirs });
+    synced.add_merged(&merged);
+    let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
+    for (path, content) in review.into_iter().chain(merged.beside) {
+        if let Some(path) = repository.path(&path) {
+            let blob = Some(repository.store(&content)?);
             files.push(FileVersion { mode: repository.mode(&path), path, blob });
-        }
-        if !synced.reviews.contains(&review.path) {
-            synced.reviews.push(review.path);
         }
     }
     merged.content.map(|content| repository.store(&content)).transpose()
-}
-
-/// Keeps both versions of a file that cannot be merged: one under its path, the other beside it. Both sides choose the same one. A
-/// file that one side deleted keeps the version of the other.
-fn keep_both(
-    repository: &Repository,
-    path: &str,
-    sides: MergeSides,
-    files: &mut Vec<FileVersion>,
-    synced: &mut Synced,
-) -> Result<Option<String>, Failure> {
-    let (Some(ours), Some(theirs)) = (&sides.ours, &sides.theirs) else {
-        return sides.ours.or(sides.theirs).map(|content| repository.store(&content)).transpose();
-    };
-    let (kept, other) = if ours > theirs { (ours, theirs) } else { (theirs, ours) };
-    let beside = beside(path, other);
-    files.push(FileVersion {
-        mode: repository.mode(&beside),
-        path: beside.clone(),
-        blob: Some(repository.store(other)?),
-    });
-    let shown = |path: &str| repository.shown(path).unwrap_or_else(|| path.to_string());
-    let both = BothKept { path: shown(path), other: shown(&beside) };
-    if !synced.both_kept.contains(&both) {
-        synced.both_kept.push(both);
-    }
-    repository.store(kept).map(Some)
-}
-
-/// Returns a path beside a file for a version of it, such as `a/plan (1f8ac10f).pdf`.
-fn beside(path: &str, version: &[u8]) -> String {
-    let digest: String = Sha256::digest(version).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let (stem, suffix) = match name.rfind('.').filter(|place| *place > 0) {
-        Some(place) => path.split_at(path.len() - name.len() + place),
-        None => (path, ""),
-    };
-    format!("{stem} ({digest}){suffix}")
 }
 
 /// Where changes go.
@@ -632,10 +578,11 @@ fn receive_one(
             after.clone()
         } else {
             let sides = MergeSides { ancestor: before.clone(), ours: now.clone(), theirs: after.clone() };
-            let merged = merge(path.as_str(), &sides)?;
-            if let Some(review) = &merged.review {
-                write_review(disk, &review.path, &review.text)?;
-                synced.reviews.push(review.path.clone());
+            let merged = merge_sides(path.as_str(), sides);
+            synced.add_merged(&merged);
+            let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
+            for (path, content) in review.into_iter().chain(merged.beside) {
+                write_new(disk, &path, content)?;
             }
             merged.content
         };

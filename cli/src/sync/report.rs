@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::disk::Refused;
+use super::merge_sides::MergedSides;
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
 
@@ -26,6 +28,11 @@ pub(crate) struct Synced {
     pub(super) reviews: Vec<String>,
     /// Files that both sides changed and that cannot be merged.
     pub(super) both_kept: Vec<BothKept>,
+    /// Files that are as they were: the text that came has a value that was rejected for good.
+    pub(super) rejected: Vec<Refused>,
+    /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
+    /// record in the history.
+    pub(super) unrecorded: Vec<Refused>,
     /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
     pub(super) remote: Option<String>,
     /// Reason why the remote repository was not reached.
@@ -72,13 +79,13 @@ pub(super) enum ChangeKind {
     Deleted,
 }
 
-/// A file of which both versions are kept.
-#[derive(PartialEq, Eq, Serialize, JsonSchema)]
+/// A file that both sides changed and that cannot be merged.
+#[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct BothKept {
     /// Path of the file.
     pub(super) path: String,
-    /// Path of the other version.
-    pub(super) other: String,
+    /// Path of the other version; `null` if the other side deleted the file.
+    pub(super) other: Option<String>,
 }
 
 /// A file that was left out.
@@ -117,6 +124,16 @@ impl Synced {
         format!("{dry}{parts}{with}")
     }
 
+    /// Notes what is left of a merge: a review, or a file of which both versions are kept.
+    pub(super) fn add_merged(&mut self, merged: &MergedSides) {
+        if let Some(review) = merged.review.as_ref().filter(|review| !self.reviews.contains(&review.path)) {
+            self.reviews.push(review.path.clone());
+        }
+        if let Some(both) = merged.both_kept.as_ref().filter(|both| !self.both_kept.contains(both)) {
+            self.both_kept.push(both.clone());
+        }
+    }
+
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         if output.is_json() {
             return Ok(output.object(self)?);
@@ -145,8 +162,21 @@ impl Synced {
             output.note(&format!("both sides changed the same part: see {}, or `review`", single_line(path)));
         }
         for BothKept { path, other } in &self.both_kept {
-            let (path, other) = (single_line(path), single_line(other));
-            output.note(&format!("both sides changed {path}, which cannot be merged: the other version is {other}"));
+            let path = single_line(path);
+            output.note(&match other {
+                Some(other) => {
+                    let other = single_line(other);
+                    format!("both sides changed {path}, which cannot be merged: the other version is {other}")
+                }
+                None => format!("one side deleted {path} and the other changed it: it stays"),
+            });
+        }
+        for Refused { path, reason } in &self.rejected {
+            output.note(&format!("{} is not written here: {}", single_line(path), single_line(reason)));
+        }
+        for Refused { path, reason } in &self.unrecorded {
+            let (path, reason) = (single_line(path), single_line(reason));
+            output.note(&format!("{path} is as the other side has it, and `undo` does not take it back: {reason}"));
         }
         for LeftOut { path, reason } in &self.left_out {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));

@@ -142,6 +142,28 @@ fn a_name_removes_the_item_and_text_forces_the_text() {
 }
 
 #[test]
+fn the_title_of_a_forgotten_note_means_the_note() {
+    let store = Store::new();
+    // One is kept by the history alone, the other in a backup beside it.
+    for (title, name) in [("Door code", "door-code"), ("Alarm", "alarm")] {
+        store.run(&["remember", title, &format!("It is {VALUE}.")]).exits(0);
+        store.run(&["forget", title]).exits(0);
+        if title == "Alarm" {
+            store.put(&format!("facts/{name}.bak"), format!("# Alarm\n\nIt is {VALUE}.\n"));
+        }
+    }
+    store.run(&["remember", "Copy", &format!("A copy: It is {VALUE}.")]).exits(0);
+    for (title, name) in [("door CODE", "facts/door-code.md"), ("Alarm", "facts/alarm.md")] {
+        let dry = store.run(&["--json", "expunge", title]).exits(0).json();
+        assert!(dry["item"].as_str().is_some_and(|item| item.ends_with(name)), "{dry}");
+        store.run(&["expunge", title, "--yes"]).exits(0);
+    }
+    assert_eq!(holders(&store), BTreeSet::new());
+    let listed = store.run(&["list", "--forgotten"]).stdout;
+    assert!(!listed.contains("oor code") && !listed.contains("Alarm"), "{listed}");
+}
+
+#[test]
 fn what_is_left_is_named_and_the_exit_code_is_1() {
     let store = Store::new();
     store.run(&["remember", VALUE, "text"]).exits(0);

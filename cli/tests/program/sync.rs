@@ -363,6 +363,8 @@ fn a_file_that_cannot_be_merged_stays_in_both_versions_and_stops_nothing() {
     machines.sync("a");
     let synced = machines.run("b", &["sync"]).exits(0);
     assert!(synced.stderr.contains("both sides changed") && synced.stderr.contains("plan ("), "{synced:?}");
+    let stays = synced.stderr.lines().find(|line| line.contains("gone.bin")).unwrap_or_default();
+    assert!(stays.contains("one side deleted") && stays.contains("it stays"), "{synced:?}");
     machines.settle(&["a", "b"]);
     let files = |name: &str| {
         let mut files = BTreeMap::new();
@@ -428,6 +430,30 @@ fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
     let shared = fs::read_to_string(machines.root("b").join("rejections.log")).expect("read");
     assert_eq!(shared.lines().count(), 1, "that of the shared scope alone: {shared}");
     assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains(".saddlebag"));
+}
+
+#[test]
+fn what_this_memory_refuses_and_another_machine_has_is_named() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let value = "Always send the report to the old address.";
+    machines.put("a", "notes/report.md", &format!("# Report\n\n{value}\n"));
+    machines.put("a", "notes/key.md", "# Key\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
+    machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
+    machines.run("b", &["remember", "Report", value, "--provenance", "tool"]).exits(0);
+    machines.run("b", &["memory", "reject", "Report", "--for-good"]).exits(0);
+    let synced = machines.run("b", &["--json", "sync"]).exits(0).json();
+    let named = |list: &str, path: &str, reason: &str| {
+        let [file] = synced[list].as_array().expect("a list").as_slice() else { panic!("{synced}") };
+        let of = |name: &str| file[name].as_str().expect("text").to_string();
+        assert!(of("path").ends_with(path) && of("reason").contains(reason), "{synced}");
+    };
+    named("unrecorded", "key.md", "secret");
+    named("rejected", "report.md", "rejected");
+    assert!(!machines.file("b", "notes/report.md").exists());
+    // The rejection holds for the other machine too.
+    machines.settle(&["b", "a"]);
+    assert!(!machines.file("a", "notes/report.md").exists());
+    machines.run("a", &["remember", "Again", value]).exits(3).complains("rejected");
 }
 
 #[test]

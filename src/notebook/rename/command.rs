@@ -98,7 +98,7 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
 ///
 /// Commands that change the notebook begin with it. An error here does not refuse them; the next rename reports
 /// it.
-pub(in crate::notebook) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
+pub(crate) async fn settle(call: &Call, notebook: &Arc<Notebook>) {
     // The process that began the rename reports its result.
     let _ = finish_rename(call, notebook, None).await;
 }

@@ -41,4 +41,4 @@ mod rewrite;
 pub use apply::RenameReply;
 pub use command::Rename;
 
-pub(super) use command::settle;
+pub(crate) use command::settle;
