@@ -623,6 +623,38 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
 }
 
 #[both_engines]
+fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Alpha", "one")).unwrap();
+    drive.run(replace(Target::Page("facts/alpha".into()), "one", "two")).unwrap();
+    drive.run(Rename { note: "Alpha".into(), title: "Beta".into() }).unwrap();
+    drive.run(replace(Target::Page("facts/beta".into()), "two", "three")).unwrap();
+    drive.run(Rename { note: "Beta".into(), title: "Gamma".into() }).unwrap();
+    let list = drive.call(ListVersions { name: "Gamma".into(), limit: 9, ..ListVersions::default() }).unwrap();
+    let commands: Vec<&str> =
+        list.versions.iter().map(|version| version.operation.as_ref().unwrap().command.as_str()).collect();
+    assert_eq!(commands, ["rename", "edit", "rename", "edit", "remember"], "{list:?}");
+    assert!(list.versions.iter().all(|version| !version.unkept), "{list:?}");
+    let text = |drive: &mut Drive<Simulator>, version| {
+        drive.call(ReadVersion { name: "Gamma".into(), version }).unwrap().text.unwrap()
+    };
+    let expected = [(1, "Gamma", "three"), (2, "Beta", "three"), (3, "Beta", "two"), (5, "Alpha", "one")];
+    for (version, title, part) in expected {
+        let text = text(&mut drive, version);
+        assert!(text.contains(title) && text.contains(part), "{version}: {text}");
+    }
+    let restore = RestoreVersion { name: "Gamma".into(), version: Some(5), ..RestoreVersion::default() };
+    drive.call(restore).unwrap();
+    let restored = drive.executor.files()["projects/proj/facts/gamma.md"].clone();
+    assert!(String::from_utf8(restored).unwrap().contains("one"));
+
+    drive.run(entry("k", "first")).unwrap();
+    drive.run(StoreEntry { entry: NewEntry::new("k", "second", "custom"), expected_version: None }).unwrap();
+    let old = drive.call(ReadVersion { name: "k".into(), version: 2 }).unwrap();
+    assert!(old.text.unwrap().contains("first"));
+}
+
+#[both_engines]
 fn a_torn_line_of_the_log_is_counted_and_hides_nothing(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(pad("- [ ] one")).unwrap();

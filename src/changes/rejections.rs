@@ -124,7 +124,18 @@ impl Call {
     ///
     /// Those of [`check_rejected`](Self::check_rejected).
     pub(crate) async fn check_text(&self, what: &str, text: &str) -> Result<(), Error> {
-        refusal(&*self.rejected_values().await?, what, text).map_or(Ok(()), Err)
+        self.check_added(what, text, "").await
+    }
+
+    /// Refuses text that is put in place of another, or into a line of its own form. A short value is only known as a whole
+    /// line, which the line of the file may not be any more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`check_rejected`](Self::check_rejected).
+    pub(crate) async fn check_added(&self, what: &str, text: &str, replaced: &str) -> Result<(), Error> {
+        let values = self.rejected_values().await?;
+        values.new_in(text, replaced).map_or(Ok(()), |rejection| Err(refused(what, rejection)))
     }
 }
 

@@ -67,6 +67,7 @@ impl EditEntry {
                         approve it for all projects";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
+        with.call.check_added(&entry.key, &self.new_text, &self.old_text).await?;
         let content = replace_once(&entry.content, &self.old_text, &self.new_text).map_err(not_once)?;
         let new = NewEntry {
             key: entry.key,

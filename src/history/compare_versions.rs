@@ -51,7 +51,7 @@ impl Run<HistoryCall<'_>> for CompareVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<Comparison, Error> {
         let call = with.call;
         let (path, history) = history_of(with, &self.name).await?;
-        let mut file = FileHistory::new(call, &history, &path).await?;
+        let mut file = FileHistory::of_item(call, &history, &path).await?;
         let older = if self.before == 0 { 2 } else { self.before };
         let newer = if self.after == 0 { 1 } else { self.after };
         let mut texts = [String::new(), String::new()];

@@ -4,15 +4,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::Digest;
+use saddlebag_history::{Digest, State};
 use saddlebag_words::words;
 
 use super::expunged_logs::{ExpungedLogs, read_version};
+use super::files::FileHistory;
 use super::list_versions::history_of;
-use super::log::complete_interrupted;
+use super::log::{History, complete_interrupted};
 use super::places::{FileKind, Place, history_folders, places};
 use super::types::{HistoryCall, check_is_kept};
-use crate::changes::{After, Change, ExpungedText};
+use crate::changes::{After, Call, Change, ExpungedText};
 use crate::document::Frontmatter;
 use crate::part::TextPart;
 use crate::protocol::{Error, Precondition};
@@ -160,7 +161,7 @@ impl Expunge {
             let message = "a text and the name of an item are given at the same time";
             return Err(Error::invalid_argument(message, "give one of them"));
         }
-        let (path, _) = history_of(with, name).await?;
+        let (path, history) = history_of(with, name).await?;
         if call.scope.layout.is_kept(&path) || !crate::search::is_markdown(&path) {
             let message = format!("{} is not a note or an entry", call.scope.display_path(&path));
             return Err(Error::invalid_argument(message, "give the text to expunge from it"));
@@ -170,11 +171,25 @@ impl Expunge {
             let kept = call.find_kept(&path, &Layout::backup_of(&path)).await?;
             bytes = kept.and_then(|kept| kept.file.bytes().map(<[u8]>::to_vec));
         }
+        if bytes.is_none() {
+            bytes = last_kept(call, &history, &path).await?;
+        }
         let file = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let body = file.part(Frontmatter::parse(&file).span.end..).trim();
         // A body that is too short to search for is removed with its file and its versions alone.
         let text = call.text_to_expunge(body.into()).unwrap_or_else(|_| call.no_text_to_expunge());
         Ok((Some(path), text))
+    }
+}
+
+/// Returns the newest text that the history has of an item.
+async fn last_kept(call: &Call, history: &History, path: &RelPath) -> Result<Option<Vec<u8>>, Error> {
+    let mut file = FileHistory::of_item(call, history, path).await?;
+    let newest = file.versions.iter().map(|version| version.state);
+    let newest = newest.filter(|state| *state != State::Absent).find(|state| file.keeps(*state));
+    match newest {
+        Some(state) => file.content(call, state).await,
+        None => Ok(None),
     }
 }
 

@@ -1,9 +1,10 @@
 //! [`FileHistory`]: the versions of one file, and their contents.
 
+use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use saddlebag_history::{Contents, Missing, State, Step, Version, versions};
+use saddlebag_history::{Change, Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, Recorded};
 use super::types::not_kept;
@@ -17,6 +18,19 @@ use crate::store::RelPath;
 pub(super) struct StepOf<'a> {
     pub(super) recorded: &'a Recorded,
     pub(super) change: usize,
+    /// State of the file at its earlier path, if this step moved it.
+    moved: Option<State>,
+}
+
+impl StepOf<'_> {
+    /// Returns the change, from the state at the earlier path on.
+    fn recorded_change(&self) -> Option<Cow<'_, Change>> {
+        let change = self.recorded.record.changes.get(self.change)?;
+        Some(match self.moved {
+            Some(before) => Cow::Owned(Change { before, ..change.clone() }),
+            None => Cow::Borrowed(change),
+        })
+    }
 }
 
 /// The versions of a file, newest first.
@@ -33,16 +47,26 @@ pub(super) struct FileHistory<'a> {
 }
 
 impl<'a> FileHistory<'a> {
-    /// Computes the versions of a file from the history.
+    /// Computes the versions of the file with this path from the history.
     pub(super) async fn new(call: &Call, history: &'a History, path: &RelPath) -> Result<Self, Error> {
+        Self::of_steps(call, history, path, steps_at(history, path)).await
+    }
+
+    /// Computes the versions of an item from the history: also those that it had at earlier paths.
+    pub(super) async fn of_item(call: &Call, history: &'a History, path: &RelPath) -> Result<Self, Error> {
+        Self::of_steps(call, history, path, steps_of_item(history, path)).await
+    }
+
+    async fn of_steps(
+        call: &Call,
+        history: &'a History,
+        path: &RelPath,
+        steps: Vec<StepOf<'a>>,
+    ) -> Result<Self, Error> {
         let file = call.load(path).await?;
         let mut contents = Contents::new(call.scope.limits.max_file_bytes as usize);
         if let Some(bytes) = file.bytes() {
             contents.add_known(bytes.to_vec());
-        }
-        let mut steps = Vec::new();
-        for (recorded, change) in history.changes_of(path) {
-            steps.push(StepOf { recorded, change });
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
         for step in &steps {
@@ -52,10 +76,9 @@ impl<'a> FileHistory<'a> {
                 }
             }
         }
-        let of_steps: Vec<Step<'_>> = steps
-            .iter()
-            .filter_map(|step| Some(Step::new(&step.recorded.record, step.recorded.record.changes.get(step.change)?)))
-            .collect();
+        let changes: Vec<_> =
+            steps.iter().filter_map(|step| Some((&step.recorded.record, step.recorded_change()?))).collect();
+        let of_steps: Vec<Step<'_>> = changes.iter().map(|(record, change)| Step::new(record, change)).collect();
         let versions = versions(&of_steps, State::of(file.bytes()));
         let happened = versions.iter().filter_map(|version| version.step).collect();
         let mut by_operation: SortedMap<&str, Vec<usize>> = SortedMap::default();
@@ -74,8 +97,7 @@ impl<'a> FileHistory<'a> {
 
     /// Returns the states before and after a step.
     pub(super) fn states(&self, step: usize) -> Option<(State, State)> {
-        let step = self.steps.get(step)?;
-        let change = step.recorded.record.changes.get(step.change)?;
+        let change = self.steps.get(step)?.recorded_change()?;
         Some((change.before, change.after))
     }
 
@@ -155,4 +177,38 @@ impl<'a> FileHistory<'a> {
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
     }
+}
+
+/// Returns the steps of the file with this path, oldest first.
+fn steps_at<'a>(history: &'a History, path: &RelPath) -> Vec<StepOf<'a>> {
+    history.changes_of(path).map(|(recorded, change)| StepOf { recorded, change, moved: None }).collect()
+}
+
+/// Returns the steps of an item, oldest first, with those at its earlier paths. A path that another file had before the item is not
+/// followed: its versions are those of both files.
+fn steps_of_item<'a>(history: &'a History, path: &RelPath) -> Vec<StepOf<'a>> {
+    let mut steps = steps_at(history, path);
+    let mut path = path.clone();
+    let mut seen: SortedSet<RelPath> = SortedSet::default();
+    while let Some(first) = steps.first_mut().filter(|_| seen.insert(path.clone())) {
+        let Some(from) = moved_from(first, &path) else { break };
+        let (operation, record) = (&first.recorded.record.operation, first.recorded.place);
+        let all = steps_at(history, &from);
+        let removal =
+            all.iter().find(|step| step.recorded.place >= record && step.recorded.record.operation == *operation);
+        let mut earlier: Vec<StepOf<'a>> = all.iter().filter(|step| step.recorded.place < record).copied().collect();
+        let last = earlier.last().and_then(|step| step.recorded_change().map(|change| change.after));
+        let removed = removal.and_then(|step| step.recorded_change().map(|change| change.before));
+        let Some(before) = removed.or(last) else { break };
+        first.moved = Some(before);
+        earlier.append(&mut steps);
+        (steps, path) = (earlier, from);
+    }
+    steps
+}
+
+/// Returns the path that a file had before a step; `None` if the step did not move it.
+fn moved_from(step: &StepOf<'_>, path: &RelPath) -> Option<RelPath> {
+    let change = step.recorded.record.changes.get(step.change)?;
+    history_of(path).ok()?.absolute(change.moved_from.as_deref()?)
 }

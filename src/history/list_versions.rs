@@ -84,7 +84,7 @@ impl Run<HistoryCall<'_>> for ListVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionList, Error> {
         let HistoryCall { call, entries, .. } = *with;
         let (path, history) = history_of(with, &self.name).await?;
-        let mut file = FileHistory::new(call, &history, &path).await?;
+        let mut file = FileHistory::of_item(call, &history, &path).await?;
         let undone = history.undone();
         let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize;
         let only = self.operation.as_deref().map(|given| history.operation(given)).transpose()?;
@@ -132,7 +132,7 @@ impl Run<HistoryCall<'_>> for ListVersions {
     }
 }
 
-/// Returns the file of a name, and the records of this file.
+/// Returns the file of a name, and the records of this file, with those of its earlier paths.
 pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(RelPath, History), Error> {
     let HistoryCall { call, notebook, entries } = *with;
     let path = match resolve(Names { call, notebook, entries }, name, None).await {
@@ -140,7 +140,10 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(Re
         Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
         Err(error) => return Err(error),
     };
-    let history = History::read(call, entries, Some(&path)).await?;
+    let mut history = History::read(call, entries, Some(&path)).await?;
+    if history.is_moved(&path) {
+        history = History::read(call, entries, None).await?;
+    }
     Ok((path, history))
 }
 

@@ -48,6 +48,8 @@ pub(super) struct Recorded {
     pub(super) record: Record,
     /// For each change, the path of the file; `None` for a file that the memory may not see.
     pub(super) paths: Vec<Option<RelPath>>,
+    /// Place among the records of the history.
+    pub(super) place: usize,
     log: usize,
     range: core::ops::Range<usize>,
 }
@@ -104,7 +106,7 @@ impl History {
                 .collect();
             // A snapshot has no files.
             if paths.is_empty() || paths.iter().any(Option::is_some) {
-                self.records.push(Recorded { record: record.clone(), paths, log, range: line.range });
+                self.records.push(Recorded { record: record.clone(), paths, place: 0, log, range: line.range });
             }
         }
         self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
@@ -123,7 +125,8 @@ impl History {
         }
         keyed.sort_by_key(|(time, _)| *time);
         self.records = keyed.into_iter().map(|(_, recorded)| recorded).collect();
-        for (place, recorded) in self.records.iter().enumerate() {
+        for (place, recorded) in self.records.iter_mut().enumerate() {
+            recorded.place = place;
             let operation = recorded.record.operation.clone();
             if let Some(records) = self.by_operation.get_or_insert(operation, Vec::new()) {
                 records.push(place);
@@ -135,6 +138,14 @@ impl History {
                 }
             }
         }
+    }
+
+    /// Returns true if a step moved a file to this path.
+    pub(super) fn is_moved(&self, path: &RelPath) -> bool {
+        let is_move = |(recorded, change): (&Recorded, usize)| {
+            recorded.record.changes.get(change).is_some_and(|change| change.moved_from.is_some())
+        };
+        self.changes_of(path).any(is_move)
     }
 
     /// Returns the changes of a file, oldest first.

@@ -47,7 +47,7 @@ impl Run<HistoryCall<'_>> for ReadVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionText, Error> {
         let call = with.call;
         let (path, history) = history_of(with, &self.name).await?;
-        let mut file = FileHistory::new(call, &history, &path).await?;
+        let mut file = FileHistory::of_item(call, &history, &path).await?;
         let version = numbered(&file, self.version)?;
         let bytes = file.content(call, version.state).await?;
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -65,7 +65,7 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
             complete_interrupted(with).await?;
         }
         let (path, history) = history_of(with, &self.name).await?;
-        let mut file = FileHistory::new(call, &history, &path).await?;
+        let mut file = FileHistory::of_item(call, &history, &path).await?;
         let number = match (self.version, &self.at) {
             (Some(number), None) => number,
             (None, Some(at)) => number_at(call, &history, &file, at).await?,

@@ -115,11 +115,11 @@ impl<'a> Reverted<'a> {
     }
 
     /// Returns the changes that make the files so.
-    pub(super) fn changes(self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
+    pub(super) fn changes(&self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
-        for Without { known, bytes } in self.files {
+        for Without { known, bytes } in &self.files {
             if known.file.bytes() != bytes.as_deref() {
-                changes.push(with.call.screen.revert(&known.file, bytes)?);
+                changes.push(with.call.screen.revert(&known.file, bytes.clone())?);
             }
         }
         Ok(changes)

@@ -31,7 +31,7 @@ pub struct Undo {
     /// If set, only operations of the caller count: of the agent and the client that the origin names, and of its session unless
     /// that has changed nothing.
     pub only_own: bool,
-    /// If set, operations that a later change touches are left as they are, and named.
+    /// If set, operations that a later change touches, or whose text is gone, are left as they are, and named.
     pub skip_conflicts: bool,
     /// If set, only reports what would be undone.
     pub dry_run: bool,
@@ -60,7 +60,7 @@ pub struct UndoReply {
 pub struct SkippedOperation {
     /// The operation.
     pub operation: OperationInfo,
-    /// Reason: the later change at the same place.
+    /// Reason: the later change at the same place, or why the text cannot come back.
     pub reason: String,
 }
 
@@ -102,24 +102,37 @@ impl Run<HistoryCall<'_>> for Undo {
                 self.selected(&history, all, after)
             }
         };
+        // Without a selection one operation is undone: the last of which something is left.
+        let is_last = self.operations.is_empty() && !selects;
         let mut reverted = Reverted::default();
         let mut taken = Vec::new();
         let mut skipped: Vec<SkippedOperation> = Vec::new();
-        let mut conflict = None;
+        let mut first_error = None;
         for info in selected {
-            let left = match reverted.take_back(with, &history, &info.operation).await {
-                Err(error) if self.skip_conflicts && error.code == ErrorCode::Conflict => {
+            let mut left = reverted.take_back(with, &history, &info.operation).await;
+            if is_last && left.is_ok() {
+                let allowed = call.check_all_rejected(&reverted.changes(with)?).await;
+                left = allowed.and(left);
+            }
+            let left = match left {
+                Err(error) if self.skip_conflicts && is_lasting(error.code) => {
+                    if is_last {
+                        reverted = Reverted::default();
+                    }
                     skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
-                    conflict = conflict.or(Some(error));
+                    first_error = first_error.or(Some(error));
                     continue;
+                }
+                Err(error) if is_last && is_lasting(error.code) && error.code != ErrorCode::Conflict => {
+                    let help = "`undo --skip-conflicts` leaves this operation as it is, and undoes the one before";
+                    return Err(Error::new(error.code, error.into_message(), help));
                 }
                 left => left?,
             };
             // What others have taken back counts as undone from now on.
             if left > Left::Unmade {
                 taken.push(info);
-                // Without a selection one operation is undone: the last of which something is left.
-                if self.operations.is_empty() && !selects {
+                if is_last {
                     break;
                 }
             }
@@ -127,7 +140,7 @@ impl Run<HistoryCall<'_>> for Undo {
         if taken.is_empty() {
             let nothing =
                 || Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations");
-            return Err(conflict.unwrap_or_else(nothing));
+            return Err(first_error.unwrap_or_else(nothing));
         }
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
@@ -183,6 +196,11 @@ impl Undo {
     }
 }
 
+/// Returns true if an operation cannot be undone: a later change touches it, or its text was expunged or rejected for good.
+fn is_lasting(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::Conflict | ErrorCode::NotFound | ErrorCode::Rejected)
+}
+
 /// Returns true if the agent and the client of the command made a record.
 fn is_own(call: &Call, recorded: &Recorded) -> bool {
     let (recorded, writer) = (&recorded.record.writer, &call.writer);
@@ -228,8 +246,8 @@ pub(super) async fn finish(
     let would = if dry_run { "Dry run, nothing is changed: " } else { "" };
     let left = match skipped.len() {
         0 => String::new(),
-        1 => "; 1 operation is left, because a later change touches it".to_string(),
-        count => format!("; {count} operations are left, because later changes touch them"),
+        1 => "; 1 operation is left as it is".to_string(),
+        count => format!("; {count} operations are left as they are"),
     };
     let message = format!("{would}{done} {}{more}: {}{left}", what.join(", "), told(&files));
     Ok(UndoReply { operations: taken, files, skipped, operation, message })

@@ -46,6 +46,9 @@ pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Resu
         let message = format!("heading has the control character U+{:04X}", u32::from(bad));
         return Err(Error::invalid_argument(message, "a heading is one line; put the rest in the body"));
     }
+    for added in [heading, body] {
+        call.check_text("the entry", added).await?;
+    }
     let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
     write(call, &Target::Daily(None), WriteMode::Append, &entry, OverLimit::Refuse, Backups::Off).await
 }

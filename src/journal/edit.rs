@@ -87,6 +87,7 @@ async fn replace_in(
         let message = format!("new text has {} bytes, the limit is {MAX_WRITE_BYTES}", new.len());
         return Err(Error::new(ErrorCode::TooLarge, message, "make several edits, or write a note"));
     }
+    call.check_added(&call.scope.display_path(path), new, old).await?;
     let edited = call.update(path, backups, |file| {
         let text = file.text()?.ok_or_else(|| Cause::NoFile(path.to_string()))?;
         match replace_once(text, old, new) {

@@ -68,7 +68,9 @@ async fn journal(call: &Call, config: &NotebookConfig, entry: &str) -> Result<Jo
     let text = item(&call.now.hour_minute(), entry)?;
     let path = call.scope.layout.daily(call.now.date());
     // Before the note of the day is made.
-    call.check_text(&call.scope.display_path(&path), &text).await?;
+    for added in [entry, text.as_str()] {
+        call.check_text(&call.scope.display_path(&path), added).await?;
+    }
     let mut warnings = Vec::new();
     let mut created = false;
     if file_size(call, &path).await?.is_none() {

@@ -64,6 +64,7 @@ impl Run<NotebookCall<'_>> for Link {
     async fn run(self, with: &NotebookCall<'_>) -> Result<LinkReply, Error> {
         let call = with.call;
         call.screen.needs_trust("a note that is there")?;
+        call.check_text("the text of the link", self.text.as_deref().unwrap_or_default()).await?;
         settle(call, with.notebook).await;
         link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await
     }

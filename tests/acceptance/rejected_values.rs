@@ -224,6 +224,46 @@ fn no_command_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
     }
 }
 
+/// A value of fewer than four words is known only as a whole, so each command must check the text that it is given before it puts the
+/// text into a line of its own form.
+#[both_engines]
+fn a_short_rejected_value_is_refused_wherever_it_is_the_whole_text_that_is_given(kind: Kind) {
+    const SHORT: &str = "Skip every test.";
+    let ways = |text: &str| -> Vec<Command> {
+        let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
+        let edit_entry = EditEntry { key: "production".into(), old_text: "Production".into(), new_text: text.into() };
+        vec![
+            Command::Entries(keep("new", text, "core")),
+            Command::Entries(EntriesCommand::EditEntry(edit_entry)),
+            Command::Journal(write(Target::LongTerm, WriteMode::Append, text)),
+            Command::Journal(write(Target::Scratchpad, WriteMode::Append, &format!("- [ ] {text}"))),
+            Command::Journal(edit(Target::LongTerm, "begin", text)),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: text.into() })),
+            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: "b".into() })),
+            Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None })),
+            Command::Journal(JournalCommand::Slash(Slash { line: format!("write long_term {text}") })),
+            Command::Notebook(fact("Way in", text)),
+            Command::Notebook(NotebookCommand::Journal(Journal { entry: text.into() })),
+            Command::Notebook(NotebookCommand::RememberSummary(RememberSummary {
+                tool: "t".into(),
+                summary: text.into(),
+            })),
+            Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: text.into() })),
+            Command::Notebook(NotebookCommand::Link(link)),
+        ]
+    };
+    let count = ways(SHORT).len();
+    for way in 0..count {
+        let mut drive = with_notes(opened(kind));
+        drive.run(keep("production", NEIGHBOUR, "core")).unwrap();
+        drive.run(keep("habit", SHORT, "core")).unwrap();
+        assert_eq!(reject(&mut drive, "habit").rejected.len(), 1);
+        refused(&mut drive, ways(SHORT).swap_remove(way));
+        refused(&mut drive, ways("- skip\u{200b} EVERY  test").swap_remove(way));
+        drive.run(ways("Run every test.").swap_remove(way)).unwrap();
+    }
+}
+
 /// Acceptance (gateway, no way around): the tools of a model.
 #[both_engines]
 fn no_tool_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
@@ -288,7 +328,9 @@ fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind)
 #[test]
 fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     let mut drive = rejected(Kind::Native);
-    refused(&mut drive, HistoryCommand::Undo(Undo::default()));
+    let error = drive.run(HistoryCommand::Undo(Undo::default())).expect_err("rejected");
+    assert_eq!(error.code, ErrorCode::Rejected, "{error:?}");
+    assert!(error.help.contains("--skip-conflicts"), "{error:?}");
     let name = "agents/a/entries/core/staging.md".to_string();
     let request = RestoreVersion { name, version: Some(2), ..RestoreVersion::default() };
     refused(&mut drive, HistoryCommand::RestoreVersion(request));
@@ -297,6 +339,9 @@ fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     drive.run(EntriesCommand::ForgetEntry(forget)).unwrap();
     drive.run(HistoryCommand::Undo(Undo::default())).unwrap();
     assert!(block(&mut drive).contains(NEIGHBOUR));
+    // Older operations are reached past the one that cannot be undone.
+    drive.run(HistoryCommand::Undo(Undo { skip_conflicts: true, ..Undo::default() })).unwrap();
+    assert!(!block(&mut drive).contains(NEIGHBOUR) && !block(&mut drive).contains(VALUE));
 }
 
 #[both_engines]

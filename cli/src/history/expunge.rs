@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
-use saddlebag::history::{Expunge, ExpungeReply, PlaceKind, ReadVersion, TextPlace};
+use saddlebag::history::{Expunge, ExpungeReply, ListVersions, PlaceKind, ReadVersion, TextPlace};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, RelPath};
 use saddlebag_host::{Project, project_root};
@@ -18,7 +18,6 @@ use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::help::example;
 use crate::hook::log::Log;
-use crate::item::forgotten_note;
 use crate::output::{Output, single_line};
 use crate::regular;
 use crate::store::{Root, Store, named_project};
@@ -82,12 +81,11 @@ impl Subcommand for ExpungeArgs {
         let root = root.folder()?;
         let item = if self.text { None } else { item(&self.what, &mut store, output)? };
         let text = match &item {
-            Some(Subject { path, is_forgotten: false }) => body(&read(&root.join(path))),
-            Some(Subject { path, .. }) => body(&last_text(path, root, &mut store, output)),
+            Some(path) => body(&last_text(path, root, &mut store, output)),
             None => self.what.clone(),
         };
         let is_searched = text.trim().chars().count() >= MIN_CHARS;
-        let mut done = Expunged { dry_run: !self.yes, item: item.map(|item| item.path), ..Expunged::default() };
+        let mut done = Expunged { dry_run: !self.yes, item, ..Expunged::default() };
         let first = Expunge {
             text: if done.item.is_some() { String::new() } else { text.clone() },
             name: done.item.clone(),
@@ -176,26 +174,23 @@ fn scopes(root: &Path, global: &Global) -> Vec<Scope> {
     scopes
 }
 
-/// A note or an entry that a name means.
-struct Subject {
-    path: String,
-    is_forgotten: bool,
-}
-
-/// Returns the note or the entry that a name means, if it means one, also a note that was forgotten.
-fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<Subject>, Failure> {
+/// Returns the path of the note or the entry that a name means, if it means one, also of one that is gone.
+fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<String>, Failure> {
     let or_text = |failure: Failure| {
         let help = format!("{}, or give --text if it is the text to expunge", failure.help);
         Failure { help, ..failure }
     };
     match store.call(Resolve { name: name.to_string(), kind: None }, output) {
-        Ok(item) if item.kind != ItemKind::File => Ok(Some(Subject { path: item.path, is_forgotten: false })),
-        Ok(_) => Ok(None),
+        Ok(item) if item.kind != ItemKind::File => return Ok(Some(item.path)),
+        Ok(_) => return Ok(None),
+        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => return Err(or_text(failure)),
+        Err(_) => {}
+    }
+    let gone = ListVersions { name: name.to_string(), limit: 1, ..ListVersions::default() };
+    match store.call(gone, output) {
+        Ok(list) => Ok(Some(list.path)),
         Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => Err(or_text(failure)),
-        Err(_) => {
-            let path = forgotten_note(name, store, output).map_err(or_text)?;
-            Ok(path.map(|path| Subject { path, is_forgotten: true }))
-        }
+        Err(_) => Ok(None),
     }
 }
 
@@ -203,12 +198,13 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_default()
 }
 
-/// Returns the text that a forgotten note had: of its backup, or of the version before it was removed.
+/// Returns the text of an item: of its file, of its backup, or of the version before it was removed.
 fn last_text(path: &str, root: &Path, store: &mut Store, output: &mut Output) -> String {
-    let backup = RelPath::new(path).map(|path| root.join(Layout::backup_of(&path).as_str()));
-    let backup = backup.map(|backup| read(&backup)).unwrap_or_default();
-    if !backup.is_empty() {
-        return backup;
+    let backup = RelPath::new(path).map(|path| root.join(Layout::backup_of(&path).as_str())).ok();
+    let text =
+        [Some(root.join(path)), backup].into_iter().flatten().map(|file| read(&file)).find(|text| !text.is_empty());
+    if let Some(text) = text {
+        return text;
     }
     let removed = ReadVersion { name: path.to_string(), version: 2 };
     store.call(removed, output).ok().and_then(|version| version.text).unwrap_or_default()

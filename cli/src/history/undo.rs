@@ -1,6 +1,7 @@
 //! `undo`: takes operations back.
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use saddlebag::history::{Undo, UndoReply};
 use saddlebag::store::Timestamp;
 
@@ -27,10 +28,12 @@ pub(crate) struct UndoArgs {
     /// All operations by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`, as `history --by` takes it
     #[arg(long, value_name = "WHO")]
     by: Option<String>,
-    /// All operations at or after this time; with --session or --by, only theirs
+    /// All operations at or after this time; with --session, --by or --agent, only theirs
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
-    /// Leave operations that a later change touches, and name them
+    #[command(flatten)]
+    typed_agent: TypedAgent,
+    /// Leave operations that a later change touches or whose text is gone, and name them
     #[arg(long)]
     skip_conflicts: bool,
     /// Only print what would be undone
@@ -38,11 +41,41 @@ pub(crate) struct UndoArgs {
     dry_run: bool,
 }
 
+/// Agent of the global option `--agent`, if it is typed. Whoever types it beside a time means the operations of this agent, and not
+/// those of everybody in the memory that it opens.
+#[derive(Debug, Default)]
+struct TypedAgent(Option<String>);
+
+impl Args for TypedAgent {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl FromArgMatches for TypedAgent {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        const AGENT: &str = "agent";
+        let is_typed =
+            matches.try_contains_id(AGENT).is_ok() && matches.value_source(AGENT) == Some(ValueSource::CommandLine);
+        Ok(Self(is_typed.then(|| matches.get_one::<String>(AGENT).cloned()).flatten()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 impl Ask for UndoArgs {
     type Request = Undo;
 
     fn request(self) -> Result<Undo, Failure> {
-        let Self { operations, session, by, since, skip_conflicts, dry_run } = self;
+        let Self { operations, session, by, since, typed_agent, skip_conflicts, dry_run } = self;
+        let by = by.or(typed_agent.0.filter(|_| since.is_some()));
         let since = since.map(|time| time.seconds);
         Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run })
     }

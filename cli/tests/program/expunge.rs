@@ -158,6 +158,15 @@ fn the_title_of_a_forgotten_note_means_the_note() {
         assert!(dry["item"].as_str().is_some_and(|item| item.ends_with(name)), "{dry}");
         store.run(&["expunge", title, "--yes"]).exits(0);
     }
+    store.run(&["remember", "--key", "gate", &format!("The gate: {VALUE}")]).exits(0);
+    store.run(&["forget", "gate"]).exits(0);
+    let dry = store.run(&["--json", "expunge", "gate"]).exits(0).json();
+    assert!(dry["item"].as_str().is_some_and(|item| item.ends_with("core/gate.md")), "{dry}");
+    store.run(&["expunge", "gate", "--yes"]).exits(0);
+    store.run(&["remember", "Old name", &format!("A name of {VALUE}")]).exits(0);
+    store.run(&["move", "Old name", "New name"]).exits(0);
+    store.run(&["forget", "New name"]).exits(0);
+    store.run(&["expunge", "New name", "--yes"]).exits(0);
     assert_eq!(holders(&store), BTreeSet::new());
     let listed = store.run(&["list", "--forgotten"]).stdout;
     assert!(!listed.contains("oor code") && !listed.contains("Alarm"), "{listed}");
