@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ops::Range;
 
+use super::timeline::timeline;
 use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
@@ -21,27 +23,59 @@ pub(super) async fn add_other_projects(
 ) -> Result<RecallReply, Error> {
     let mut ranked: Vec<(usize, RecallHit)> = reply.hits.drain(..).enumerate().collect();
     for slug in other_projects(call).await? {
-        let layout = Layout::new(Some(&slug)).map_err(|_| Error::internal("a project without a path"))?;
-        let other = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
-        let asked = Recall { filter: asked.filter.clone().below_notebook(&other.scope), ..asked.clone() };
-        let index = Arc::new(Notebook::default());
+        let (other, asked) = asked_in(call, &slug, asked)?;
         // Files of the root belong to every project, and this memory has found them.
-        match recall(&other, &index, None, &asked, Reach::Project).await {
-            Ok(found) => {
-                ranked.extend(found.hits.into_iter().enumerate());
-                reply.total = reply.total.saturating_add(found.total);
-                reply.warnings.extend(found.warnings);
-                reply.skipped.extend(found.skipped);
-            }
-            Err(error) => {
-                let path = format!("{PROJECTS_FOLDER}/{slug}");
-                reply.warnings.push(Warning::new(&path, format!("it was not searched: {error}")));
-            }
-        }
+        let found = recall(&other, &Arc::new(Notebook::default()), None, &asked, Reach::Project).await;
+        ranked.extend(add(&mut reply, &slug, found).into_iter().enumerate());
     }
     order::sort_slice(&mut ranked, |(a, _), (b, _)| a.cmp(b));
     reply.hits = ranked.into_iter().map(|(_, hit)| hit).collect();
     Ok(reply)
+}
+
+/// Adds the notes of a time to those of this memory, the oldest first: the notes for all projects, and if it is asked everywhere,
+/// those of all other projects.
+pub(super) async fn add_timelines(
+    call: &Call,
+    mut reply: RecallReply,
+    asked: &Recall,
+    time: &Range<u64>,
+) -> Result<RecallReply, Error> {
+    let user = call.scope.layout.user_folder().and_then(|folder| folder.file_name().parse().ok());
+    let others = if asked.everywhere { other_projects(call).await? } else { Vec::new() };
+    for slug in user.into_iter().chain(others) {
+        let (other, asked) = asked_in(call, &slug, asked)?;
+        let found = timeline(&other, &Arc::new(Notebook::default()), &asked, time.clone()).await;
+        let found = add(&mut reply, &slug, found);
+        reply.hits.extend(found);
+    }
+    order::sort_slice(&mut reply.hits, |a, b| a.date.cmp(&b.date).then_with(|| a.path.cmp(&b.path)));
+    Ok(reply)
+}
+
+/// Returns the call in another project of the store, and the request there.
+fn asked_in(call: &Call, slug: &ProjectSlug, asked: &Recall) -> Result<(Call, Recall), Error> {
+    let layout = Layout::new(Some(slug)).map_err(|_| Error::internal("a project without a path"))?;
+    let other = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
+    let asked = Recall { filter: asked.filter.clone().below_notebook(&other.scope), ..asked.clone() };
+    Ok((other, asked))
+}
+
+/// Adds what was found in another project to a reply, except the hits, which are returned.
+fn add(reply: &mut RecallReply, slug: &ProjectSlug, found: Result<RecallReply, Error>) -> Vec<RecallHit> {
+    match found {
+        Ok(found) => {
+            reply.total = reply.total.saturating_add(found.total);
+            reply.warnings.extend(found.warnings);
+            reply.skipped.extend(found.skipped);
+            found.hits
+        }
+        Err(error) => {
+            let path = format!("{PROJECTS_FOLDER}/{slug}");
+            reply.warnings.push(Warning::new(&path, format!("it was not searched: {error}")));
+            Vec::new()
+        }
+    }
 }
 
 /// Returns the projects that have memory in the store, without that of this memory, by name.

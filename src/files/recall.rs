@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::everywhere::add_other_projects;
+use super::everywhere::{add_other_projects, add_timelines};
 use super::timeline::{time_asked, timeline};
 use super::types::FilesCall;
 use crate::changes::Call;
@@ -26,12 +26,15 @@ pub(crate) async fn answer(
     entries: &Entries,
     request: Recall,
 ) -> Result<RecallReply, Error> {
+    let (start, limit) = (request.offset as usize, request.limit as usize);
+    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
     if let Some(time) = time_asked(&request.query, call.now).filter(|_| request.kinds.is_empty()) {
         let filter = request.filter.clone().below_notebook(&call.scope);
-        let found = timeline(call, notebook, &Recall { filter, ..request.clone() }, time).await?;
+        let found = timeline(call, notebook, &Recall { filter, ..asked.clone() }, time.clone()).await?;
+        let found = add_timelines(call, found, &asked, &time).await?;
         // A word such as "today" alone may be looked for too.
         if found.total > 0 || request.query.split_whitespace().nth(2).is_some() {
-            return Ok(within_budget(found, request.max_bytes));
+            return Ok(page(found, start, limit, request.max_bytes));
         }
     }
     if !request.everywhere {
@@ -41,15 +44,18 @@ pub(crate) async fn answer(
         let message = "a recall everywhere cannot be sorted";
         return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
     }
-    let (start, limit) = (request.offset as usize, request.limit as usize);
-    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
     let own = recall_all(call, notebook, entries, asked.clone()).await?;
-    let mut reply = add_other_projects(call, own, &asked).await?;
-    if request.max_bytes.is_none() {
+    let reply = add_other_projects(call, own, &asked).await?;
+    Ok(page(reply, start, limit, request.max_bytes))
+}
+
+/// Leaves a page of the hits; with a budget, those that fit it.
+fn page(mut reply: RecallReply, start: usize, limit: usize, max_bytes: Option<u32>) -> RecallReply {
+    if max_bytes.is_none() {
         reply.hits = reply.hits.into_iter().skip(start).take(limit).collect();
     }
     reply.rendered = render(&reply.hits);
-    Ok(within_budget(reply, request.max_bytes))
+    within_budget(reply, max_bytes)
 }
 
 /// Leaves out the passages that do not fit a budget.

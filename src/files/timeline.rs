@@ -11,6 +11,7 @@ use crate::notebook::{ItemKind, ListNotes, NoteInfo, Notebook, NotebookCall, Rec
 use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
+use crate::search::day_of_log;
 use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
 
 /// Maximum size of the text of a hit, in bytes.
@@ -160,6 +161,8 @@ fn time_of(call: &Call, note: &NoteInfo) -> u64 {
 async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
     let NoteInfo { path, title, unapproved, .. } = note;
     let file = call.scope.file(&path);
+    // The time zone must not move a log to another day.
+    let date = file.as_ref().and_then(day_of_log).map_or(date, Date::start_in_utc);
     let text = match file {
         Some(file) => call.load_text(&file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),

@@ -10,9 +10,10 @@ use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::{Corpus, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
+use crate::search::{Corpus, Extent, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
 
-/// Searches the files of the journal: see [`Layout::is_journal`](crate::store::Layout::is_journal).
+/// Searches the files of the journal, see [`Layout::is_journal`](crate::store::Layout::is_journal), or all that
+/// [`Recall`](crate::notebook::Recall) covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
     /// Words separated by white space, at most [`MAX_QUERY_BYTES`].
@@ -27,13 +28,22 @@ pub struct Search {
     /// If set, the host guarantees, by a watch or a generation number, that nothing changed since the last search. The
     /// store is then not listed. Has no effect on the first search.
     pub assume_unchanged: bool,
+    /// If set, all files that [`Recall`](crate::notebook::Recall) covers are searched, also those of other folders.
+    pub all_files: bool,
 }
 
 impl Search {
     /// Creates a search with the default limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
-        Self { query: query.into(), offset: 0, limit: None, max_bytes: DEFAULT_READ_BYTES, assume_unchanged: false }
+        Self {
+            query: query.into(),
+            offset: 0,
+            limit: None,
+            max_bytes: DEFAULT_READ_BYTES,
+            assume_unchanged: false,
+            all_files: false,
+        }
     }
 }
 
@@ -75,5 +85,6 @@ pub(super) async fn search(
     read_all(call, corpus).await;
     let page = (request.offset as usize, request.limit.map(|limit| limit as usize));
     let shown = |path: &_| call.scope.display_path(path);
-    Ok(corpus.borrow_mut().search(&terms, shown, page, request.max_bytes as usize))
+    let extent = if request.all_files { Extent::All } else { Extent::Journal };
+    Ok(corpus.borrow_mut().search(&terms, extent, shown, page, request.max_bytes as usize))
 }

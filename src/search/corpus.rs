@@ -8,7 +8,7 @@ use core::cmp::Reverse;
 use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
 
-use super::files::{DocId, EncodedNote, Files, IndexedFile, Table};
+use super::files::{DocId, EncodedNote, Extent, Files, IndexedFile, SearchedFiles, Table};
 use super::parts::Body;
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
@@ -304,11 +304,13 @@ impl Corpus {
     pub(crate) fn search(
         &mut self,
         terms: &Terms,
+        extent: Extent,
         shown: impl Fn(&RelPath) -> String,
         (offset, limit): (usize, Option<usize>),
         max_bytes: usize,
     ) -> SearchResults {
-        let matches = literal::find(&mut self.literal, &self.files, terms);
+        let searched = SearchedFiles { files: &self.files, extent };
+        let matches = literal::find(&mut self.literal, &searched, terms);
         let counted = terms.as_slice().iter().zip(&matches.counts);
         let counts: Vec<TermCount> = counted.map(|(term, &lines)| TermCount { term: term.clone(), lines }).collect();
         let page = matches.from(offset);
@@ -328,7 +330,10 @@ impl Corpus {
             hits,
             rendered,
             rendered_hits: count(rendered_hits),
-            skipped: self.skipped_of(shown, &*self.journal),
+            skipped: match extent {
+                Extent::Journal => self.skipped_of(shown, &*self.journal),
+                Extent::All => self.skipped(shown),
+            },
         }
     }
 

@@ -108,13 +108,14 @@ pub(crate) struct Rank {
 impl Rank {
     /// Returns the properties that follow from the path.
     pub(crate) fn from_path(path: &RelPath, is_journal: bool) -> Self {
-        let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
-        Self {
-            is_journal,
-            is_long_term: is_name(path.file_name(), LONG_TERM_FILE),
-            date: if is_log { Date::parse(path.file_stem()) } else { None },
-        }
+        Self { is_journal, is_long_term: is_name(path.file_name(), LONG_TERM_FILE), date: day_of_log(path) }
     }
+}
+
+/// Returns the day that the name of a log states; `None` for another file.
+pub(crate) fn day_of_log(path: &RelPath) -> Option<Date> {
+    let is_log = path.parent().is_some_and(|folder| is_name(folder.file_name(), DAILY_FOLDER));
+    Date::parse(path.file_stem()).filter(|_| is_log)
 }
 
 impl IndexedFile {
@@ -501,7 +502,8 @@ impl Files {
         for id in ids {
             let Some(doc) = self.doc_mut(id) else { continue };
             let path = &doc.path;
-            if !doc.rank.get_or_insert_with(|| Rank::from_path(path, is_journal(path))).is_journal {
+            let rank = doc.rank.get_or_insert_with(|| Rank::from_path(path, is_journal(path)));
+            if !rank.is_journal && !doc.is_note {
                 continue;
             }
             index.add_name(id, doc.path.file_name());
@@ -511,21 +513,37 @@ impl Files {
     }
 }
 
-impl Texts for Files {
+/// Files that a search covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Those of the journal.
+    Journal,
+    /// Those that `recall` covers too.
+    All,
+}
+
+/// The files that a literal search covers.
+pub(super) struct SearchedFiles<'a> {
+    pub(super) files: &'a Files,
+    pub(super) extent: Extent,
+}
+
+impl Texts for SearchedFiles<'_> {
     fn next_id(&self) -> TextId {
-        self.next_id()
+        self.files.next_id()
     }
 
     fn text(&self, id: TextId) -> Option<&str> {
-        self.doc(id).map(IndexedFile::text)
+        self.files.doc(id).map(IndexedFile::text)
     }
 
     fn is_searched(&self, id: TextId) -> bool {
-        self.doc(id).and_then(|doc| doc.rank.as_ref()).is_some_and(|rank| rank.is_journal)
+        let Some(doc) = self.files.doc(id) else { return false };
+        doc.rank.as_ref().is_some_and(|rank| rank.is_journal) || (self.extent == Extent::All && doc.is_note)
     }
 
     fn rank(&self, id: TextId) -> literal::Rank {
-        let Some(doc) = self.doc(id) else { return literal::Rank::default() };
+        let Some(doc) = self.files.doc(id) else { return literal::Rank::default() };
         let Some(Rank { is_long_term, date, .. }) = &doc.rank else { return literal::Rank::default() };
         literal::Rank { comes_first: *is_long_term, day: date.map(Date::day_number), order: doc.order }
     }

@@ -24,7 +24,7 @@ pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, Term
 
 pub(crate) use corpus::Corpus;
 pub(crate) use entries::{SearchableEntries, SearchableEntry};
-pub(crate) use files::{DocId, IndexedFile};
+pub(crate) use files::{DocId, Extent, IndexedFile, day_of_log};
 pub(crate) use index_file::{
     is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,
     save as save_index_file,

@@ -156,6 +156,13 @@ impl Date {
         self.0.num_days_from_ce().unsigned_abs()
     }
 
+    /// Returns the start of the day in UTC, in nanoseconds since 1970-01-01T00:00:00Z; 0 for a day before.
+    #[must_use]
+    pub fn start_in_utc(self) -> u64 {
+        const DAYS_TO_1970: u32 = 719_163;
+        u64::from(self.day_number().saturating_sub(DAYS_TO_1970)) * 86_400_000_000_000
+    }
+
     /// Returns the previous day; `None` before the first day of the calendar.
     #[must_use]
     pub fn yesterday(self) -> Option<Self> {

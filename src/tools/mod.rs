@@ -193,9 +193,19 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
 
 /// Returns the help of an error with the tools of these sets in place of the commands of the program that do the same.
 fn of_tools(help: &str, sets: &[ToolSet]) -> String {
-    let is_tool = |verb: &str| table::rows(sets).any(|spec| spec.name.strip_prefix(EVERYDAY_PREFIX) == Some(verb));
-    let parts = help.split('`').enumerate().map(|(number, part)| match number % 2 == 1 && is_tool(part) {
-        true => format!("{EVERYDAY_PREFIX}{part}"),
+    let is_there = |name: &str| table::rows(sets).any(|spec| spec.name == name);
+    let tool_of = |command: &str| {
+        let verb = command.split(' ').next().unwrap_or_default();
+        let named = format!("{EVERYDAY_PREFIX}{verb}");
+        match verb {
+            _ if is_there(&named) => Some(named),
+            "history" | "op" => Some(format!("{EVERYDAY_PREFIX}list")).filter(|tool| is_there(tool)),
+            "restore" => Some(format!("{EVERYDAY_PREFIX}undo")).filter(|tool| is_there(tool)),
+            _ => None,
+        }
+    };
+    let parts = help.split('`').enumerate().map(|(number, part)| match number % 2 == 1 {
+        true => tool_of(part).unwrap_or_else(|| part.to_string()),
         false => part.to_string(),
     });
     parts.collect::<Vec<String>>().join("`")
@@ -219,6 +229,9 @@ mod tests {
         let told = "`mem_list` lists all; `memory approve` is for a person; keep it with `mem_remember`";
         assert_eq!(of_tools(help, &[ToolSet::Everyday]), told);
         assert_eq!(of_tools(help, &[ToolSet::Journal]), help);
+        let versions = "`history NAME` lists the versions; `restore` brings it back";
+        let told = "`mem_list` lists the versions; `mem_undo` brings it back";
+        assert_eq!(of_tools(versions, &[ToolSet::Everyday]), told);
         assert_eq!(of_tools("an odd ` quote", &[ToolSet::Everyday]), "an odd ` quote");
     }
 }

@@ -223,7 +223,7 @@ macro_rules! wit_contract {
             journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             journal::Edit { target, change }
             journal::Restore { target }
-            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged }
+            journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }

@@ -305,9 +305,9 @@ fn command() -> impl Strategy<Value = Command> {
         1 => Just(JournalCommand::ListJournal(ListJournal)),
         3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
-        3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<bool>()).prop_map(
-            |(query, offset, limit, max_bytes, assume_unchanged)| {
-                JournalCommand::Search(Search { query, offset, limit, max_bytes, assume_unchanged })
+        3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<(bool, bool)>()).prop_map(
+            |(query, offset, limit, max_bytes, (assume_unchanged, all_files))| {
+                JournalCommand::Search(Search { query, offset, limit, max_bytes, assume_unchanged, all_files })
             }
         ),
         1 => Just(JournalCommand::Status(Status)),

@@ -3,7 +3,7 @@
 use clap::Args;
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
-use saddlebag::history::{RestoreVersion, RestoredVersion};
+use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
 use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
@@ -75,7 +75,16 @@ impl Subcommand for RestoreArgs {
             // A forgotten item is not found by its name, and a backup is not an item.
             Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
                 match entry(self.item.name.clone(), &mut store, output) {
-                    Err(failure) if is_lost(failure.code) => forgotten(self.item.without_lines(), &mut store, output),
+                    Err(failure) if is_lost(failure.code) => {
+                        let name = self.item.without_lines();
+                        let path = forgotten_note(&name, &mut store, output)?;
+                        if path.is_none()
+                            && let Some((path, last)) = removed_by_others(&name, &mut store, output)
+                        {
+                            return restore_version(path, Version::Number(last), false, &mut store, output);
+                        }
+                        file(Target::Page(path.unwrap_or(name)), &mut store, output)
+                    }
                     restored => restored,
                 }
             }
@@ -119,10 +128,14 @@ fn entry(key: String, store: &mut Store, output: &mut Output) -> Result<Changed,
     Ok(Changed::Entry(store.call(RestoreEntry { key }, output)?))
 }
 
-/// Restores the forgotten note that a name means.
-fn forgotten(name: String, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {
-    let path = forgotten_note(&name, store, output)?.unwrap_or(name);
-    file(Target::Page(path), store, output)
+/// Returns the path of a file that another program removed, and the number of its last version.
+fn removed_by_others(name: &str, store: &mut Store, output: &mut Output) -> Option<(String, u32)> {
+    let asked = ListVersions { name: name.to_string(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+    let list = store.call(asked, output).ok()?;
+    let removal = list.versions.first()?;
+    let is_by_others = removal.operation.is_none() && removal.size.is_none();
+    let last = list.versions.iter().find(|version| version.size.is_some() && !version.unkept)?;
+    is_by_others.then_some((list.path, last.number))
 }
 
 fn file(target: Target, store: &mut Store, output: &mut Output) -> Result<Changed, Failure> {

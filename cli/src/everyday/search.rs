@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::entries::FindEntries;
+use saddlebag::files::Recall;
 use saddlebag::journal::Search;
 use saddlebag::search::SearchResults;
 
@@ -37,8 +38,13 @@ impl Subcommand for SearchArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let words: Vec<String> = self.words.into_iter().map(input::text).collect::<Result<_, _>>()?;
         let query = words.join(" ");
-        let request =
-            Search { offset: self.offset, limit: self.limit, max_bytes: self.max_bytes, ..Search::new(query.clone()) };
+        let request = Search {
+            offset: self.offset,
+            limit: self.limit,
+            max_bytes: self.max_bytes,
+            all_files: true,
+            ..Search::new(query.clone())
+        };
         let mut store = Store::open(global)?;
         let results = store.call(request, output)?;
         // A page after the last match is also an empty result.
@@ -56,7 +62,10 @@ impl Subcommand for SearchArgs {
         }
         output.flush()?;
         warn_of_skipped(&results.skipped, output);
-        tell_of_entries(query, &mut store, output);
+        match results.total_files {
+            0 => tell_of_recall(query, &mut store, output),
+            _ => tell_of_entries(query, &mut store, output),
+        }
         Ok(exit)
     }
 }
@@ -78,6 +87,18 @@ fn tell_of_entries(query: String, store: &mut Store, output: &mut Output) {
                 "{entries} entries match too; `saddlebag recall --kind entry` with the same words shows them"
             ));
         }
+    }
+}
+
+/// Says that `recall` finds more: it knows other forms of the words, and needs not all of them.
+fn tell_of_recall(query: String, store: &mut Store, output: &mut Output) {
+    match store.call(Recall { query, limit: 1, ..Recall::default() }, output) {
+        Ok(reply) => match reply.total {
+            0 => {}
+            1 => output.note("`saddlebag recall` with the same words finds 1 item"),
+            total => output.note(&format!("`saddlebag recall` with the same words finds {total} items")),
+        },
+        Err(failure) => output.warning(&format!("it was not tried if `recall` finds more: {failure}")),
     }
 }
 

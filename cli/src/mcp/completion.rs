@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use percent_encoding::percent_decode_str;
 use rmcp::model::{ArgumentInfo, CompleteResult, CompletionInfo, ErrorData, Reference};
+use saddlebag::notebook::slug;
 
 use super::{prompts, resources};
 
@@ -48,9 +49,12 @@ pub(crate) fn complete(typed: &str, paths: &BTreeSet<String>) -> CompleteResult 
     CompleteResult::new(completion)
 }
 
+/// Returns how well a path fits what was typed, the best first. The name of a file is made from a title, so a title fits too.
 fn rank(typed: &str, path: &str) -> Option<usize> {
-    let ranks =
-        [path.starts_with(typed), path.split('/').any(|segment| segment.starts_with(typed)), path.contains(typed)];
+    let title = slug(typed);
+    let begins = |beginning: &str| path.split('/').any(|segment| segment.starts_with(beginning));
+    let is_title = typed.contains(' ') && !title.is_empty();
+    let ranks = [path.starts_with(typed), begins(typed) || (is_title && begins(&title)), path.contains(typed)];
     ranks.into_iter().position(|matches| matches)
 }
 
@@ -65,6 +69,8 @@ mod tests {
         let values = |typed| complete(typed, &paths).completion.values;
         assert_eq!(values("Plan"), ["plan/a.md", "notes/plan.md", "explanation.md", "notes/my%20plan.md"]);
         assert_eq!(values("notes/my%20p"), ["notes/my%20plan.md"]);
+        let titled: BTreeSet<String> = ["facts/tax-rounding.md".to_string()].into();
+        assert_eq!(complete("Tax rou", &titled).completion.values, ["facts/tax-rounding.md"]);
         assert_eq!(values("").len(), paths.len());
         let many: BTreeSet<String> = (0..250).map(|number| format!("n{number}.md")).collect();
         let completion = complete("n", &many).completion;

@@ -371,7 +371,7 @@ fn a_recall_finds_notes_and_entries_and_a_search_names_the_entries() {
     // A filter is for notes.
     assert_eq!(kinds(&["--path", "facts"]), ["note"]);
     store.run(&["search", "balancer"]).exits(0).complains("2 entries match too; `saddlebag recall --kind entry`");
-    store.run(&["search", "renewed"]).exits(1).complains("1 entry matches too; `saddlebag recall --kind entry`");
+    store.run(&["search", "renewed"]).exits(1).complains("`saddlebag recall` with the same words finds 1 item");
     assert_eq!(store.run(&["search", "eu-west-2"]).exits(0).stderr, "");
 }
 

@@ -401,6 +401,12 @@ fn a_forgotten_note_is_listed_and_restored_by_its_title() {
     says(&store, &["forget", "Alone"], 0);
     let listed = says(&store, &["list", "--forgotten"], 0);
     assert_eq!((listed.matches("Two words").count(), listed.matches("Alone").count()), (2, 1), "{listed}");
+    // What another program removed is not forgotten, and comes back as well.
+    says(&store, &["remember", "Lost", "by an editor"], 0);
+    fs::remove_file(store.file("facts/lost.md")).expect("removed");
+    let restored = says(&store, &["restore", "Lost"], 0);
+    assert!(restored.contains("Restored version 2"), "{restored}");
+    assert!(says(&store, &["show", "Lost"], 0).contains("by an editor"));
     assert_eq!(says(&store, &["list", "--forgotten", "--kind", "entry"], 0), "");
     store.refuses(&["list", "--forgotten", "--kind", "file"], 2, "--forgotten takes only");
     says(&store, &["restore", "Alone"], 0);

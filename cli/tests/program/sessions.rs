@@ -72,6 +72,14 @@ fn a_question_about_a_time_is_answered_in_its_order() {
     let answered = store.run(&["tools", "mem_recall", tool]).exits(0).stdout;
     assert!(answered.contains("Session one") && answered.contains("2026-05-20"), "{answered}");
     store.run(&["recall", "what did we do yesterday"]).exits(1);
+    // Notes for all projects belong to each, and those of other projects only to a question everywhere.
+    store.run_in("one", &["--user", "remember", "For all", "Text."]).exits(0);
+    store.run_in("one", &["remember", "Here", "Text."]).exits(0);
+    store.run_in("two", &["remember", "Elsewhere", "Text."]).exits(0);
+    let today = store.run_in("one", &["recall", "what happened today"]).exits(0).stdout;
+    assert!(today.contains("For all") && today.contains("Here") && !today.contains("Elsewhere"), "{today}");
+    let today = store.run_in("one", &["recall", "--everywhere", "what happened today"]).exits(0).stdout;
+    assert!(["For all", "Here", "Elsewhere"].iter().all(|title| today.contains(title)), "{today}");
     let all = store.run(&["recall", "what happened last week", "--limit", "2"]).exits(0);
     assert!(all.stderr.contains("2 of 4, in the order of time") && !all.stdout.contains("[] in"), "{all:?}");
 }

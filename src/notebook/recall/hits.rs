@@ -10,8 +10,9 @@ use super::search::Asked;
 use super::texts::Texts;
 use super::types::{RecallHit, ScorePart};
 use crate::protocol::Error;
-use crate::search::IndexedFile;
 use crate::search::ranked::{Passage, Ranked};
+use crate::search::{IndexedFile, day_of_log};
+use crate::store::Date;
 use crate::trust::{ForModel, TrustState};
 
 /// Returns the hit at a place of the page with its passage.
@@ -42,12 +43,13 @@ pub(super) fn hit(
         let newer = corpora.notes.newer(below, may)?;
         Some(scope.display_path(&newer.path))
     };
+    let of_log = || day_of_log(&document.path).map(Date::start_in_utc);
     Ok(RecallHit {
         kind: corpora.kind(document, entry),
         path: scope.display_path(&document.path),
         title: entry.map_or_else(title, |entry| entry.key.clone()),
         category: entry.map(|entry| entry.category.clone()),
-        date: entry.map(|entry| entry.updated).or_else(|| note?.created()).unwrap_or_default(),
+        date: entry.map(|entry| entry.updated).or_else(|| note?.created()).or_else(of_log).unwrap_or_default(),
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),

@@ -93,8 +93,8 @@ pub struct RecallHit {
     pub title: String,
     /// Category of the entry.
     pub category: Option<String>,
-    /// Date that the item states, in nanoseconds since 1970-01-01T00:00:00Z: the `date` of a note's frontmatter, the last change
-    /// of an entry; 0 if it states none.
+    /// Date that the item states, in nanoseconds since 1970-01-01T00:00:00Z: the `date` of a note's frontmatter, the day of a log,
+    /// the last change of an entry; 0 if it states none.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub date: u64,

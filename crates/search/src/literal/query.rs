@@ -127,7 +127,13 @@ pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matc
     let has_text = |text: &TextId| occurrences.binary_search_by_key(text, |found| found.place.text).is_ok();
     let mut named: Vec<(TextId, usize)> = Vec::new();
     for (number, term) in folded.iter().enumerate() {
-        named.extend(index.named(term).into_iter().filter(|text| !has_text(text)).map(|text| (text, number)));
+        named.extend(
+            index
+                .named(term)
+                .into_iter()
+                .filter(|text| texts.is_searched(*text) && !has_text(text))
+                .map(|text| (text, number)),
+        );
     }
     order::sort_slice(&mut named, Ord::cmp);
     let mut start = 0;
