@@ -4,6 +4,7 @@ use clap::Args;
 use saddlebag::entries::{EditEntry, EntryInfo, GetEntry, NewEntry, StoreEntry};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Edit, EditChange, FileState, Read, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
+use similar::TextDiff;
 
 use super::changed::Changed;
 use super::show::missing;
@@ -13,7 +14,7 @@ use crate::global::Global;
 use crate::help::example;
 use crate::input::{self, free_text};
 use crate::item::{ItemName, Named};
-use crate::output::{self, Output};
+use crate::output::{self, Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
 
@@ -76,6 +77,24 @@ enum Opened {
     File(Target, String),
 }
 
+impl Opened {
+    fn read(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Self, Failure> {
+        let target = match item.find(store, output)? {
+            Named::Entry(key) => return Ok(Self::Entry(store.call(GetEntry { key }, output)?)),
+            Named::Target(target) => target,
+            Named::File(path) => Target::Page(path),
+        };
+        Ok(Self::File(target.clone(), whole(target, store, output)?))
+    }
+
+    fn text(&self) -> &str {
+        match self {
+            Self::Entry(entry) => &entry.content,
+            Self::File(_, text) => text,
+        }
+    }
+}
+
 /// Opens the text of an item in the user's editor, and saves it.
 pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let why_not = output.why_silent().or((!output::is_terminal()).then_some("standard output is not a terminal"));
@@ -84,19 +103,9 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
         return Err(Failure::usage(format!("no text to replace is given, and {why}"), help));
     }
     let mut store = Store::open(global)?;
-    let opened = match item.find(&mut store, output)? {
-        Named::Entry(key) => Opened::Entry(store.call(GetEntry { key }, output)?),
-        Named::Target(target) => Opened::File(target.clone(), whole(target, &mut store, output)?),
-        Named::File(path) => {
-            let target = Target::Page(path);
-            Opened::File(target.clone(), whole(target, &mut store, output)?)
-        }
-    };
-    let before = match &opened {
-        Opened::Entry(entry) => &entry.content,
-        Opened::File(_, text) => text,
-    };
-    let draft = Draft::new(before)?;
+    let opened = Opened::read(item, &mut store, output)?;
+    let before = opened.text().to_string();
+    let draft = Draft::new(&before)?;
     set_changes(true, false);
     // Editors end the last line, also of an entry that has no line end.
     let ended = |text: String| match text.strip_suffix('\n') {
@@ -104,7 +113,7 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
         _ => text,
     };
     let edited = match draft.edited().map(ended) {
-        Ok(edited) if edited == *before => {
+        Ok(edited) if edited == before => {
             output.note("the text is the same as before; nothing was changed");
             return Ok(Exit::Done);
         }
@@ -113,7 +122,10 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
     };
     match save(opened, edited, &mut store, output) {
         Ok(Some(changed)) => changed.show(output),
-        Ok(None) => Err(draft.kept(conflict(&item.name))),
+        Ok(None) => {
+            show_change(item, &before, &mut store, output)?;
+            Err(draft.kept(conflict(&item.name)))
+        }
         Err(failure) => Err(draft.kept(failure)),
     }
 }
@@ -140,11 +152,22 @@ fn save(opened: Opened, edited: String, store: &mut Store, output: &mut Output) 
     }
 }
 
+/// Prints what others changed in an item since its text was `before`.
+fn show_change(item: &ItemName, before: &str, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+    let now = Opened::read(item, store, output)?;
+    let difference =
+        TextDiff::from_lines(before, now.text()).unified_diff().header("when you began", "now").to_string();
+    for line in difference.lines() {
+        output.line(&single_line(line))?;
+    }
+    Ok(output.flush()?)
+}
+
 fn conflict(name: &str) -> Failure {
     // The last command only read.
     set_changes(true, false);
-    let message = format!("`{}` was changed while you edited it; nothing was saved", output::single_line(name));
-    let help = "look at the item with `saddlebag show`, and edit it again with what you need of your text";
+    let message = format!("`{}` was changed while you edited it; nothing was saved", single_line(name));
+    let help = "the difference above is what others changed; edit the item again with what you need of your text";
     Failure::new(ErrorCode::StaleVersion, message, help)
 }
 

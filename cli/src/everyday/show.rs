@@ -6,6 +6,9 @@ use saddlebag::files::ReadFile;
 use saddlebag::history::{ReadVersion, VersionText};
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::PROJECTS_FOLDER;
+use saddlebag::trust::Provenance;
+use saddlebag_host::Project;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,7 +69,17 @@ impl Subcommand for ShowArgs {
                 Some((name, version)) => {
                     return show_version(&store.call(ReadVersion { name, version }, output)?, output);
                 }
-                None => return Err(failure),
+                None => match of_other_project(&self.item.name, global) {
+                    // What `recall --everywhere` finds is opened by its path.
+                    Some(mut other) if self.at.at.is_none() => {
+                        let path = self.item.name.clone();
+                        let Ok(part) = other.call(ReadFile { path, offset, max_bytes }, output) else {
+                            return Err(failure);
+                        };
+                        return show_part(&part, output);
+                    }
+                    _ => return Err(failure),
+                },
             },
             found => found?,
         };
@@ -81,6 +94,14 @@ impl Subcommand for ShowArgs {
         };
         show_part(&part, output)
     }
+}
+
+/// Opens the memory of another project, for a person who names the path of a file in it.
+fn of_other_project(path: &str, global: &Global) -> Option<Store> {
+    let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
+    let mut segments = path.split('/').skip_while(|segment| *segment != PROJECTS_FOLDER).skip(1);
+    let slug = segments.next().filter(|_| is_person && segments.next().is_some())?;
+    Store::for_project(Project::Slug(slug.into()), global).ok()
 }
 
 fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {

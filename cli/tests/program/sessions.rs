@@ -80,6 +80,11 @@ fn a_question_about_a_time_is_answered_in_its_order() {
     assert!(today.contains("For all") && today.contains("Here") && !today.contains("Elsewhere"), "{today}");
     let today = store.run_in("one", &["recall", "--everywhere", "what happened today"]).exits(0).stdout;
     assert!(["For all", "Here", "Elsewhere"].iter().all(|title| today.contains(title)), "{today}");
+    // What is found there is opened by its path, for a person.
+    let found = store.run_in("one", &["--json", "recall", "--everywhere", "Elsewhere"]).exits(0).json();
+    let path = found["hits"][0]["path"].as_str().expect("a path");
+    assert!(store.run_in("one", &["show", path]).exits(0).stdout.contains("Text."));
+    store.run_in("one", &["--provenance", "agent", "show", path]).exits(1);
     let all = store.run(&["recall", "what happened last week", "--limit", "2"]).exits(0);
     assert!(all.stderr.contains("2 of 4, in the order of time") && !all.stdout.contains("[] in"), "{all:?}");
 }
