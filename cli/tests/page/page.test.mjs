@@ -727,6 +727,39 @@ test('one file shows memory without a server', () =>
     assert.ok(requests.every(url => url.startsWith('file://') || url.startsWith('data:')));
   }));
 
+test('parts of words, tags of entries and the reason of each line are found', () =>
+  withStore(async store => {
+    store.agent('remember', 'Staging gateway', 'It listens on 8443.', '--tag', 'infra');
+    store.run('remember', '--key', 'staging_host', 'stage.example.org', '--tag', 'infra');
+    store.run('remember', 'Other', 'Nothing of that.');
+    const page = await store.open();
+    const titles = () => page.$$eval('.items .row .title', all => all.map(one => one.textContent));
+    const shows = wanted =>
+      page.waitForFunction(
+        wanted => {
+          const titles = [...document.querySelectorAll('.items .row .title')].map(one => one.textContent);
+          return JSON.stringify(titles.sort()) === JSON.stringify(wanted);
+        },
+        wanted.sort(),
+      ).catch(async error => { throw new Error(`${wanted} is not ${await titles()}: ${error}`); });
+    const search = page.getByLabel('Search memory');
+    // Each key of a word that is being typed.
+    for (const typed of ['gat', 'gate', 'gatew']) {
+      await search.fill(typed);
+      await shows(['staging-gateway']);
+    }
+    await search.fill('gateway');
+    await shows(['Staging gateway']);
+    await search.fill('');
+    await page.locator('.facets').getByRole('button', { name: /infra/ }).or(page.locator('.facets label', { hasText: 'infra' })).first().click();
+    await shows(['Staging gateway', 'staging_host']);
+    await search.fill('example');
+    await shows(['staging_host']);
+    await page.getByRole('link', { name: 'Prompt' }).click();
+    assert.match(await page.locator('.block .why').first().textContent(), /\w/);
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('somebody who never saw the program finds a fact, why it is in the prompt, who wrote it, and takes it back', () =>
   withStore(async store => {
     fill(store);

@@ -209,6 +209,7 @@ mod editor {
             let Some(shown) = edited(&store, name, &script) else { return };
             assert!(shown.contains(&format!("`{name}` was changed while you edited it")), "{shown}");
             assert_eq!(kept(&shown), "mine");
+            assert!(shown.contains(theirs.trim_end_matches("\\n")), "the difference: {shown}");
             let now = std::fs::read_to_string(&file).expect("readable");
             assert!(now.ends_with(&theirs.replace("\\n", "\n")) && !now.contains("mine"), "{now}");
         }

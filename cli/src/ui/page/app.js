@@ -194,7 +194,7 @@ function App({ memory }) {
     </header>
     ${memory.isReadOnly &&
     !memory.isInChat &&
-    html`<p class="banner">
+    html`<p class="banner" role="status">
       ${memory.data ? STRINGS.snapshot(new Date(memory.data.time).toLocaleString()) : STRINGS.readOnly}
     </p>`}
     ${isLost && html`<p class="banner" role="alert">${STRINGS.lost}</p>`}
@@ -242,22 +242,26 @@ function Keys({ onClose }) {
   <//>`;
 }
 
+/** Number of items that the palette offers. */
+const PALETTE_ROWS = 8;
+
 /** Goes to an item by its name, or to what answers the words. */
 function Palette({ go, onClose }) {
   const { commands } = useContext(Page);
   const [words, setWords] = useState('');
-  const answer = useAnswer(() => (words.trim() ? commands.recall(words.trim(), { limit: 8 }) : null), [words]);
+  const answer = useAnswer(() => (words.trim() ? searched({ commands }, { query: words.trim(), limit: PALETTE_ROWS }) : null), [words]);
   const open = name => {
     onClose();
     go(`memory/${encodeURIComponent(name)}`);
   };
-  const hits = answer.reply?.hits ?? [];
+  const rows = (answer.reply?.rows ?? []).slice(0, PALETTE_ROWS);
   return html`<${Dialog} title=${STRINGS.palette.title} onClose=${onClose}>
     <form
       onSubmit=${event => {
         event.preventDefault();
-        const best = hits[0];
-        open(best ? nameOfHit(best) : words.trim());
+        if (rows.length > 0) return open(rows[0].name);
+        onClose();
+        go(`open/${encodeURIComponent(words.trim())}`);
       }}
     >
       <input
@@ -269,11 +273,11 @@ function Palette({ go, onClose }) {
       />
     </form>
     <ul class="list">
-      ${hits.map(
-        hit => html`<li>
-          <button type="button" class="row" onClick=${() => open(nameOfHit(hit))}>
-            <span class="title"><${Shown} text=${hit.title} /></span>
-            <span class="lead"><${Shown} text=${hit.passage.slice(0, 120)} /></span>
+      ${rows.map(
+        row => html`<li>
+          <button type="button" class="row" onClick=${() => open(row.name)}>
+            <span class="title"><${Shown} text=${row.title} /></span>
+            <span class="lead"><${Shown} text=${row.lead.slice(0, 120)} /></span>
           </button>
         </li>`,
       )}

@@ -4,7 +4,8 @@ const OPERATIONS = 100;
 /** Who gave the command of an operation. */
 function Who({ operation }) {
   const { provenance, agent, client, tool } = operation;
-  const parts = [provenance === 'user' ? STRINGS.history.you : agent || provenance, client, tool].filter(Boolean);
+  const writer = provenance === 'user' ? STRINGS.history.you : STRINGS.inbox.provenance[provenance === 'import' ? 'imported' : provenance];
+  const parts = [writer ?? provenance, agent, client, tool].filter(Boolean);
   return html`<span class="who"><${Shown} text=${parts.join(' · ')} /></span>`;
 }
 

@@ -7,6 +7,7 @@ function InboxView() {
   const [edited, setEdited] = useState(null);
   const [refused, setRefused] = useState(null);
   const shownLast = useRef(null);
+  const isAnswering = useRef(false);
   const [limit, setLimit] = useState(50);
   const answer = useAnswer(() => commands.pending({ limit, source: source || null }), [source, limit]);
   const items = answer.reply?.items ?? [];
@@ -24,7 +25,9 @@ function InboxView() {
   };
   /** Answers for the version of an item that the reader has seen. */
   const answerWith = async (item, work, told) => {
-    if (!item || memory.isReadOnly) return;
+    // A key that repeats must not answer for an item that is gone.
+    if (!item || memory.isReadOnly || isAnswering.current) return;
+    isAnswering.current = true;
     const { path, version } = item;
     const answered = await change(async options => {
       const reply = await work([{ name: path, version }], options);
@@ -35,6 +38,7 @@ function InboxView() {
       }
       return reply;
     }, told(nameOf(item)));
+    isAnswering.current = false;
     if (answered) next();
   };
   const seen = isWhole ? whole : null;
@@ -76,7 +80,7 @@ function InboxView() {
       <${Answer} answer=${answer}>
         ${reply =>
           reply.items.length === 0
-            ? html`<p>${STRINGS.inbox.nothing}</p>`
+            ? html`<p>${source ? STRINGS.inbox.nothingFrom(source) : STRINGS.inbox.nothing}</p>`
             : html`<p class="faint">${STRINGS.inbox.waits(reply.total)}</p>
                 <ul class="list" aria-label=${STRINGS.views.inbox}>
                   ${rows.map(
@@ -132,6 +136,7 @@ function InboxView() {
         <button
           type="button"
           class="main"
+          autofocus
           onClick=${() => {
             setRefused(null);
             rejectForGood(refused);

@@ -1,6 +1,9 @@
 /** Number of rows of a list at first, and with each more. */
 const PAGE_ROWS = 50;
 
+/** Maximum number of entries with a tag among which a search looks. */
+const MAX_TAGGED = 1000;
+
 /** Returns up to so many entries, which come in pages, and how many there are. */
 async function entriesUpTo(commands, limit, tag) {
   const all = [];
@@ -14,12 +17,25 @@ async function entriesUpTo(commands, limit, tag) {
   return { entries: all, total };
 }
 
+/** Returns the paths of the notes and entries with a tag. */
+async function pathsWith(commands, tag) {
+  const [notes, entries] = await Promise.all([
+    commands.notes({ conditions: [{ kind: 'tag', value: tag }] }),
+    entriesUpTo(commands, MAX_TAGGED, tag),
+  ]);
+  return new Set([...notes.notes, ...entries.entries].map(item => item.path));
+}
+
 /** Returns the items of memory as rows, the newest first. */
 async function listed({ commands }, { kind, tag, state, limit }) {
   if (state === 'unapproved') {
     const reply = await commands.pending({ limit });
-    const rows = reply.items.map(rowOfPending).filter(row => !kind || row.kind === kind);
-    return { rows, total: kind ? rows.length : reply.total, hasMore: Boolean(reply.next), skipped: reply.skipped };
+    const tagged = tag ? await pathsWith(commands, tag) : null;
+    const rows = reply.items
+      .map(rowOfPending)
+      .filter(row => (!kind || row.kind === kind) && (!tagged || tagged.has(row.path)));
+    const total = kind || tag ? rows.length : reply.total;
+    return { rows, total, hasMore: Boolean(reply.next), skipped: reply.skipped };
   }
   const [notes, entries, files] = await Promise.all([
     kind === 'entry' || kind === 'file'
@@ -86,35 +102,38 @@ const rowOfEntry = entry => ({
   unapproved: entry.unapproved,
 });
 
+const rowOfMatch = hit => ({
+  id: hit.path,
+  name: hit.path,
+  path: hit.path,
+  kind: /(^|\/)agents\/[^/]+\/entries\//.test(hit.path) ? 'entry' : hit.path.endsWith('.md') ? 'note' : 'file',
+  title: hit.path.split('/').pop().replace(/\.md$/, ''),
+  lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
+  date: hit.date,
+  unapproved: hit.unapproved,
+});
+
+/** Number of hits below which parts of words are looked for too. */
+const FEW_ROWS = 10;
+
 /** Returns what answers a question, best first, or what has its words literally. */
 async function searched({ commands }, { query, isLiteral, isEverywhere, kind, tag, state, limit }) {
-  if (isLiteral) {
-    const [reply, tagged] = await Promise.all([
-      commands.search(query),
-      tag ? commands.notes({ conditions: [{ kind: 'tag', value: tag }] }) : null,
-    ]);
-    const withTag = tagged && new Set(tagged.notes.map(note => note.path));
-    const all = reply.hits.map(hit => ({
-      id: hit.path,
-      name: hit.path,
-      path: hit.path,
-      kind: /(^|\/)agents\/[^/]+\/entries\//.test(hit.path) ? 'entry' : hit.path.endsWith('.md') ? 'note' : 'file',
-      title: hit.path.split('/').pop().replace(/\.md$/, ''),
-      lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
-      date: hit.date,
-      unapproved: hit.unapproved,
-    }));
-    const rows = all.filter(
-      row =>
-        (!withTag || withTag.has(row.path)) &&
-        (!kind || kind === 'file' || row.kind === kind) &&
-        (!state || (state === 'unapproved') === Boolean(row.unapproved)),
-    );
+  const withTag = tag ? await pathsWith(commands, tag) : null;
+  const isAsked = row =>
+    (!withTag || withTag.has(row.path)) &&
+    (!kind || kind === 'file' || row.kind === kind) &&
+    (!state || (state === 'unapproved') === Boolean(row.unapproved));
+  // Files that are neither notes nor entries are found by their words alone.
+  if (isLiteral || kind === 'file') {
+    const reply = await commands.search(query);
+    const all = reply.hits.map(rowOfMatch);
+    const rows = all.filter(isAsked);
     return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, skipped: reply.skipped };
   }
-  const filter = filterOf(tag ? [{ kind: 'tag', value: tag }] : []);
-  const reply = await commands.recall(query, { kinds: kind ? [kind] : [], limit, filter, everywhere: isEverywhere });
-  const rows = reply.hits
+  // A filter of notes would leave out all entries, so a tag is looked for among the hits.
+  const asked = { kinds: kind ? [kind] : [], limit: withTag ? MAX_TAGGED : limit, everywhere: Boolean(isEverywhere) };
+  const reply = await commands.recall(query, { ...asked, filter: filterOf([]) });
+  const found = reply.hits
     .map(hit => ({
       id: hit.path,
       name: nameOfHit(hit),
@@ -125,9 +144,14 @@ async function searched({ commands }, { query, isLiteral, isEverywhere, kind, ta
       date: hit.date,
       unapproved: hit.unapproved,
     }))
-    .filter(row => !state || (state === 'unapproved') === Boolean(row.unapproved));
+    .filter(isAsked);
+  // While the last word is being typed, it may be a part of a word.
+  const parts = found.length < FEW_ROWS && !isEverywhere ? await commands.search(query) : { hits: [] };
+  const known = new Set(found.map(row => row.path));
+  const rows = [...found, ...parts.hits.map(rowOfMatch).filter(row => !known.has(row.path) && isAsked(row))];
   const hasMore = reply.hits.length < reply.total;
-  return { query, rows, total: state ? rows.length : reply.total, hasMore, skipped: reply.skipped };
+  const total = state || tag ? rows.length : Math.max(reply.total, rows.length);
+  return { query, rows, total, hasMore, skipped: reply.skipped };
 }
 
 /** Forgets the selected items, if some are selected: then they are meant, not the open one. */
@@ -315,9 +339,10 @@ function Bulk({ rows, onForget, onDone }) {
   const addTags = async event => {
     event.preventDefault();
     const added = tagsIn(tags);
-    const notes = rows.filter(row => row.kind === 'note');
     const done = await change(async options => {
-      return each(notes, row => commands.tag(row.path, added, [], options));
+      return each(rows, row =>
+        row.kind === 'entry' ? commands.tagEntry(row.name, added, options) : commands.tag(row.path, added, [], options),
+      );
     }, STRINGS.memory.saved);
     if (done) onDone();
   };
@@ -491,7 +516,7 @@ function OpenView({ target, folder, go }) {
   if (!error) return null;
   if (error.code !== 'not-found') return html`<${Problem} error=${error} />`;
   return html`<div class="problem" role="alert">
-    <p><${Shown} text=${STRINGS.memory.deadLink(plain)} /></p>
+    <h1><${Shown} text=${STRINGS.memory.deadLink(plain)} /></h1>
     <p>
       <a href=${`#/new/${encodeURIComponent(plain)}`}>${STRINGS.memory.createIt}</a> ·
       <a href="#/memory" onClick=${goBack}>${STRINGS.memory.back}</a>

@@ -345,7 +345,7 @@ const COMMANDS = {
       'assume-unchanged': false,
       ...more,
     }),
-  search: memory => query => memory.call('journal', 'search', { query, offset: 0, 'assume-unchanged': false }),
+  search: memory => query => memory.call('journal', 'search', { query, offset: 0, 'assume-unchanged': false, 'all-files': true }),
   resolve: memory => name => memory.call('files', 'resolve', { name }),
   notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
     memory.call('notebook', 'list-notes', {
@@ -387,6 +387,11 @@ const COMMANDS = {
   rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
+  tagEntry: memory => async (key, added, options) => {
+    const { category, content, tags, source, supersedes, version } = await memory.call('entries', 'get-entry', { key });
+    const entry = { key, content, category, tags: [...new Set([...tags, ...added])], source, supersedes };
+    return memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options);
+  },
   forgetNote: memory => (note, options) => memory.call('notebook', 'forget', { note }, options),
   forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
   storeEntry: memory => ({ version, ...entry }, options) =>

@@ -23,6 +23,13 @@ function PromptView() {
   </div>`;
 }
 
+/** Returns why a part of the block is there. */
+function whyOf({ family, path }) {
+  const name = path.split('/').pop();
+  if (family !== 'journal') return STRINGS.prompt.whys[family];
+  return STRINGS.prompt.whys[name === 'MEMORY.md' ? 'long' : name === 'SCRATCHPAD.md' ? 'tasks' : 'log'];
+}
+
 function Block({ reply }) {
   if (!reply.block) return html`<p>${STRINGS.prompt.nothing}</p><${LeftOut} list=${reply.left_out} />`;
   const lines = reply.block.split('\n');
@@ -51,7 +58,8 @@ function Block({ reply }) {
               ${source &&
               (sources.get(index) !== source || index === 0) &&
               html`<${Item} name=${source.key ?? source.path}>${source.key ?? source.path.split('/').pop()}<//>
-                <span class="faint"> ${source.section}</span>`}
+                <span class="faint"> ${source.section}</span>
+                <span class="why">${whyOf(source)}</span>`}
             </td>
           </tr>`;
         })}

@@ -114,7 +114,14 @@ const STRINGS = {
     size: (bytes, budget, tokens) => `${bytes} of ${budget} bytes, about ${tokens} tokens`,
     line: 'Line',
     text: 'Text',
-    from: 'From',
+    from: 'From, and why',
+    whys: {
+      long: 'Long-term memory is in every block.',
+      tasks: 'Open tasks are in every block.',
+      log: 'The logs of today and yesterday are in every block.',
+      entries: 'An approved entry of the agent, as far as the budget reaches.',
+      notebook: 'An approved note, the newest first, as far as the budget reaches.',
+    },
     leftOut: 'Left out',
     everything: 'Nothing was left out.',
     bytes: (kept, left) => `${kept} bytes in the block, ${left} left out`,
@@ -139,6 +146,7 @@ const STRINGS = {
   },
   inbox: {
     nothing: 'Nothing waits for approval.',
+    nothingFrom: source => `Nothing from “${source}” waits for approval.`,
     waits: number => `${number} wait`,
     source: 'Source',
     anySource: 'All sources',
