@@ -124,7 +124,8 @@ impl Run<HistoryCall<'_>> for Undo {
                     continue;
                 }
                 Err(error) if is_last && is_lasting(error.code) && error.code != ErrorCode::Conflict => {
-                    let help = "`undo --skip-conflicts` leaves this operation as it is, and undoes the one before";
+                    let help =
+                        "`undo --skip-conflicts` leaves this operation as it is, and undoes the previous operation";
                     return Err(Error::new(error.code, error.into_message(), help));
                 }
                 left => left?,

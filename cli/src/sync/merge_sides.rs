@@ -3,9 +3,10 @@
 use saddlebag::files::{MergeReview, MergeSides, merge};
 use saddlebag::store::NOTE_SUFFIX;
 use saddlebag::trust::unite_rejections;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::report::BothKept;
 use crate::setup::sharing;
 
 /// Maximum length of a file name in bytes.
@@ -25,6 +26,15 @@ pub(super) struct MergedSides {
     pub(super) beside: Option<(String, Vec<u8>)>,
     /// What is reported of a file that could not be merged.
     pub(super) both_kept: Option<BothKept>,
+}
+
+/// A file that both sides changed and that cannot be merged.
+#[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct BothKept {
+    /// Path of the file.
+    pub(super) path: String,
+    /// Path of the other version; `null` if the other side deleted the file.
+    pub(super) other: Option<String>,
 }
 
 /// Merges two versions of a file, with its path relative to the root of the store. Both sides get the same result.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::disk::Refused;
-use super::merge_sides::MergedSides;
+use super::merge_sides::{BothKept, MergedSides};
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
 
@@ -77,15 +77,6 @@ pub(super) enum ChangeKind {
     Changed,
     /// It is gone.
     Deleted,
-}
-
-/// A file that both sides changed and that cannot be merged.
-#[derive(Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct BothKept {
-    /// Path of the file.
-    pub(super) path: String,
-    /// Path of the other version; `null` if the other side deleted the file.
-    pub(super) other: Option<String>,
 }
 
 /// A file that was left out.
