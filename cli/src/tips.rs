@@ -51,6 +51,8 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["serve", "server"], &["mcp"]),
     (&["info", "stats"], &["status"]),
     (&["version"], &["--version"]),
+    (&["session", "resume", "handoff"], &["sessions", "sessions resume SESSION"]),
+    (&["user", "global"], &["remember TITLE CONTENT --user", "list --user"]),
 ];
 
 /// Verbs that a noun does not have, with the commands for its kind of items; `*` is every noun.

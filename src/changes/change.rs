@@ -125,6 +125,13 @@ impl Change {
         }
     }
 
+    /// Returns the change with the text before it kept, so that `restore` brings it back.
+    pub(crate) fn keeping_text(self) -> Self {
+        let has_text = self.before.bytes().is_some_and(|bytes| !bytes.is_empty());
+        let keep_as = Some(Layout::backup_of(self.path())).filter(|_| has_text);
+        Self { keep_as, ..self }
+    }
+
     /// Returns the removal of the backup of a file that is gone, or has moved away from its backup.
     pub(crate) fn backup_removal(of: &RelPath, is_durable: bool) -> Self {
         let after = if is_durable { After::Removed } else { After::Discarded };

@@ -37,19 +37,24 @@ pub(super) async fn add_other_projects(
 /// those of all other projects.
 pub(super) async fn add_timelines(
     call: &Call,
-    mut reply: RecallReply,
+    (mut reply, times): (RecallReply, Vec<u64>),
     asked: &Recall,
     time: &Range<u64>,
 ) -> Result<RecallReply, Error> {
+    let mut timed: Vec<(u64, RecallHit)> = times.into_iter().zip(reply.hits.drain(..)).collect();
     let user = call.scope.layout.user_folder().and_then(|folder| folder.file_name().parse().ok());
     let others = if asked.everywhere { other_projects(call).await? } else { Vec::new() };
     for slug in user.into_iter().chain(others) {
         let (other, asked) = asked_in(call, &slug, asked)?;
         let found = timeline(&other, &Arc::new(Notebook::default()), &asked, time.clone()).await;
-        let found = add(&mut reply, &slug, found);
-        reply.hits.extend(found);
+        let (found, times) = match found {
+            Ok((found, times)) => (Ok(found), times),
+            Err(error) => (Err(error), Vec::new()),
+        };
+        timed.extend(times.into_iter().zip(add(&mut reply, &slug, found)));
     }
-    order::sort_slice(&mut reply.hits, |a, b| a.date.cmp(&b.date).then_with(|| a.path.cmp(&b.path)));
+    order::sort_slice(&mut timed, |(a, one), (b, other)| a.cmp(b).then_with(|| one.path.cmp(&other.path)));
+    reply.hits = timed.into_iter().map(|(_, hit)| hit).collect();
     Ok(reply)
 }
 

@@ -127,13 +127,13 @@ fn days_of(words: &[&str], now: LocalTime) -> Option<(Range<i64>, usize)> {
     })
 }
 
-/// Returns the sessions, logs and notes of a time, the oldest first.
+/// Returns the sessions, logs and notes of a time, the oldest first, and the time of each hit.
 pub(super) async fn timeline(
     call: &Call,
     notebook: &Arc<Notebook>,
     asked: &Recall,
     time: Range<u64>,
-) -> Result<RecallReply, Error> {
+) -> Result<(RecallReply, Vec<u64>), Error> {
     let list = ListNotes { filter: asked.filter.clone(), ..ListNotes::default() };
     let listed = list.run(&NotebookCall { call, notebook }).await?;
     let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
@@ -142,12 +142,13 @@ pub(super) async fn timeline(
     let mut found: Vec<(u64, NoteInfo)> = dated.filter(|(at, note)| time.contains(at) && !is_kept(note)).collect();
     order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
-    let mut hits = Vec::new();
+    let (mut hits, mut times) = (Vec::new(), Vec::new());
     for (date, note) in found.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
+        times.push(date);
         hits.push(hit(call, date, note).await);
     }
     let (warnings, skipped) = (listed.warnings, listed.skipped);
-    Ok(RecallReply { rendered: render(&hits), hits, total, warnings, skipped })
+    Ok((RecallReply { rendered: render(&hits), hits, total, warnings, skipped }, times))
 }
 
 /// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.

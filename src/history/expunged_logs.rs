@@ -28,8 +28,12 @@ pub(super) struct ExpungedLogs<'a> {
     /// Paths of the item whose contents are all removed: the present one, and those before its moves.
     /// Each with the time in nanoseconds until which it was the item.
     item: SortedMap<RelPath, i64>,
-    /// Paths before and after each move, and its time.
-    moves: Vec<(RelPath, RelPath, i64)>,
+    /// For a path that another note had before the item, the time until which it had it.
+    before_item: SortedMap<RelPath, i64>,
+    /// Paths before and after each move, its time and its operation.
+    moves: Vec<(RelPath, RelPath, i64, String)>,
+    /// Time of the last record of each operation.
+    ends: SortedMap<String, i64>,
     /// Files that an operation created and removed, of the commands that move a file so.
     moving: SortedMap<String, Moving>,
     /// Folders of the logs. A record names files relative to the scope of its folder.
@@ -78,7 +82,9 @@ impl<'a> ExpungedLogs<'a> {
             call,
             text,
             item: item.map(|item| (item.clone(), i64::MAX)).into_iter().collect(),
+            before_item: SortedMap::default(),
             moves: Vec::new(),
+            ends: SortedMap::default(),
             moving: SortedMap::default(),
             folders: Vec::new(),
             contents: Contents::new(saddlebag_history::MAX_CONTENT),
@@ -117,8 +123,11 @@ impl<'a> ExpungedLogs<'a> {
     /// Notes that a change moves a file, or may be a part of a move: the new file of a note is made before the old one goes.
     fn add_move(&mut self, log: &RelPath, record: &Record, change: &Change) {
         let Some(file) = self.file(log, &change.path) else { return };
+        if let Some(end) = self.ends.get_or_insert(record.operation.clone(), record.time_ns) {
+            *end = (*end).max(record.time_ns);
+        }
         if let Some(from) = change.moved_from.as_ref().and_then(|from| self.file(log, from)) {
-            self.moves.push((from, file, record.time_ns));
+            self.moves.push((from, file, record.time_ns, record.operation.clone()));
         } else if MOVING.contains(&record.command.as_str())
             && let Some(Moving { created, removed, time }) =
                 self.moving.get_or_insert(record.operation.clone(), Moving::default())
@@ -135,16 +144,16 @@ impl<'a> ExpungedLogs<'a> {
 
     /// Adds the paths that the item had before its moves. All logs are added before.
     pub(super) fn follow_moves(&mut self) {
-        for Moving { created, removed, time } in self.moving.values() {
+        for (operation, Moving { created, removed, time }) in self.moving.iter() {
             if let (1, 1, Some(to), Some(from)) =
                 (created.len(), removed.len(), created.iter().next(), removed.iter().next())
             {
-                self.moves.push((from.clone(), to.clone(), *time));
+                self.moves.push((from.clone(), to.clone(), *time, operation.clone()));
             }
         }
         let mut is_new = true;
         while core::mem::take(&mut is_new) {
-            for (from, to, time) in &self.moves {
+            for (from, to, time, _) in &self.moves {
                 let is_before = self.item.get(to).is_some_and(|until| time <= until);
                 if is_before && self.item.get(from).is_none_or(|until| until < time) {
                     self.item.insert(from.clone(), *time);
@@ -152,6 +161,21 @@ impl<'a> ExpungedLogs<'a> {
                 }
             }
         }
+        for (from, to, time, operation) in &self.moves {
+            let is_of_item = |path: &RelPath| self.item.get(path).is_some_and(|until| time <= until);
+            if is_of_item(from) && !is_of_item(to) {
+                let end = self.ends.get(operation).copied().unwrap_or(*time);
+                if let Some(until) = self.before_item.get_or_insert(from.clone(), end) {
+                    *until = (*until).max(end);
+                }
+            }
+        }
+    }
+
+    /// Returns true if a file was the item at a time.
+    fn is_of_item(&self, file: &RelPath, time: i64) -> bool {
+        self.item.get(file).is_some_and(|until| time <= *until)
+            && self.before_item.get(file).is_none_or(|until| time > *until)
     }
 
     /// Adds the files that the operations of an unfinished operation change: its differences are from them.
@@ -172,8 +196,8 @@ impl<'a> ExpungedLogs<'a> {
         let empty = Digest::of(&[]);
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
-                let until = self.file(log, &change.path).and_then(|file| self.item.get(&file).copied());
-                let is_of_item = until.is_some_and(|until| line.head.record().time_ns <= until);
+                let file = self.file(log, &change.path);
+                let is_of_item = file.is_some_and(|file| self.is_of_item(&file, line.head.record().time_ns));
                 if is_of_item {
                     for state in [change.before, change.after] {
                         let is_new = |digest: &Digest| *digest != empty && !self.gone.contains(digest);

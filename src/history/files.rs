@@ -184,27 +184,40 @@ fn steps_at<'a>(history: &'a History, path: &RelPath) -> Vec<StepOf<'a>> {
     history.changes_of(path).map(|(recorded, change)| StepOf { recorded, change, moved: None }).collect()
 }
 
-/// Returns the steps of an item, oldest first, with those at its earlier paths. A path that another file had before the item is not
-/// followed: its versions are those of both files.
+/// Returns the steps of an item, oldest first, with those at its earlier paths. What another file had at a path before the item came
+/// there is left out.
 fn steps_of_item<'a>(history: &'a History, path: &RelPath) -> Vec<StepOf<'a>> {
-    let mut steps = steps_at(history, path);
-    let mut path = path.clone();
-    let mut seen: SortedSet<RelPath> = SortedSet::default();
-    while let Some(first) = steps.first_mut().filter(|_| seen.insert(path.clone())) {
-        let Some(from) = moved_from(first, &path) else { break };
-        let (operation, record) = (&first.recorded.record.operation, first.recorded.place);
-        let all = steps_at(history, &from);
-        let removal =
-            all.iter().find(|step| step.recorded.place >= record && step.recorded.record.operation == *operation);
-        let mut earlier: Vec<StepOf<'a>> = all.iter().filter(|step| step.recorded.place < record).copied().collect();
-        let last = earlier.last().and_then(|step| step.recorded_change().map(|change| change.after));
-        let removed = removal.and_then(|step| step.recorded_change().map(|change| change.before));
-        let Some(before) = removed.or(last) else { break };
-        first.moved = Some(before);
-        earlier.append(&mut steps);
-        (steps, path) = (earlier, from);
+    let mut parts: Vec<Vec<StepOf<'a>>> = Vec::new();
+    let (mut path, mut end) = (path.clone(), usize::MAX);
+    loop {
+        let mut steps = steps_at(history, &path);
+        steps.retain(|step| step.recorded.place < end);
+        let arrival = steps.iter().rposition(|step| moved_from(step, &path).is_some());
+        let arrived = arrival.and_then(|arrival| Some((arrival, moved_from(steps.get(arrival)?, &path)?)));
+        let Some((arrival, from)) = arrived else {
+            parts.push(steps);
+            break;
+        };
+        steps.drain(..arrival);
+        if let Some(first) = steps.first_mut() {
+            end = first.recorded.place;
+            first.moved = state_before_move(history, &from, first);
+        }
+        parts.push(steps);
+        path = from;
     }
-    steps
+    parts.into_iter().rev().flatten().collect()
+}
+
+/// Returns the state of a file at its earlier path when a step moved it.
+fn state_before_move(history: &History, from: &RelPath, arrival: &StepOf<'_>) -> Option<State> {
+    let (operation, place) = (&arrival.recorded.record.operation, arrival.recorded.place);
+    let steps = steps_at(history, from);
+    let is_departure =
+        |step: &&StepOf<'_>| step.recorded.place >= place && step.recorded.record.operation == *operation;
+    let departure = steps.iter().find(is_departure).and_then(StepOf::recorded_change).map(|change| change.before);
+    let last = || steps.iter().rfind(|step| step.recorded.place < place)?.recorded_change().map(|change| change.after);
+    departure.or_else(last)
 }
 
 /// Returns the path that a file had before a step; `None` if the step did not move it.

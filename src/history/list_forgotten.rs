@@ -73,13 +73,13 @@ impl Request for ListForgotten {
 impl Run<HistoryCall<'_>> for ListForgotten {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ForgottenList, Error> {
         let since = self.since.map_or(0, |seconds| u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000));
-        let all = forgotten(with).await?;
+        let mut all = forgotten(with).await?;
+        all.retain(|lost| lost.time_ns >= since);
         let named = match &self.name {
             Some(name) => named(with, all, name),
             None => all,
         };
         let mut notes: Vec<ForgottenNote> = named.iter().map(|lost| lost.info(with)).collect();
-        notes.retain(|note| note.forgotten >= since);
         order::sort_slice(&mut notes, |a, b| b.forgotten.cmp(&a.forgotten).then_with(|| a.path.cmp(&b.path)));
         let total = u32::try_from(notes.len()).unwrap_or(u32::MAX);
         notes.truncate(self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize);

@@ -140,6 +140,10 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(Re
         Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
         Err(error) => return Err(error),
     };
+    // Its records are in the memory for all projects.
+    if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
+        return Err(error);
+    }
     let mut history = History::read(call, entries, Some(&path)).await?;
     if history.is_moved(&path) {
         history = History::read(call, entries, None).await?;
@@ -161,7 +165,8 @@ async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPat
         let stem = path.rsplit('/').next().unwrap_or(path);
         stem == wanted || stem == title || path.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
     };
-    let mut paths: Vec<&RelPath> = history.paths().filter(|path| is_named(path)).collect();
+    let is_gone = |path: &&RelPath| is_named(path) && !history.has_left(path);
+    let mut paths: Vec<&RelPath> = history.paths().filter(is_gone).collect();
     paths.dedup();
     match paths.as_slice() {
         [path] => Ok((*path).clone()),

@@ -148,6 +148,19 @@ impl History {
         self.changes_of(path).any(is_move)
     }
 
+    /// Returns true if the last record of a path moved its file to another path.
+    pub(super) fn has_left(&self, path: &RelPath) -> bool {
+        let Some((last, _)) = self.changes_of(path).last() else { return false };
+        let operation = &last.record.operation;
+        self.records_of(operation).any(|recorded| {
+            recorded.record.changes.iter().zip(&recorded.paths).any(|(change, to)| {
+                let from = change.moved_from.as_deref();
+                let from = to.as_ref().and_then(|to| history_of(to).ok()?.absolute(from?));
+                from.as_ref() == Some(path)
+            })
+        })
+    }
+
     /// Returns the changes of a file, oldest first.
     pub(super) fn changes_of(&self, path: &RelPath) -> impl Iterator<Item = (&Recorded, usize)> {
         let places = self.by_path.get(path).map(Vec::as_slice).unwrap_or_default();

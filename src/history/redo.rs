@@ -40,7 +40,7 @@ impl Run<HistoryCall<'_>> for Redo {
         let all = operations(with, &history, &|_, _| true);
         let mut reverted = Reverted::default();
         for undo in all.iter().rev().filter(|info| is_in_force(info)) {
-            if reverted.take_back(with, &history, &undo.operation).await? == Left::Something {
+            if reverted.take_back(with, &history, &undo.operation, false).await? == Left::Something {
                 let redoes = undo.undoes.clone();
                 let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
                 let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped: Vec::new() };

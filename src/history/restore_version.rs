@@ -79,8 +79,12 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let diff = unified(&text(file.file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
         let shown = call.scope.display_path(&path);
+        if bytes.is_none() && file.file.bytes().is_some() {
+            let message = format!("{shown} does not exist in version {number}");
+            return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
+        }
         let is_same = file.file.bytes() == bytes.as_deref();
-        let change = call.screen.revert(&file.file, bytes)?;
+        let change = call.screen.revert(&file.file, bytes)?.keeping_text();
         let mut operation = None;
         if !self.dry_run && !is_same {
             operation = call.apply_all(&[change], Vec::new(), Vec::new()).await?;

@@ -44,15 +44,21 @@ impl<'a> Reverted<'a> {
     ///
     /// # Errors
     ///
-    /// A later change touches the same place. The error names it, and the files remain as they were before.
+    /// A later change touches the same place. The error names it, and the files remain as they were before. With
+    /// `checks_rejected`, the same if the files would get a value that was rejected for good.
     pub(super) async fn take_back(
         &mut self,
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
+        checks_rejected: bool,
     ) -> Result<Left, Error> {
         let mut earlier = Vec::new();
-        let left = self.take_back_each(with, history, operation, &mut earlier).await;
+        let mut left = self.take_back_each(with, history, operation, &mut earlier).await;
+        if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
+            let allowed = with.call.check_all_rejected(&self.changes(with)?).await;
+            left = allowed.and(left);
+        }
         if left.is_err() {
             for (place, bytes) in earlier.into_iter().rev() {
                 if let Some(file) = self.files.get_mut(place) {

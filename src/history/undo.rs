@@ -109,23 +109,16 @@ impl Run<HistoryCall<'_>> for Undo {
         let mut skipped: Vec<SkippedOperation> = Vec::new();
         let mut first_error = None;
         for info in selected {
-            let mut left = reverted.take_back(with, &history, &info.operation).await;
-            if is_last && left.is_ok() {
-                let allowed = call.check_all_rejected(&reverted.changes(with)?).await;
-                left = allowed.and(left);
-            }
-            let left = match left {
+            let may_be_left = is_last || self.skip_conflicts;
+            let left = match reverted.take_back(with, &history, &info.operation, may_be_left).await {
                 Err(error) if self.skip_conflicts && is_lasting(error.code) => {
-                    if is_last {
-                        reverted = Reverted::default();
-                    }
                     skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
                     first_error = first_error.or(Some(error));
                     continue;
                 }
                 Err(error) if is_last && is_lasting(error.code) && error.code != ErrorCode::Conflict => {
                     let help =
-                        "`undo --skip-conflicts` leaves this operation as it is, and undoes the previous operation";
+                        "a person can leave it as it is with `undo --skip-conflicts`";
                     return Err(Error::new(error.code, error.into_message(), help));
                 }
                 left => left?,

@@ -73,6 +73,12 @@ pub(super) enum Needed<'a> {
     Everything,
 }
 
+/// Takes over the current configuration, which says which files are notes.
+pub(super) async fn adopt_config(call: &Call, notebook: &Arc<Notebook>) -> Result<(), Error> {
+    adopt(call, notebook, load_config(call).await?);
+    Ok(())
+}
+
 /// Brings the index up to date, under the current configuration, with the parsed notes.
 pub(super) async fn catch_up(call: &Call, notebook: &Arc<Notebook>) -> Result<Arc<NotebookConfig>, Error> {
     catch_up_for(call, notebook, Needed::Notes).await

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::config_file::load_config;
-use super::index::{Notebook, catch_up, look, look_checked};
+use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
@@ -37,6 +37,12 @@ pub(crate) async fn locate_page(
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
             JournalCommand::Restore(Restore { target: page(lost_page(call, notebook, &name).await?) })
+        }
+        JournalCommand::Search(search) => {
+            if search.all_files {
+                adopt_config(call, notebook).await?;
+            }
+            JournalCommand::Search(search)
         }
         other => other,
     })

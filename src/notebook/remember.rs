@@ -145,6 +145,12 @@ pub(super) async fn remember(
     let draft = plan(call, &config, request, title, provenance, &existing, &mut warnings).await?;
     let note = Rendered::new(draft, &mut warnings)?;
     let (path, state, message) = create(notebook, request, &note, &existing).await?;
+    if state == RememberState::Created
+        && let Some(other) = existing.known.last()
+    {
+        let problem = "has the same title, so a title now means both: use their paths, or supersede the older note";
+        warnings.push(Warning::new(&call.scope.display_path(other), problem));
+    }
     let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));
     Ok(RememberReply { path, title: title.into(), state, message, warnings })
 }

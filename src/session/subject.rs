@@ -14,6 +14,9 @@ const MAX_WORDS: usize = 64;
 /// Maximum number of words at the beginning of a command that say what it does, such as `npm run build`.
 const MAX_HEAD_WORDS: usize = 3;
 
+/// Maximum number of commands of a line that are looked for, so that a long line costs no more time than a prompt.
+const MAX_COMMANDS: usize = 3;
+
 /// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
 const COMMON_NAMES: [&str; 22] = [
     "__init__",
@@ -54,10 +57,15 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    /// Returns the command of a command line; `None` if there is none. Only the first line counts, as it does for what a
-    /// session records.
+    /// Returns the first command of a command line; `None` if there is none.
     pub(super) fn command(line: &str) -> Option<Self> {
-        let line = line.lines().find(|line| !line.trim().is_empty())?;
+        Self::commands(line).into_iter().next()
+    }
+
+    /// Returns the commands of a command line, at most [`MAX_COMMANDS`]. Only the first line counts, as it does for what a
+    /// session records.
+    pub(super) fn commands(line: &str) -> Vec<Self> {
+        let Some(line) = line.lines().find(|line| !line.trim().is_empty()) else { return Vec::new() };
         let commands = commands(line).into_iter().map(|mut words| {
             let is_assignment = |word: &str| {
                 word.split_once('=').is_some_and(|(name, _)| {
@@ -70,10 +78,9 @@ impl Subject {
             words.truncate(MAX_WORDS);
             words
         });
-        let mut does_something = commands
-            .into_iter()
-            .filter(|words| words.first().is_some_and(|first| !PREPARATIONS.contains(&first.as_str())));
-        does_something.next().map(Self::Command)
+        let does_something =
+            |words: &Vec<String>| words.first().is_some_and(|first| !PREPARATIONS.contains(&first.as_str()));
+        commands.filter(does_something).take(MAX_COMMANDS).map(Self::Command).collect()
     }
 
     /// Returns the name under which a session knows the subject: the path, or the words that say what a command does.
@@ -318,6 +325,14 @@ mod tests {
         ] {
             assert_eq!(file(path).is_named_in(line, false), expected, "{path}: {line}");
         }
+    }
+
+    #[test]
+    fn each_command_of_a_line_is_looked_for_up_to_three() {
+        let names = |line: &str| -> Vec<String> { Subject::commands(line).iter().map(Subject::name).collect() };
+        assert_eq!(names("cd a && git add . && docker push x/y:1; make"), ["git add .", "docker push x/y:1", "make"]);
+        assert_eq!(names("a; b; c; d").len(), MAX_COMMANDS);
+        assert!(names(" ;&& ").is_empty());
     }
 
     #[test]

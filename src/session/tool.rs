@@ -132,9 +132,9 @@ fn subjects(files: &[String], command: Option<&str>) -> Result<Vec<Subject>, Err
     let files = files.iter().take(MAX_FILES).filter(|file| !excluded.has(file)).map(|file| shown_path(file));
     let files = files.filter(|file| !file.is_empty() && is_name_of_file(file)).map(Subject::File);
     let command = command.map(|command| without_private(command));
-    let command =
-        command.filter(|command| !excluded.is_named_in(command)).and_then(|command| Subject::command(&command));
-    Ok(files.chain(command).collect())
+    let commands = command.filter(|command| !excluded.is_named_in(command));
+    let commands = commands.map(|command| Subject::commands(&command)).unwrap_or_default();
+    Ok(files.chain(commands).collect())
 }
 
 /// An item that names a subject.

@@ -191,16 +191,15 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     }
 }
 
-/// Returns the help of an error with the tools of these sets in place of the commands of the program that do the same.
+/// Returns a text with the tools of these sets in place of the commands of the program that do the same.
 fn of_tools(help: &str, sets: &[ToolSet]) -> String {
     let is_there = |name: &str| table::rows(sets).any(|spec| spec.name == name);
     let tool_of = |command: &str| {
         let verb = command.split(' ').next().unwrap_or_default();
         let named = format!("{EVERYDAY_PREFIX}{verb}");
         match verb {
-            _ if is_there(&named) => Some(named),
+            _ if is_there(&named) && !command.contains(" --") => Some(named),
             "history" | "op" => Some(format!("{EVERYDAY_PREFIX}list")).filter(|tool| is_there(tool)),
-            "restore" => Some(format!("{EVERYDAY_PREFIX}undo")).filter(|tool| is_there(tool)),
             _ => None,
         }
     };
@@ -229,8 +228,8 @@ mod tests {
         let told = "`mem_list` lists all; `memory approve` is for a person; keep it with `mem_remember`";
         assert_eq!(of_tools(help, &[ToolSet::Everyday]), told);
         assert_eq!(of_tools(help, &[ToolSet::Journal]), help);
-        let versions = "`history NAME` lists the versions; `restore` brings it back";
-        let told = "`mem_list` lists the versions; `mem_undo` brings it back";
+        let versions = "`history NAME` lists the versions; a person may use `undo --skip-conflicts`";
+        let told = "`mem_list` lists the versions; a person may use `undo --skip-conflicts`";
         assert_eq!(of_tools(versions, &[ToolSet::Everyday]), told);
         assert_eq!(of_tools("an odd ` quote", &[ToolSet::Everyday]), "an odd ` quote");
     }

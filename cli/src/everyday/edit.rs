@@ -123,8 +123,8 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
     match save(opened, edited, &mut store, output) {
         Ok(Some(changed)) => changed.show(output),
         Ok(None) => {
-            show_change(item, &before, &mut store, output)?;
-            Err(draft.kept(conflict(&item.name)))
+            let is_shown = show_change(item, &before, &mut store, output).is_ok();
+            Err(draft.kept(conflict(&item.name, is_shown)))
         }
         Err(failure) => Err(draft.kept(failure)),
     }
@@ -163,11 +163,14 @@ fn show_change(item: &ItemName, before: &str, store: &mut Store, output: &mut Ou
     Ok(output.flush()?)
 }
 
-fn conflict(name: &str) -> Failure {
+fn conflict(name: &str, is_shown: bool) -> Failure {
     // The last command only read.
     set_changes(true, false);
     let message = format!("`{}` was changed while you edited it; nothing was saved", single_line(name));
-    let help = "the difference above is what others changed; edit the item again with what you need of your text";
+    let help = match is_shown {
+        true => "the difference above is what others changed; edit the item again with what you need of your text",
+        false => "look at the item with `saddlebag show`, and edit it again with what you need of your text",
+    };
     Failure::new(ErrorCode::StaleVersion, message, help)
 }
 

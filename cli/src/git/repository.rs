@@ -396,6 +396,13 @@ impl Repository {
         Ok(contents)
     }
 
+    /// Returns the content that a file has in a commit, with its path relative to the top of the work tree; `None` if it is not there.
+    pub(crate) fn content_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let named = format!("{commit}:{path}");
+        let Ok(blob) = self.lines(&["rev-parse", "--verify", "--quiet", &named]) else { return Ok(None) };
+        Ok(self.contents(&blob)?.pop())
+    }
+
     fn contents_of(&self, blobs: &[String], contents: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
         let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
-use saddlebag::history::{Expunge, ExpungeReply, ListVersions, PlaceKind, ReadVersion, TextPlace};
+use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{Layout, RelPath};
+use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER};
 use saddlebag_host::{Project, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -79,7 +79,7 @@ impl Subcommand for ExpungeArgs {
         let mut store = Store::open(global)?;
         let root = Root::from_options(global)?;
         let root = root.folder()?;
-        let item = if self.text { None } else { item(&self.what, &mut store, output)? };
+        let item = if self.text { None } else { item(&self.what, global, &mut store, output)? };
         let text = match &item {
             Some(path) => body(&last_text(path, root, &mut store, output)),
             None => self.what.clone(),
@@ -175,12 +175,17 @@ fn scopes(root: &Path, global: &Global) -> Vec<Scope> {
 }
 
 /// Returns the path of the note or the entry that a name means, if it means one, also of one that is gone.
-fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<String>, Failure> {
+fn item(name: &str, global: &Global, store: &mut Store, output: &mut Output) -> Result<Option<String>, Failure> {
     let or_text = |failure: Failure| {
         let help = format!("{}, or give --text if it is the text to expunge", failure.help);
         Failure { help, ..failure }
     };
     match store.call(Resolve { name: name.to_string(), kind: None }, output) {
+        Ok(item) if is_of_other_scope(&item.path, global) => {
+            let message = format!("`{}` is an item for all projects", single_line(&item.path));
+            let help = "--user expunges the item; --text expunges these words from this memory";
+            return Err(Failure::new(ErrorCode::NotPermitted, message, help));
+        }
         Ok(item) if item.kind != ItemKind::File => return Ok(Some(item.path)),
         Ok(_) => return Ok(None),
         Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => return Err(or_text(failure)),
@@ -188,10 +193,15 @@ fn item(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<Str
     }
     let gone = ListVersions { name: name.to_string(), limit: 1, ..ListVersions::default() };
     match store.call(gone, output) {
-        Ok(list) => Ok(Some(list.path)),
+        Ok(list) => Ok(Some(list.path).filter(|path| path.ends_with(NOTE_SUFFIX))),
         Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => Err(or_text(failure)),
         Err(_) => Ok(None),
     }
+}
+
+/// Returns true for a note for all projects, which a memory of a project only reads.
+fn is_of_other_scope(path: &str, global: &Global) -> bool {
+    !global.user && path.starts_with(&format!("{PROJECTS_FOLDER}/{USER_FOLDER}/"))
 }
 
 fn read(file: &Path) -> String {
@@ -206,8 +216,12 @@ fn last_text(path: &str, root: &Path, store: &mut Store, output: &mut Output) ->
     if let Some(text) = text {
         return text;
     }
-    let removed = ReadVersion { name: path.to_string(), version: 2 };
-    store.call(removed, output).ok().and_then(|version| version.text).unwrap_or_default()
+    let name = path.to_string();
+    let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+    let versions = store.call(list, output).map(|list| list.versions).unwrap_or_default();
+    let last = versions.iter().find(|version| version.size.is_some() && !version.unkept);
+    let read = last.map(|last| store.call(ReadVersion { name, version: last.number }, output));
+    read.and_then(Result::ok).and_then(|version| version.text).unwrap_or_default()
 }
 
 /// Returns the text of a note below its frontmatter.

@@ -7,7 +7,7 @@ use saddlebag::files::{MergeSides, common_version, merge};
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
 use saddlebag::store::{Date, RelPath};
 
-use super::disk::{Disk, Known, write_new};
+use super::disk::{Change, Disk, Known, write_new};
 use super::memories::scope_of;
 use super::names::{CopyName, original_of};
 use super::report::{LeftOut, MergedCopy};
@@ -110,9 +110,14 @@ impl Copies<'_, '_> {
             if let Some(review) = &merged.review {
                 write_new(self.disk, &review.path, review.text.clone().into_bytes())?;
             }
-            let is_written = merged.content.as_ref() == Some(&ours.bytes)
-                || self.disk.change(original, Some(&ours), merged.content)?;
-            if is_written && self.disk.change(copy, Some(&theirs), None)? {
+            let written = match merged.content.as_ref() == Some(&ours.bytes) {
+                true => Change::Made,
+                false => self.disk.change(original, Some(&ours), merged.content)?,
+            };
+            if written == Change::Refused {
+                return Ok(None);
+            }
+            if written == Change::Made && self.disk.change(copy, Some(&theirs), None)? == Change::Made {
                 self.seen.push((original.clone(), theirs.bytes));
                 return Ok(Some(done));
             }

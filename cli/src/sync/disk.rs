@@ -18,13 +18,26 @@ use crate::store;
 /// Number of entries that one listing returns.
 const LISTED: u32 = 1_000;
 
+/// Number of lines of a text of which each is tried for a rejected value.
+const MAX_TRIED_LINES: usize = 500;
+
 /// Files whose new text their memories refused.
 #[derive(Default)]
 pub(super) struct RefusedFiles {
-    /// They were not changed: the text has a value that was rejected for good.
+    /// Their text had a value that was rejected for good. They were written without its line, or not at all.
     pub(super) rejected: Vec<Refused>,
     /// They were written without a record.
     pub(super) unrecorded: Vec<Refused>,
+}
+
+/// What became of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Made,
+    /// The file is no longer as it was read.
+    Stale,
+    /// The file stays as it is: its new text has a value that was rejected for good in more than one line.
+    Refused,
 }
 
 /// A file, as it was read.
@@ -77,23 +90,24 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Writes a file, or removes it without a content, if it still is what was read. Returns false if it is not. A text with a
-    /// rejected value is not written.
+    /// Writes a file, or removes it without a content, if it still is what was read. A line with a value that was rejected for good
+    /// is left out.
     pub(super) fn change(
         &mut self,
         path: &RelPath,
         known: Option<&Known>,
         content: Option<Vec<u8>>,
-    ) -> Result<bool, Failure> {
-        let version = known.map(|known| &known.version);
-        let answer = self.memories.as_mut().map(|memories| memories.change(path, version, content.as_deref()));
-        let refused = match answer.transpose()?.unwrap_or(Answer::NotKept) {
-            Answer::Changed => return Ok(true),
-            Answer::Stale => return Ok(false),
+    ) -> Result<Change, Failure> {
+        let refused = match self.tell(path, known, content.as_deref())? {
+            Answer::Changed => return Ok(Change::Made),
+            Answer::Stale => return Ok(Change::Stale),
             Answer::NotKept => None,
             Answer::Rejected(reason) => {
-                self.refused.rejected.push(Refused { path: path.to_string(), reason });
-                return Ok(true);
+                let change = self.without_rejected(path, known, content.as_deref().unwrap_or_default())?;
+                if change != Change::Stale {
+                    self.refused.rejected.push(Refused { path: path.to_string(), reason });
+                }
+                return Ok(change);
             }
             Answer::Refused(reason) => Some(Refused { path: path.to_string(), reason }),
         };
@@ -109,7 +123,33 @@ impl<'a> Disk<'a> {
             set_changes(true, true);
             self.refused.unrecorded.extend(refused);
         }
-        Ok(is_done)
+        Ok(if is_done { Change::Made } else { Change::Stale })
+    }
+
+    /// Changes a file through its memory.
+    fn tell(&mut self, path: &RelPath, known: Option<&Known>, content: Option<&[u8]>) -> Result<Answer, Failure> {
+        let version = known.map(|known| &known.version);
+        match &mut self.memories {
+            Some(memories) => memories.change(path, version, content),
+            None => Ok(Answer::NotKept),
+        }
+    }
+
+    /// Writes a text without the line that its memory rejects.
+    fn without_rejected(&mut self, path: &RelPath, known: Option<&Known>, content: &[u8]) -> Result<Change, Failure> {
+        let text = String::from_utf8_lossy(content);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for place in 0..lines.len().min(MAX_TRIED_LINES) {
+            let rest: String =
+                lines.iter().enumerate().filter(|(number, _)| *number != place).map(|(_, line)| *line).collect();
+            match self.tell(path, known, Some(rest.as_bytes()))? {
+                Answer::Rejected(_) => {}
+                Answer::Changed => return Ok(Change::Made),
+                Answer::Stale => return Ok(Change::Stale),
+                Answer::NotKept | Answer::Refused(_) => break,
+            }
+        }
+        Ok(Change::Refused)
     }
 
     /// Returns the files whose text was refused since the last call.

@@ -76,10 +76,9 @@ impl<'a> Memories<'a> {
                     Ok(Answer::NotKept)
                 }
                 Code::Memory(ErrorCode::Rejected) => Ok(Answer::Rejected(failure.message)),
-                Code::Memory(ErrorCode::Secret | ErrorCode::TooLarge | ErrorCode::NotText) => {
-                    Ok(Answer::Refused(failure.message))
-                }
-                _ => Err(failure),
+                Code::Memory(ErrorCode::Contention) => Ok(Answer::Stale),
+                Code::Memory(ErrorCode::Storage) | Code::Program(_) => Err(failure),
+                Code::Memory(_) => Ok(Answer::Refused(failure.message)),
             },
         }
     }

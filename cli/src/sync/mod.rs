@@ -17,7 +17,6 @@ mod report;
 use saddlebag::protocol::ErrorCode;
 
 pub(crate) use self::args::SyncArgs;
-use self::disk::RefusedFiles;
 pub(crate) use self::disk::{Disk, write_new};
 use self::remote::Sync;
 use self::report::Synced;
@@ -54,7 +53,12 @@ impl Subcommand for SyncArgs {
                     rejections::exchange(&mut disk, &shared)?;
                 }
                 let (args, shared) = (&self, &shared);
-                remote::synchronise(&mut Sync { repository, disk: &mut disk, args, global, shared }, &mut synced)?;
+                let mut sync = Sync { repository, disk: &mut disk, args, global, shared };
+                if let Err(failure) = remote::synchronise(&mut sync, &mut synced) {
+                    synced.take_refused(&mut disk);
+                    synced.name_refused(output);
+                    return Err(failure);
+                }
                 if !self.dry_run {
                     rejections::exchange(&mut disk, shared)?;
                 }
@@ -66,7 +70,7 @@ impl Subcommand for SyncArgs {
             }
             _ => {}
         }
-        RefusedFiles { rejected: synced.rejected, unrecorded: synced.unrecorded } = disk.take_refused();
+        synced.take_refused(&mut disk);
         synced.message = synced.told();
         synced.print(output)?;
         Ok(if synced.not_reached.is_some() { Exit::Left } else { Exit::Done })

@@ -8,7 +8,7 @@ use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, PathError, RelPath};
 use saddlebag::trust::unite_rejections;
 
-use super::disk::Disk;
+use super::disk::{Change, Disk};
 use crate::failure::Failure;
 use crate::setup::sharing;
 
@@ -40,7 +40,7 @@ fn unite(disk: &mut Disk<'_>, into: &RelPath, from: &str, is_wanted: impl Fn(&st
             return Ok(());
         }
         let united = unite_rejections(&before, &new, |_| true);
-        if disk.change(into, known.as_ref(), Some(united.into_bytes()))? {
+        if disk.change(into, known.as_ref(), Some(united.into_bytes()))? == Change::Made {
             return Ok(());
         }
     }

@@ -11,7 +11,7 @@ use saddlebag::store::{RelPath, SCOPE_FOLDERS};
 use saddlebag::trust::{SecretPolicy, secrets_in};
 
 use super::args::SyncArgs;
-use super::disk::{Disk, write_new};
+use super::disk::{Change, Disk, write_new};
 use super::merge_sides::merge_sides;
 use super::names::original_of;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
@@ -528,6 +528,11 @@ fn check_secrets(repository: &Repository, commit: &str, there: Option<&str>, glo
     let blobs: Vec<String> = new.iter().map(|(blob, _)| blob.clone()).collect();
     for ((_, path), content) in new.iter().zip(repository.contents(&blobs)?) {
         if let Some(rule) = secret_in(&String::from_utf8_lossy(&content), path, global) {
+            // The remote repository has it already.
+            let known = there.map(|there| repository.content_at(there, path)).transpose()?.flatten();
+            if known.is_some_and(|known| secret_in(&String::from_utf8_lossy(&known), path, global).is_some()) {
+                continue;
+            }
             let path = single_line(path);
             let message = format!("a commit has `{path}` with a secret ({rule}) in it, and would leave this machine");
             let help =
@@ -586,7 +591,7 @@ fn receive_one(
             }
             merged.content
         };
-        if content == now || disk.change(path, known.as_ref(), content)? {
+        if content == now || disk.change(path, known.as_ref(), content)? != Change::Stale {
             return Ok(());
         }
     }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::disk::Refused;
+use super::disk::{Disk, Refused, RefusedFiles};
 use super::merge_sides::{BothKept, MergedSides};
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
@@ -28,7 +28,8 @@ pub(crate) struct Synced {
     pub(super) reviews: Vec<String>,
     /// Files that both sides changed and that cannot be merged.
     pub(super) both_kept: Vec<BothKept>,
-    /// Files that are as they were: the text that came has a value that was rejected for good.
+    /// Files whose new text has a value that was rejected for good. They were written without its line. If it is in several lines,
+    /// they stay as they are.
     pub(super) rejected: Vec<Refused>,
     /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
     /// record in the history.
@@ -125,6 +126,21 @@ impl Synced {
         }
     }
 
+    pub(super) fn take_refused(&mut self, disk: &mut Disk<'_>) {
+        RefusedFiles { rejected: self.rejected, unrecorded: self.unrecorded } = disk.take_refused();
+    }
+
+    /// Names the files whose text their memories refused, also if the synchronisation fails later.
+    pub(super) fn name_refused(&self, output: &mut Output) {
+        for Refused { path, reason } in &self.rejected {
+            output.note(&format!("a part of {} is not written here: {}", single_line(path), single_line(reason)));
+        }
+        for Refused { path, reason } in &self.unrecorded {
+            let (path, reason) = (single_line(path), single_line(reason));
+            output.note(&format!("{path} is as the other side has it, and `undo` does not take it back: {reason}"));
+        }
+    }
+
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         if output.is_json() {
             return Ok(output.object(self)?);
@@ -162,13 +178,7 @@ impl Synced {
                 None => format!("one side deleted {path} and the other changed it: it stays"),
             });
         }
-        for Refused { path, reason } in &self.rejected {
-            output.note(&format!("{} is not written here: {}", single_line(path), single_line(reason)));
-        }
-        for Refused { path, reason } in &self.unrecorded {
-            let (path, reason) = (single_line(path), single_line(reason));
-            output.note(&format!("{path} is as the other side has it, and `undo` does not take it back: {reason}"));
-        }
+        self.name_refused(output);
         for LeftOut { path, reason } in &self.left_out {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));
         }

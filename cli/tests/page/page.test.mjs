@@ -413,7 +413,10 @@ test('the graph is drawn, and its lists lead to notes', () =>
     const page = await store.open('#/graph');
     await page.locator('canvas[data-drawn]').waitFor();
     await page.getByText('1 link.').waitFor();
-    for (const colour of ['tag', 'age', 'folder']) await page.getByLabel('Colour by').selectOption(colour);
+    for (const [colour, meaning] of [['tag', /./], ['age', /within a day/], ['folder', /facts/]]) {
+      await page.getByLabel('Colour by').selectOption(colour);
+      await page.locator('.legend li', { hasText: meaning }).first().waitFor();
+    }
     const points = await page.locator('canvas').evaluate(canvas => {
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       return data.reduce((sum, value, index) => sum + (index % 4 === 3 && value > 0), 0);

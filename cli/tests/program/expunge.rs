@@ -173,6 +173,26 @@ fn the_title_of_a_forgotten_note_means_the_note() {
 }
 
 #[test]
+fn an_item_takes_no_other_item_with_it() {
+    let store = Store::new();
+    // Another note had the path before, and lives on under another.
+    store.run(&["remember", "Alpha", "the body of the moved note"]).exits(0);
+    store.run(&["move", "Alpha", "Beta"]).exits(0);
+    store.run(&["remember", "Alpha", &format!("new {VALUE}")]).exits(0);
+    store.run(&["expunge", "Alpha", "--yes"]).exits(0);
+    assert_eq!(holders(&store), BTreeSet::new());
+    assert!(store.run(&["show", "Beta@2"]).exits(0).stdout.contains("the body of the moved note"));
+    // A note for all projects is not a text to remove from this one.
+    store.run_in("p", &["--user", "remember", "House rules", "No shoes inside."]).exits(0);
+    store.run_in("p", &["remember", "About", "The House rules are kept."]).exits(0);
+    store.run_in("p", &["expunge", "House rules", "--yes"]).exits(3).complains("--user expunges the item");
+    assert!(store.run_in("p", &["show", "About"]).exits(0).stdout.contains("House rules"));
+    store.run_in("p", &["history", "House rules"]).exits(3).complains("--user");
+    store.run_in("p", &["--user", "expunge", "House rules", "--yes"]).exits(0);
+    store.run_in("p", &["show", "House rules"]).exits(1);
+}
+
+#[test]
 fn what_is_left_is_named_and_the_exit_code_is_1() {
     let store = Store::new();
     store.run(&["remember", VALUE, "text"]).exits(0);

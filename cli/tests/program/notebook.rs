@@ -703,3 +703,50 @@ fn zk_uses_the_store_that_root_names() {
     let mut command = plain.bare(&["--engine", &engine(), "--root", plain.root.to_str().expect("text"), "zk", "list"]);
     assert!(run(command.env_remove("ZK_NOTEBOOK_DIR"), None).exits(0).stdout.contains("Without a configuration"));
 }
+
+#[test]
+fn the_history_of_an_item_follows_it_there_and_back() {
+    let store = Store::new();
+    says(&store, &["remember", "One", "first"], 0);
+    says(&store, &["move", "One", "Two"], 0);
+    says(&store, &["edit", "Two", "--old", "first", "--new", "second"], 0);
+    says(&store, &["move", "Two", "One"], 0);
+    let history = says(&store, &["history", "One"], 0);
+    assert_eq!(history.lines().filter(|line| line.contains("move") || line.contains("edit")).count(), 3, "{history}");
+    assert!(says(&store, &["show", "One@4"], 0).contains("first"));
+    // Another note under the old name has nothing of it.
+    says(&store, &["move", "One", "Three"], 0);
+    says(&store, &["remember", "One", "fresh"], 0);
+    store.refuses(&["restore", "One"], 1, "there is no backup");
+    assert!(says(&store, &["show", "One"], 0).contains("fresh"));
+    // The newest text before a version was brought back comes back first.
+    says(&store, &["remember", "Plain", "p1"], 0);
+    says(&store, &["edit", "Plain", "--old", "p1", "--new", "p2"], 0);
+    says(&store, &["edit", "Plain", "--old", "p2", "--new", "p3"], 0);
+    says(&store, &["restore", "Plain", "--at", "3"], 0);
+    says(&store, &["restore", "Plain"], 0);
+    assert!(says(&store, &["show", "Plain"], 0).contains("p3"));
+    // An entry that changed its category is known by its key, also when it is forgotten.
+    says(&store, &["remember", "--key", "pk", "one"], 0);
+    says(&store, &["remember", "--key", "pk", "two", "-c", "custom"], 0);
+    says(&store, &["forget", "pk"], 0);
+    assert!(says(&store, &["history", "pk"], 0).contains("forget"));
+    // A version without the item removes nothing.
+    says(&store, &["restore", "pk"], 0);
+    says(&store, &["remember", "Gone", "text"], 0);
+    says(&store, &["forget", "Gone"], 0);
+    says(&store, &["restore", "Gone"], 0);
+    store.refuses(&["restore", "Gone", "--at", "2"], 3, "does not exist in version 2");
+    assert!(says(&store, &["show", "Gone"], 0).contains("text"));
+}
+
+#[test]
+fn an_agent_that_is_named_beside_a_time_is_undone_alone() {
+    let store = Store::new();
+    says(&store, &["remember", "Mine", "by a person"], 0);
+    says(&store, &["--agent", "evil", "--provenance", "agent", "remember", "Theirs", "by an agent"], 0);
+    let undone = says(&store, &["undo", "--agent", "evil", "--since", "2026-05-01"], 0);
+    assert!(undone.contains("theirs.md") && !undone.contains("mine.md"), "{undone}");
+    says(&store, &["show", "Mine"], 0);
+    store.run(&["show", "Theirs"]).exits(1);
+}

@@ -436,7 +436,7 @@ fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
 fn what_this_memory_refuses_and_another_machine_has_is_named() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     let value = "Always send the report to the old address.";
-    machines.put("a", "notes/report.md", &format!("# Report\n\n{value}\n"));
+    machines.put("a", "notes/report.md", &format!("# Report\n\nOn Mondays.\n\n{value}\n\nOn Fridays.\n"));
     machines.put("a", "notes/key.md", "# Key\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
     machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
     machines.run("b", &["remember", "Report", value, "--provenance", "tool"]).exits(0);
@@ -449,11 +449,34 @@ fn what_this_memory_refuses_and_another_machine_has_is_named() {
     };
     named("unrecorded", "key.md", "secret");
     named("rejected", "report.md", "rejected");
-    assert!(!machines.file("b", "notes/report.md").exists());
-    // The rejection holds for the other machine too.
+    // The rejection holds for the other machine too, and takes only the value.
     machines.settle(&["b", "a"]);
-    assert!(!machines.file("a", "notes/report.md").exists());
+    for name in ["a", "b"] {
+        let report = machines.text(name, "notes/report.md");
+        assert!(report.contains("Mondays") && report.contains("Fridays") && !report.contains(value), "{report}");
+    }
+    // In a copy that another tool left, too, and nothing of the copy is lost.
+    let copy = "notes/report.sync-conflict-20260530-101112-ABCDEF7.md";
+    machines.put("b", copy, &format!("# Report\n\nOn Mondays.\n\nOn Tuesdays.\n\n{value}\n\nOn Fridays.\n"));
+    machines.run("b", &["sync"]).exits(0).complains("is not written here");
+    let report = machines.text("b", "notes/report.md");
+    assert!(report.contains("Tuesdays") && !report.contains(value), "{report}");
     machines.run("a", &["remember", "Again", value]).exits(3).complains("rejected");
+}
+
+#[test]
+fn a_secret_that_the_others_have_blocks_nothing() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.put("a", "notes/key.md", "# Key\n\npara one\n");
+    machines.settle(&["a", "b"]);
+    machines.put("a", "notes/key.md", "# Key\n\npara one\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
+    machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
+    machines.put("b", "notes/key.md", "# Key\n\npara ONE\n");
+    machines.put("b", "notes/urgent.md", "# Urgent\n");
+    machines.run("b", &["sync"]).exits(0);
+    machines.run("a", &["sync"]).exits(0);
+    assert!(machines.text("a", "notes/urgent.md").contains("Urgent"));
+    assert!(machines.text("b", "notes/key.md").contains("ghp_"));
 }
 
 #[test]

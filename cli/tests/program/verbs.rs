@@ -200,6 +200,15 @@ mod editor {
     }
 
     #[test]
+    fn a_text_of_an_item_that_others_removed_meanwhile_is_kept() {
+        let store = store();
+        let entry = store.file("agents/main/entries/core/deploy_target.md");
+        let script = format!("printf mine > \"$1\"; rm {}", entry.display());
+        let Some(shown) = edited(&store, "deploy_target", &script) else { return };
+        assert_eq!(kept(&shown), "mine", "{shown}");
+    }
+
+    #[test]
     fn a_text_that_others_changed_meanwhile_is_kept_in_a_file_and_not_saved() {
         let store = store();
         let note = store.file("facts/port.md");

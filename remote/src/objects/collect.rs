@@ -40,14 +40,22 @@ impl Objects {
             return Ok(done);
         }
         let mut removals = futures::stream::iter(&old).map(|object| self.remove_tombstone(object)).buffered(AT_ONCE);
+        let mut failed = None;
         while let Some(removed) = removals.next().await {
-            if removed? {
-                done.removed += 1;
-            } else {
-                done.old += 1;
+            match removed {
+                Ok(true) => done.removed += 1,
+                Ok(false) => done.old += 1,
+                // The others are removed all the same, and this one by the next run.
+                Err(error) => {
+                    done.old += 1;
+                    failed = Some(error);
+                }
             }
         }
-        Ok(done)
+        match failed {
+            Some(error) if done.removed == 0 => Err(error),
+            _ => Ok(done),
+        }
     }
 
     /// Remembers old tombstones of a listing, if they are many.
@@ -78,6 +86,10 @@ impl Objects {
         // The move is finished first: its mark names this tombstone.
         if let Some(to) = &object.note.moved_to {
             self.settled(to).await?;
+        }
+        // Without the tombstone, nobody could tell that the replaced bytes are to be kept.
+        if let Some(keep_as) = &object.note.keep_as {
+            self.free_of_keeps(keep_as).await?;
         }
         Ok(deleter.delete(&listed.location, self.spelled(&object.etag)).await? == Deleted::Done)
     }

@@ -8,6 +8,12 @@ const STEPS = 200;
 const STEP_TIME = 8;
 /** Number of colours, which `--graph-1` and so on name in the style. */
 const COLOURS = 6;
+
+/** Number of notes without links that are listed. */
+const MAX_ORPHANS = 50;
+
+/** Number of groups that the legend names. */
+const MAX_GROUPS = 12;
 /** Number of links that are drawn while the picture moves, and of points that are drawn round. */
 const MOVING_LINKS = 2000;
 const MOVING_POINTS = 1000;
@@ -106,6 +112,7 @@ function GraphView({ go }) {
   // The same notes and links stay where they are, whatever else has changed.
   const shape = answer.reply && answer.reply.notes.map(note => note.path).join('\n') + answer.reply.links.length;
   const graph = useMemo(() => answer.reply && graphOf(answer.reply), [shape]);
+  const colours = useMemo(() => graph && coloursOf(graph, colour), [graph, colour]);
   return html`<section aria-labelledby="graph-title">
     <div class="bar">
       <h1 id="graph-title">${STRINGS.graph.title}</h1>
@@ -120,7 +127,15 @@ function GraphView({ go }) {
       ${() => html`<p class="faint">
           ${STRINGS.graph.numbers(graph.notes.length, graph.links.length)}. ${STRINGS.graph.help}
         </p>
-        <${Picture} graph=${graph} colour=${colour} go=${go} />
+        <${Picture} graph=${graph} colours=${colours.ofNotes} go=${go} />
+        <ul class="legend" aria-label=${STRINGS.graph.legend}>
+          ${colours.groups.map(
+            ({ name, colour, count }) => html`<li>
+              <span class=${`swatch part-${colour}`}></span> <${Shown} text=${name || STRINGS.graph.without} />
+              <span class="faint"> ${count}</span>
+            </li>`,
+          )}
+        </ul>
         <div class="columns two">
           <section>
             <h2>${STRINGS.graph.most}</h2>
@@ -136,8 +151,11 @@ function GraphView({ go }) {
           <section>
             <h2>${STRINGS.graph.orphans}</h2>
             <ul>
-              ${graph.orphans.slice(0, 50).map(note => html`<li><${Item} name=${note.path}>${note.title}<//></li>`)}
+              ${graph.orphans.slice(0, MAX_ORPHANS).map(note => html`<li><${Item} name=${note.path}>${note.title}<//></li>`)}
             </ul>
+            ${graph.orphans.length > MAX_ORPHANS &&
+            html`<p class="faint">${STRINGS.graph.more(graph.orphans.length - MAX_ORPHANS)}</p>`}
+            <p><a href="#/health">${STRINGS.graph.deadLinks}</a></p>
             ${graph.orphans.length === 0 && html`<p class="faint">${STRINGS.none}</p>`}
           </section>
         </div>`}
@@ -161,25 +179,34 @@ function graphOf({ notes, links }) {
   return { notes, links: pairs, degree, most, orphans: notes.filter((note, index) => degree[index] === 0) };
 }
 
-/** Returns the number of the colour of each note. */
+/** Returns the number of the colour of each note, and the groups with their colours, the largest first. */
 function coloursOf(graph, colour) {
   const groups = new Map();
   const newest = Math.max(...graph.notes.map(note => new Date(note.modified).valueOf()), 0);
-  return graph.notes.map(note => {
-    if (colour === 'age') {
-      const days = (newest - new Date(note.modified).valueOf()) / 86_400_000;
-      return [1, 7, 30, 90, 365, Infinity].findIndex(most => days <= most);
-    }
-    const group = colour === 'tag' ? (note.tags[0] ?? '') : note.path.split('/').slice(0, -1).join('/');
-    if (!groups.has(group)) groups.set(group, groups.size);
-    return groups.get(group) % COLOURS;
+  const groupOf = note => {
+    if (colour === 'tag') return note.tags[0] ?? '';
+    if (colour === 'folder') return note.path.split('/').slice(0, -1).join('/');
+    const days = (newest - new Date(note.modified).valueOf()) / 86_400_000;
+    return STRINGS.graph.ages.find(([most]) => days <= most)[1];
+  };
+  if (colour === 'age') {
+    STRINGS.graph.ages.forEach(([, name], index) => groups.set(name, { name, colour: index % COLOURS, count: 0 }));
+  }
+  const ofNotes = graph.notes.map(note => {
+    const name = groupOf(note);
+    if (!groups.has(name)) groups.set(name, { name, colour: groups.size % COLOURS, count: 0 });
+    const group = groups.get(name);
+    group.count += 1;
+    return group.colour;
   });
+  const known = [...groups.values()].filter(group => group.count > 0);
+  if (colour !== 'age') known.sort((a, b) => b.count - a.count);
+  return { ofNotes, groups: known.slice(0, MAX_GROUPS) };
 }
 
-function Picture({ graph, colour, go }) {
+function Picture({ graph, colours, go }) {
   const canvas = useRef(null);
   const view = useRef(null);
-  const colours = useMemo(() => coloursOf(graph, colour), [graph, colour]);
   useEffect(() => {
     const element = canvas.current;
     const began = performance.now();

@@ -239,11 +239,7 @@ async function storeText(commands, item, before, after, options) {
     return commands.replace(item.path, edit.before, edit.after, options);
   }
   const { key, category, tags, source, supersedes, version } = before;
-  const reply = await commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options);
-  if (['conflict', 'forgotten', 'held'].includes(reply.state)) {
-    throw { code: 'stale-version', message: reply.message, help: '' };
-  }
-  return reply;
+  return asStored(await commands.storeEntry({ key, content: after, category, tags, source, supersedes, version }, options));
 }
 
 /**

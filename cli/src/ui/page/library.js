@@ -118,7 +118,7 @@ const FEW_ROWS = 10;
 
 /** Returns what answers a question, best first, or what has its words literally. */
 async function searched({ commands }, { query, isLiteral, isEverywhere, kind, tag, state, limit }) {
-  const withTag = tag ? await pathsWith(commands, tag) : null;
+  const withTag = tag && !isEverywhere ? await pathsWith(commands, tag) : null;
   const isAsked = row =>
     (!withTag || withTag.has(row.path)) &&
     (!kind || kind === 'file' || row.kind === kind) &&
@@ -130,9 +130,10 @@ async function searched({ commands }, { query, isLiteral, isEverywhere, kind, ta
     const rows = all.filter(isAsked);
     return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, skipped: reply.skipped };
   }
-  // A filter of notes would leave out all entries, so a tag is looked for among the hits.
+  // A filter of notes leaves out all entries, so in this project a tag is looked for among the hits.
   const asked = { kinds: kind ? [kind] : [], limit: withTag ? MAX_TAGGED : limit, everywhere: Boolean(isEverywhere) };
-  const reply = await commands.recall(query, { ...asked, filter: filterOf([]) });
+  const filter = filterOf(tag && isEverywhere ? [{ kind: 'tag', value: tag }] : []);
+  const reply = await commands.recall(query, { ...asked, filter });
   const found = reply.hits
     .map(hit => ({
       id: hit.path,
@@ -421,12 +422,21 @@ function ItemView({ name, go }) {
           [STRINGS.memory.created, item.created && html`<${Time} value=${item.created} />`],
           [STRINGS.memory.changed, item.date && html`<${Time} value=${item.date} />`],
           [STRINGS.memory.expires, item.expires && html`<${Time} value=${item.expires} />`],
+          [STRINGS.inbox.facts.provenance, item.kind === 'note' ? provenanceOf(item.content) : null],
+          [STRINGS.inbox.facts.source, item.source],
           [STRINGS.memory.path, item.path],
         ]}
       />
       ${item.kind === 'note' && html`<${Links} item=${item} />`} <${Versions} item=${item} />
     </article>`}
   <//>`;
+}
+
+/** Returns where the text of a note comes from, as its frontmatter says; null if a person wrote it. */
+function provenanceOf(content) {
+  const [, head = ''] = /^---\n([\s\S]*?)\n---/.exec(content) ?? [];
+  const [, value = null] = /^provenance: *"?(\w+)/m.exec(head) ?? [];
+  return value && (STRINGS.inbox.provenance[value === 'import' ? 'imported' : value] ?? value);
 }
 
 /** Time after its last change in which an entry of the category `daily` expires, in milliseconds. */

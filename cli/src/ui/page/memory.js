@@ -388,9 +388,12 @@ const COMMANDS = {
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
   tagEntry: memory => async (key, added, options) => {
-    const { category, content, tags, source, supersedes, version } = await memory.call('entries', 'get-entry', { key });
+    const known = await memory.call('entries', 'get-entry', { key });
+    // A person who stores the text of an entry approves it.
+    if (known.unapproved || (known.only_in ?? []).length > 0) throw { code: 'needs-confirmation', message: STRINGS.memory.tagsWait, help: '' };
+    const { category, content, tags, source, supersedes, version } = known;
     const entry = { key, content, category, tags: [...new Set([...tags, ...added])], source, supersedes };
-    return memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options);
+    return asStored(await memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options));
   },
   forgetNote: memory => (note, options) => memory.call('notebook', 'forget', { note }, options),
   forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
@@ -406,6 +409,12 @@ const COMMANDS = {
       options,
     ),
 };
+
+/** Returns the reply of a store. A refusal is an error: then nothing was stored. */
+function asStored(reply) {
+  if (!['conflict', 'forgotten', 'held'].includes(reply.state)) return reply;
+  throw { code: 'stale-version', message: reply.message, help: '' };
+}
 
 /** Returns the commands on a memory. */
 function commandsOf(memory) {
