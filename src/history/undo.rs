@@ -117,8 +117,7 @@ impl Run<HistoryCall<'_>> for Undo {
                     continue;
                 }
                 Err(error) if is_last && is_lasting(error.code) && error.code != ErrorCode::Conflict => {
-                    let help =
-                        "a person can leave it as it is with `undo --skip-conflicts`";
+                    let help = "a person can leave it as it is with `undo --skip-conflicts`";
                     return Err(Error::new(error.code, error.into_message(), help));
                 }
                 left => left?,

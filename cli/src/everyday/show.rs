@@ -71,7 +71,7 @@ impl Subcommand for ShowArgs {
                 }
                 None => match of_other_project(&self.item.name, global) {
                     // What `recall --everywhere` finds is opened by its path.
-                    Some(mut other) if self.at.at.is_none() => {
+                    Some(mut other) if self.at.at.is_none() && self.item.kind.is_none() => {
                         let path = self.item.name.clone();
                         let Ok(part) = other.call(ReadFile { path, offset, max_bytes }, output) else {
                             return Err(failure);
@@ -96,11 +96,10 @@ impl Subcommand for ShowArgs {
     }
 }
 
-/// Opens the memory of another project, for a person who names the path of a file in it.
+/// Opens the memory of another project, for a person who names a file in it by the path that `recall` prints.
 fn of_other_project(path: &str, global: &Global) -> Option<Store> {
     let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
-    let mut segments = path.split('/').skip_while(|segment| *segment != PROJECTS_FOLDER).skip(1);
-    let slug = segments.next().filter(|_| is_person && segments.next().is_some())?;
+    let (slug, _) = path.strip_prefix(PROJECTS_FOLDER)?.strip_prefix('/')?.split_once('/').filter(|_| is_person)?;
     Store::for_project(Project::Slug(slug.into()), global).ok()
 }
 

@@ -736,7 +736,7 @@ fn the_history_of_an_item_follows_it_there_and_back() {
     says(&store, &["remember", "Gone", "text"], 0);
     says(&store, &["forget", "Gone"], 0);
     says(&store, &["restore", "Gone"], 0);
-    store.refuses(&["restore", "Gone", "--at", "2"], 3, "does not exist in version 2");
+    store.refuses(&["restore", "Gone", "--at", "2"], 2, "does not exist in version 2");
     assert!(says(&store, &["show", "Gone"], 0).contains("text"));
 }
 
