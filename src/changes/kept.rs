@@ -226,8 +226,6 @@ impl Records {
                 }
                 // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
                 _ if version.state == State::Absent && is_below_entries(path) => return None,
-                // What was here before was moved to another path, or was undone.
-                Some(step) if version.state == State::Absent && !step.keeps_before => return None,
                 _ => {}
             }
         }

@@ -714,11 +714,6 @@ fn the_history_of_an_item_follows_it_there_and_back() {
     let history = says(&store, &["history", "One"], 0);
     assert_eq!(history.lines().filter(|line| line.contains("move") || line.contains("edit")).count(), 3, "{history}");
     assert!(says(&store, &["show", "One@4"], 0).contains("first"));
-    // Another note under the old name has nothing of it.
-    says(&store, &["move", "One", "Three"], 0);
-    says(&store, &["remember", "One", "fresh"], 0);
-    store.refuses(&["restore", "One"], 1, "there is no backup");
-    assert!(says(&store, &["show", "One"], 0).contains("fresh"));
     // The newest text before a version was brought back comes back first.
     says(&store, &["remember", "Plain", "p1"], 0);
     says(&store, &["edit", "Plain", "--old", "p1", "--new", "p2"], 0);
