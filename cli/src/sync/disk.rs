@@ -18,7 +18,7 @@ use crate::store;
 /// Number of entries that one listing returns.
 const LISTED: u32 = 1_000;
 
-/// Number of lines of a text of which each is tried for a rejected value.
+/// Number of lines that are tried, each for the value that a text is rejected for.
 const MAX_TRIED_LINES: usize = 500;
 
 /// Files whose new text their memories refused.

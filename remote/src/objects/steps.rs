@@ -120,7 +120,7 @@ impl Objects {
     }
 
     /// Finishes the changes that keep bytes under a path.
-    async fn free_of_keeps(&self, path: &RelPath) -> Result<(), FsError> {
+    pub(super) async fn free_of_keeps(&self, path: &RelPath) -> Result<(), FsError> {
         for aside in self.listed(&self.kept_at(path)?).await? {
             self.finish_keep(&aside).await?;
         }
