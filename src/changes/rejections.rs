@@ -148,10 +148,15 @@ fn log() -> Result<RelPath, Error> {
     Layout::rejected_log().map_err(|_| Error::internal("the log of rejected values has no path"))
 }
 
+/// Returns true for the file of an entry that is forgotten.
+pub(crate) fn is_tombstone(path: &RelPath, bytes: &[u8]) -> bool {
+    is_below_entries(path) && Frontmatter::parse(&String::from_utf8_lossy(bytes)).value(FORGOTTEN).is_some()
+}
+
 /// Returns the text of a file that is shown. The entry in a tombstone is not.
 fn shown_text<'a>(path: &RelPath, bytes: &'a [u8]) -> Cow<'a, str> {
     let text = String::from_utf8_lossy(bytes);
-    match is_below_entries(path) && Frontmatter::parse(&text).value(FORGOTTEN).is_some() {
+    match is_tombstone(path, bytes) {
         true => Cow::Borrowed(""),
         false => text,
     }

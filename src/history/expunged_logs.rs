@@ -10,7 +10,9 @@ use alloc::vec::Vec;
 use memchr::memmem;
 use saddlebag_history::{Change, Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
 
+use super::log::MOVING;
 use crate::changes::{Call, ExpungedText};
+use crate::order;
 use crate::protocol::{Error, ReadOutcome, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
@@ -18,22 +20,18 @@ use crate::store::{HistoryFolder, RelPath};
 /// Maximum number of attempts at reading a file that grows.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// Commands that make a file under its new name before they remove the old one, and those that take that back.
-const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];
-
 /// What all logs of the scope say about their contents.
 pub(super) struct ExpungedLogs<'a> {
     call: &'a Call,
     text: &'a ExpungedText,
-    /// Paths of the item whose contents are all removed: the present one, and those before its moves.
-    /// Each with the time in nanoseconds until which it was the item.
-    item: SortedMap<RelPath, i64>,
-    /// For a path that another note had before the item, the time until which it had it.
-    before_item: SortedMap<RelPath, i64>,
-    /// Paths before and after each move, its time and its operation.
-    moves: Vec<(RelPath, RelPath, i64, String)>,
-    /// Time of the last record of each operation.
-    ends: SortedMap<String, i64>,
+    /// Item whose contents are all removed.
+    item: Option<RelPath>,
+    /// Paths that the item had, each from after the first time until the second, in nanoseconds.
+    item_paths: Vec<(RelPath, i64, i64)>,
+    /// Paths before and after each move, and its operation.
+    moves: Vec<(RelPath, RelPath, String)>,
+    /// Times of the first and the last record of each operation.
+    spans: SortedMap<String, (i64, i64)>,
     /// Files that an operation created and removed, of the commands that move a file so.
     moving: SortedMap<String, Moving>,
     /// Folders of the logs. A record names files relative to the scope of its folder.
@@ -57,7 +55,6 @@ pub(super) struct ExpungedLogs<'a> {
 struct Moving {
     created: SortedSet<RelPath>,
     removed: SortedSet<RelPath>,
-    time: i64,
 }
 
 /// A log without the text.
@@ -81,10 +78,10 @@ impl<'a> ExpungedLogs<'a> {
         Self {
             call,
             text,
-            item: item.map(|item| (item.clone(), i64::MAX)).into_iter().collect(),
-            before_item: SortedMap::default(),
+            item: item.cloned(),
+            item_paths: Vec::new(),
             moves: Vec::new(),
-            ends: SortedMap::default(),
+            spans: SortedMap::default(),
             moving: SortedMap::default(),
             folders: Vec::new(),
             contents: Contents::new(saddlebag_history::MAX_CONTENT),
@@ -113,7 +110,7 @@ impl<'a> ExpungedLogs<'a> {
                     }
                     self.contents.add_content(content);
                 }
-                if !self.item.is_empty() {
+                if self.item.is_some() {
                     self.add_move(log, line.head.record(), change);
                 }
             }
@@ -123,16 +120,16 @@ impl<'a> ExpungedLogs<'a> {
     /// Notes that a change moves a file, or may be a part of a move: the new file of a note is made before the old one goes.
     fn add_move(&mut self, log: &RelPath, record: &Record, change: &Change) {
         let Some(file) = self.file(log, &change.path) else { return };
-        if let Some(end) = self.ends.get_or_insert(record.operation.clone(), record.time_ns) {
-            *end = (*end).max(record.time_ns);
+        let time = record.time_ns;
+        if let Some((start, end)) = self.spans.get_or_insert(record.operation.clone(), (time, time)) {
+            (*start, *end) = ((*start).min(time), (*end).max(time));
         }
         if let Some(from) = change.moved_from.as_ref().and_then(|from| self.file(log, from)) {
-            self.moves.push((from, file, record.time_ns, record.operation.clone()));
+            self.moves.push((from, file, record.operation.clone()));
         } else if MOVING.contains(&record.command.as_str())
-            && let Some(Moving { created, removed, time }) =
+            && let Some(Moving { created, removed }) =
                 self.moving.get_or_insert(record.operation.clone(), Moving::default())
         {
-            *time = (*time).max(record.time_ns);
             match (change.before, change.after) {
                 (State::Absent, State::Absent) => {}
                 (State::Absent, _) => drop(created.insert(file)),
@@ -142,40 +139,40 @@ impl<'a> ExpungedLogs<'a> {
         }
     }
 
-    /// Adds the paths that the item had before its moves. All logs are added before.
+    /// Finds the paths that the item had, and when it had them. All logs are added before.
     pub(super) fn follow_moves(&mut self) {
-        for (operation, Moving { created, removed, time }) in self.moving.iter() {
+        let mut moves = self.moves.clone();
+        for (operation, Moving { created, removed }) in self.moving.iter() {
             if let (1, 1, Some(to), Some(from)) =
                 (created.len(), removed.len(), created.iter().next(), removed.iter().next())
             {
-                self.moves.push((from.clone(), to.clone(), *time, operation.clone()));
+                moves.push((from.clone(), to.clone(), operation.clone()));
             }
         }
-        let mut is_new = true;
-        while core::mem::take(&mut is_new) {
-            for (from, to, time, _) in &self.moves {
-                let is_before = self.item.get(to).is_some_and(|until| time <= until);
-                if is_before && self.item.get(from).is_none_or(|until| until < time) {
-                    self.item.insert(from.clone(), *time);
-                    is_new = true;
-                }
+        let span = |operation: &String| self.spans.get(operation).copied().unwrap_or_default();
+        // Newest first, each once.
+        order::sort_slice(&mut moves, |one, other| span(&other.2).1.cmp(&span(&one.2).1).then_with(|| one.cmp(other)));
+        moves.dedup();
+        // Paths of the item before the moves that were looked at, and the time until which it had them.
+        let mut open: SortedMap<RelPath, i64> = self.item.iter().map(|item| (item.clone(), i64::MAX)).collect();
+        let mut paths = Vec::new();
+        for (from, to, operation) in moves {
+            let (start, end) = span(&operation);
+            if let Some(until) = open.remove(&to) {
+                paths.push((to, start.saturating_sub(1), until));
+                open.insert(from, end);
+            } else if let Some(until) = open.remove(&from) {
+                // What had the path until this move is another item.
+                paths.push((from, end, until));
             }
         }
-        for (from, to, time, operation) in &self.moves {
-            let is_of_item = |path: &RelPath| self.item.get(path).is_some_and(|until| time <= until);
-            if is_of_item(from) && !is_of_item(to) {
-                let end = self.ends.get(operation).copied().unwrap_or(*time);
-                if let Some(until) = self.before_item.get_or_insert(from.clone(), end) {
-                    *until = (*until).max(end);
-                }
-            }
-        }
+        paths.extend(open.into_entries().map(|(path, until)| (path, i64::MIN, until)));
+        self.item_paths = paths;
     }
 
     /// Returns true if a file was the item at a time.
     fn is_of_item(&self, file: &RelPath, time: i64) -> bool {
-        self.item.get(file).is_some_and(|until| time <= *until)
-            && self.before_item.get(file).is_none_or(|until| time > *until)
+        self.item_paths.iter().any(|(path, since, until)| path == file && *since < time && time <= *until)
     }
 
     /// Adds the files that the operations of an unfinished operation change: its differences are from them.

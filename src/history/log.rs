@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Content, Head, Log, Record};
+use saddlebag_history::{Content, Head, Log, Record, State};
 
 use super::types::HistoryCall;
 use crate::changes::{Call, history_of};
@@ -16,6 +16,9 @@ use crate::origin::Moment;
 use crate::protocol::{Entry, Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath, rfc3339};
+
+/// Commands that make a file under its new name before they remove the old one, and those that take that back.
+pub(super) const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
@@ -152,6 +155,20 @@ impl History {
     pub(super) fn has_left(&self, path: &RelPath) -> bool {
         let Some((last, _)) = self.changes_of(path).last() else { return false };
         let operation = &last.record.operation;
+        let (mut created, mut removed): (Vec<&RelPath>, Vec<&RelPath>) = (Vec::new(), Vec::new());
+        for recorded in self.records_of(operation) {
+            for (change, file) in recorded.record.changes.iter().zip(&recorded.paths) {
+                match (change.before, change.after) {
+                    (State::Absent, State::Absent) => {}
+                    (State::Absent, _) => created.extend(file),
+                    (_, State::Absent) => removed.extend(file),
+                    _ => {}
+                }
+            }
+        }
+        if MOVING.contains(&last.record.command.as_str()) && created.len() == 1 && removed == [path] {
+            return true;
+        }
         self.records_of(operation).any(|recorded| {
             recorded.record.changes.iter().zip(&recorded.paths).any(|(change, to)| {
                 let from = change.moved_from.as_deref();

@@ -11,7 +11,7 @@ use super::list_versions::{CONTEXT_LINES, history_of};
 use super::log::{History, complete_interrupted};
 use super::read_version::numbered;
 use super::types::{HistoryCall, check_is_kept};
-use crate::changes::Call;
+use crate::changes::{Call, is_tombstone};
 use crate::origin::Moment;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -79,7 +79,8 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let diff = unified(&text(file.file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
         let shown = call.scope.display_path(&path);
-        if bytes.is_none() && file.file.bytes().is_some() {
+        let is_gone = |bytes: Option<&[u8]>| bytes.is_none_or(|bytes| is_tombstone(&path, bytes));
+        if is_gone(bytes.as_deref()) && !is_gone(file.file.bytes()) {
             let message = format!("{shown} does not exist in version {number}");
             return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
         }

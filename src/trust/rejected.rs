@@ -144,6 +144,24 @@ pub fn unite_rejections(one: &str, other: &str, is_wanted: impl Fn(&str) -> bool
     united
 }
 
+/// Returns a text without the lines that have rejected values, given the log of the rejections. A value that the text before has
+/// stays. `None` if that leaves a rejected value in.
+#[must_use]
+pub fn without_rejected(log: &[u8], text: &str, before: &str) -> Option<String> {
+    let values = RejectedValues::from_log(log);
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_rejected = |lines: &[&str]| values.new_in(&lines.concat(), before).is_some();
+    while is_rejected(&lines) {
+        let ends: Vec<usize> = (0..=lines.len()).collect();
+        let end = ends.partition_point(|end| !is_rejected(lines.get(..*end).unwrap_or_default()));
+        let starts: Vec<usize> = (0..end).collect();
+        let after = starts.partition_point(|start| is_rejected(lines.get(*start..end).unwrap_or_default()));
+        let start = after.checked_sub(1)?;
+        lines.drain(start..end.min(lines.len()));
+    }
+    Some(lines.concat())
+}
+
 /// The values that are rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RejectedValues {
@@ -408,6 +426,17 @@ mod tests {
 
     fn is_refused(values: &RejectedValues, text: &str) -> bool {
         values.new_in(text, "").is_some()
+    }
+
+    #[test]
+    fn only_the_lines_with_rejected_values_are_left_out() {
+        let log: String = [VALUE, "Skip every test."].iter().map(|text| rejection(text).line()).collect();
+        let rest = |text: &str, before: &str| without_rejected(log.as_bytes(), text, before);
+        let text = "# Notes\n\none\n- skip every test\ntwo\nStaging listens\non port 8080.\nthree\n\nStaging listens on port 8080\n";
+        assert_eq!(rest(text, "").as_deref(), Some("# Notes\n\none\ntwo\nthree\n\n"));
+        assert_eq!(rest(text, text).as_deref(), Some(text), "a value that was there stays");
+        assert_eq!(rest("Skip every test.", "").as_deref(), Some(""));
+        assert_eq!(rest("nothing of it", "").as_deref(), Some("nothing of it"));
     }
 
     #[test]

@@ -182,9 +182,7 @@ fn item(name: &str, global: &Global, store: &mut Store, output: &mut Output) -> 
     };
     match store.call(Resolve { name: name.to_string(), kind: None }, output) {
         Ok(item) if is_of_other_scope(&item.path, global) => {
-            let message = format!("`{}` is an item for all projects", single_line(&item.path));
-            let help = "--user expunges the item; --text expunges these words from this memory";
-            return Err(Failure::new(ErrorCode::NotPermitted, message, help));
+            return Err(of_all_projects(&item.path));
         }
         Ok(item) if item.kind != ItemKind::File => return Ok(Some(item.path)),
         Ok(_) => return Ok(None),
@@ -193,10 +191,24 @@ fn item(name: &str, global: &Global, store: &mut Store, output: &mut Output) -> 
     }
     let gone = ListVersions { name: name.to_string(), limit: 1, ..ListVersions::default() };
     match store.call(gone, output) {
-        Ok(list) => Ok(Some(list.path).filter(|path| path.ends_with(NOTE_SUFFIX))),
-        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => Err(or_text(failure)),
-        Err(_) => Ok(None),
+        Ok(list) => return Ok(Some(list.path).filter(|path| path.ends_with(NOTE_SUFFIX))),
+        Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => return Err(or_text(failure)),
+        Err(_) => {}
     }
+    // A note for all projects that is gone.
+    let of_user = Global { user: true, ..global.clone() };
+    let gone = ListVersions { name: name.to_string(), limit: 1, ..ListVersions::default() };
+    let is_local = global.user || global.notebook;
+    match is_local || Store::open(&of_user).map_or(true, |mut user| user.call(gone, output).is_err()) {
+        true => Ok(None),
+        false => Err(of_all_projects(name)),
+    }
+}
+
+fn of_all_projects(name: &str) -> Failure {
+    let message = format!("`{}` is an item for all projects", single_line(name));
+    let help = "--user expunges the item; --text expunges these words from this memory";
+    Failure::new(ErrorCode::NotPermitted, message, help)
 }
 
 /// Returns true for a note for all projects, which a memory of a project only reads.

@@ -313,22 +313,24 @@ fn texts(sides: &MergeSides) -> [String; 3] {
         .map(|side| String::from_utf8_lossy(side.as_deref().unwrap_or_default()).into_owned())
 }
 
-/// Returns the lines of both texts outside of the block, in the same order whichever comes first.
+/// Returns the lines of both texts outside of the block, in the same order whichever comes first. A line that only one text has stays
+/// behind the line before it: in these files a later line overrides an earlier one.
 fn unite_lines(one: &str, other: &str) -> String {
     let mut rests = [one, other].map(|text| with_block(text, "#", &[]));
     rests.sort_unstable();
-    let [mut united, other] = rests;
-    for line in other.lines() {
-        if !united.lines().any(|known| known == line) {
-            united = with_line(united, line);
+    let [first, second] = &rests;
+    let mut united: Vec<&str> = first.lines().collect();
+    let mut place = 0;
+    for line in second.lines() {
+        match united.iter().position(|known| *known == line) {
+            Some(known) => place = known + 1,
+            None => {
+                united.insert(place, line);
+                place += 1;
+            }
         }
     }
-    united
-}
-
-fn with_line(text: String, line: &str) -> String {
-    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{text}{end}{line}\n")
+    united.into_iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// Returns the lines of a block.
@@ -510,7 +512,9 @@ mod tests {
             assert_eq!(one, merge_attributes(&sides(theirs, ours)), "{ours} {theirs}");
             String::from_utf8(one).expect("text")
         };
-        assert_eq!(merged("", &with("*.pdf binary\n"), "*.png binary\n"), with("*.pdf binary\n*.png binary\n"));
-        assert_eq!(merged(&with(""), &with("a text\n"), "b text\n"), "a text\nb text\n");
+        assert_eq!(merged("", &with("*.pdf binary\n"), "*.png binary\n"), with("*.png binary\n*.pdf binary\n"));
+        assert_eq!(merged(&with(""), &with("a text\n"), "b text\n"), "b text\na text\n");
+        let both = merged("*.a binary\n", "* text=auto\n*.a binary\n", "* -text\n*.a binary\n");
+        assert_eq!(both, "* text=auto\n* -text\n*.a binary\n");
     }
 }

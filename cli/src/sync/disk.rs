@@ -5,7 +5,8 @@ use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
     Version, WriteOutcome,
 };
-use saddlebag::store::RelPath;
+use saddlebag::store::{Layout, RelPath};
+use saddlebag::trust::without_rejected;
 use saddlebag_host::{Executor, LocalDir};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -18,13 +19,10 @@ use crate::store;
 /// Number of entries that one listing returns.
 const LISTED: u32 = 1_000;
 
-/// Number of lines that are tried, each for the value that a text is rejected for.
-const MAX_TRIED_LINES: usize = 500;
-
 /// Files whose new text their memories refused.
 #[derive(Default)]
 pub(super) struct RefusedFiles {
-    /// Their text had a value that was rejected for good. They were written without its line, or not at all.
+    /// Their text had values that were rejected for good. They were written without these lines, or not at all.
     pub(super) rejected: Vec<Refused>,
     /// They were written without a record.
     pub(super) unrecorded: Vec<Refused>,
@@ -36,7 +34,7 @@ pub(super) enum Change {
     Made,
     /// The file is no longer as it was read.
     Stale,
-    /// The file stays as it is: its new text has a value that was rejected for good in more than one line.
+    /// The file stays as it is: its new text has a value that was rejected for good, and no line can be left out.
     Refused,
 }
 
@@ -90,8 +88,8 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Writes a file, or removes it without a content, if it still is what was read. A line with a value that was rejected for good
-    /// is left out.
+    /// Writes a file, or removes it without a content, if it still is what was read. Lines with a value that was rejected for
+    /// good are left out.
     pub(super) fn change(
         &mut self,
         path: &RelPath,
@@ -135,21 +133,18 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Writes a text without the line that its memory rejects.
+    /// Writes a text without the lines that its memory rejects.
     fn without_rejected(&mut self, path: &RelPath, known: Option<&Known>, content: &[u8]) -> Result<Change, Failure> {
-        let text = String::from_utf8_lossy(content);
-        let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        for place in 0..lines.len().min(MAX_TRIED_LINES) {
-            let rest: String =
-                lines.iter().enumerate().filter(|(number, _)| *number != place).map(|(_, line)| *line).collect();
-            match self.tell(path, known, Some(rest.as_bytes()))? {
-                Answer::Rejected(_) => {}
-                Answer::Changed => return Ok(Change::Made),
-                Answer::Stale => return Ok(Change::Stale),
-                Answer::NotKept | Answer::Refused(_) => break,
-            }
-        }
-        Ok(Change::Refused)
+        let log = Layout::rejected_log().map(|log| self.read(&log)).ok().transpose()?.flatten();
+        let before = known.map(|known| String::from_utf8_lossy(&known.bytes)).unwrap_or_default();
+        let text = std::str::from_utf8(content).ok();
+        let rest = text.zip(log).and_then(|(text, log)| without_rejected(&log.bytes, text, &before));
+        let Some(rest) = rest else { return Ok(Change::Refused) };
+        Ok(match self.tell(path, known, Some(rest.as_bytes()))? {
+            Answer::Changed => Change::Made,
+            Answer::Stale => Change::Stale,
+            Answer::Rejected(_) | Answer::NotKept | Answer::Refused(_) => Change::Refused,
+        })
     }
 
     /// Returns the files whose text was refused since the last call.

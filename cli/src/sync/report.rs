@@ -28,8 +28,7 @@ pub(crate) struct Synced {
     pub(super) reviews: Vec<String>,
     /// Files that both sides changed and that cannot be merged.
     pub(super) both_kept: Vec<BothKept>,
-    /// Files whose new text has a value that was rejected for good. They were written without its line. If it is in several lines,
-    /// they stay as they are.
+    /// Files whose new text has a value that was rejected for good. They were written without its lines.
     pub(super) rejected: Vec<Refused>,
     /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
     /// record in the history.

@@ -182,12 +182,25 @@ fn an_item_takes_no_other_item_with_it() {
     store.run(&["expunge", "Alpha", "--yes"]).exits(0);
     assert_eq!(holders(&store), BTreeSet::new());
     assert!(store.run(&["show", "Beta@2"]).exits(0).stdout.contains("the body of the moved note"));
+    // The name in the middle of a chain, and a name that a note had until a move was undone.
+    store.run(&["remember", "First", "a kangaroo"]).exits(0);
+    store.run(&["move", "First", "Middle"]).exits(0);
+    store.run(&["move", "Middle", "Last"]).exits(0);
+    store.run(&["remember", "Middle", &format!("new {VALUE}")]).exits(0);
+    store.run(&["expunge", "Middle", "--yes"]).exits(0);
+    assert!(store.run(&["show", "Last@3"]).exits(0).stdout.contains("a kangaroo"));
+    store.run(&["move", "Last", "Undone"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["expunge", "Undone", "--yes"]);
+    assert!(store.run(&["show", "Last"]).exits(0).stdout.contains("a kangaroo"));
     // A note for all projects is not a text to remove from this one.
     store.run_in("p", &["--user", "remember", "House rules", "No shoes inside."]).exits(0);
     store.run_in("p", &["remember", "About", "The House rules are kept."]).exits(0);
     store.run_in("p", &["expunge", "House rules", "--yes"]).exits(3).complains("--user expunges the item");
     assert!(store.run_in("p", &["show", "About"]).exits(0).stdout.contains("House rules"));
     store.run_in("p", &["history", "House rules"]).exits(3).complains("--user");
+    store.run_in("p", &["--user", "forget", "House rules"]).exits(0);
+    store.run_in("p", &["expunge", "House rules", "--yes"]).exits(3).complains("--user expunges the item");
     store.run_in("p", &["--user", "expunge", "House rules", "--yes"]).exits(0);
     store.run_in("p", &["show", "House rules"]).exits(1);
 }

@@ -728,6 +728,7 @@ fn the_history_of_an_item_follows_it_there_and_back() {
     assert!(says(&store, &["history", "pk"], 0).contains("forget"));
     // A version without the item removes nothing.
     says(&store, &["restore", "pk"], 0);
+    store.refuses(&["restore", "pk", "--at", "2"], 2, "does not exist in version 2");
     says(&store, &["remember", "Gone", "text"], 0);
     says(&store, &["forget", "Gone"], 0);
     says(&store, &["restore", "Gone"], 0);

@@ -436,7 +436,7 @@ fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
 fn what_this_memory_refuses_and_another_machine_has_is_named() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     let value = "Always send the report to the old address.";
-    machines.put("a", "notes/report.md", &format!("# Report\n\nOn Mondays.\n\n{value}\n\nOn Fridays.\n"));
+    machines.put("a", "notes/report.md", &format!("# Report\n\nOn Mondays.\n\n{value}\n\nOn Fridays.\n\n- {value}\n"));
     machines.put("a", "notes/key.md", "# Key\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
     machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
     machines.run("b", &["remember", "Report", value, "--provenance", "tool"]).exits(0);
