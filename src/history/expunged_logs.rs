@@ -20,18 +20,21 @@ use crate::store::{HistoryFolder, RelPath};
 /// Maximum number of attempts at reading a file that grows.
 const MAX_ATTEMPTS: u32 = 64;
 
+/// Place of a record in time: its time in nanoseconds, and its position in its log for records of one time.
+type RecordPlace = (i64, usize);
+
 /// What all logs of the scope say about their contents.
 pub(super) struct ExpungedLogs<'a> {
     call: &'a Call,
     text: &'a ExpungedText,
     /// Item whose contents are all removed.
     item: Option<RelPath>,
-    /// Paths that the item had, each from after the first time until the second, in nanoseconds.
-    item_paths: Vec<(RelPath, i64, i64)>,
+    /// Paths that the item had, each with the first and the last place in time.
+    item_paths: Vec<(RelPath, RecordPlace, RecordPlace)>,
     /// Paths before and after each move, and its operation.
     moves: Vec<(RelPath, RelPath, String)>,
-    /// Times of the first and the last record of each operation.
-    spans: SortedMap<String, (i64, i64)>,
+    /// First and last record of each operation.
+    spans: SortedMap<String, (RecordPlace, RecordPlace)>,
     /// Files that an operation created and removed, of the commands that move a file so.
     moving: SortedMap<String, Moving>,
     /// Folders of the logs. A record names files relative to the scope of its folder.
@@ -111,18 +114,18 @@ impl<'a> ExpungedLogs<'a> {
                     self.contents.add_content(content);
                 }
                 if self.item.is_some() {
-                    self.add_move(log, line.head.record(), change);
+                    let moment = (line.head.record().time_ns, line.range.start);
+                    self.add_move(log, line.head.record(), change, moment);
                 }
             }
         }
     }
 
     /// Notes that a change moves a file, or may be a part of a move: the new file of a note is made before the old one goes.
-    fn add_move(&mut self, log: &RelPath, record: &Record, change: &Change) {
+    fn add_move(&mut self, log: &RelPath, record: &Record, change: &Change, moment: RecordPlace) {
         let Some(file) = self.file(log, &change.path) else { return };
-        let time = record.time_ns;
-        if let Some((start, end)) = self.spans.get_or_insert(record.operation.clone(), (time, time)) {
-            (*start, *end) = ((*start).min(time), (*end).max(time));
+        if let Some((start, end)) = self.spans.get_or_insert(record.operation.clone(), (moment, moment)) {
+            (*start, *end) = ((*start).min(moment), (*end).max(moment));
         }
         if let Some(from) = change.moved_from.as_ref().and_then(|from| self.file(log, from)) {
             self.moves.push((from, file, record.operation.clone()));
@@ -153,26 +156,27 @@ impl<'a> ExpungedLogs<'a> {
         // Newest first, each once.
         order::sort_slice(&mut moves, |one, other| span(&other.2).1.cmp(&span(&one.2).1).then_with(|| one.cmp(other)));
         moves.dedup();
-        // Paths of the item before the moves that were looked at, and the time until which it had them.
-        let mut open: SortedMap<RelPath, i64> = self.item.iter().map(|item| (item.clone(), i64::MAX)).collect();
+        // Paths of the item before the moves that were looked at, and the last moment in which it had them.
+        let last = (i64::MAX, usize::MAX);
+        let mut open: SortedMap<RelPath, RecordPlace> = self.item.iter().map(|item| (item.clone(), last)).collect();
         let mut paths = Vec::new();
         for (from, to, operation) in moves {
             let (start, end) = span(&operation);
             if let Some(until) = open.remove(&to) {
-                paths.push((to, start.saturating_sub(1), until));
+                paths.push((to, start, until));
                 open.insert(from, end);
             } else if let Some(until) = open.remove(&from) {
                 // What had the path until this move is another item.
-                paths.push((from, end, until));
+                paths.push((from, (end.0, end.1.saturating_add(1)), until));
             }
         }
-        paths.extend(open.into_entries().map(|(path, until)| (path, i64::MIN, until)));
+        paths.extend(open.into_entries().map(|(path, until)| (path, (i64::MIN, 0), until)));
         self.item_paths = paths;
     }
 
-    /// Returns true if a file was the item at a time.
-    fn is_of_item(&self, file: &RelPath, time: i64) -> bool {
-        self.item_paths.iter().any(|(path, since, until)| path == file && *since < time && time <= *until)
+    /// Returns true if a file was the item at a moment.
+    fn is_of_item(&self, file: &RelPath, moment: RecordPlace) -> bool {
+        self.item_paths.iter().any(|(path, since, until)| path == file && *since <= moment && moment <= *until)
     }
 
     /// Adds the files that the operations of an unfinished operation change: its differences are from them.
@@ -194,7 +198,8 @@ impl<'a> ExpungedLogs<'a> {
         for line in Log::new(bytes).lines() {
             for (place, change) in line.head.record().changes.iter().enumerate() {
                 let file = self.file(log, &change.path);
-                let is_of_item = file.is_some_and(|file| self.is_of_item(&file, line.head.record().time_ns));
+                let moment = (line.head.record().time_ns, line.range.start);
+                let is_of_item = file.is_some_and(|file| self.is_of_item(&file, moment));
                 if is_of_item {
                     for state in [change.before, change.after] {
                         let is_new = |digest: &Digest| *digest != empty && !self.gone.contains(digest);
