@@ -314,7 +314,7 @@ fn texts(sides: &MergeSides) -> [String; 3] {
 }
 
 /// Returns the lines of both texts outside of the block, in the same order whichever comes first. A line that only one text has stays
-/// behind the line before it: in these files a later line overrides an earlier one.
+/// after the line before it: in these files a later line overrides an earlier one.
 fn unite_lines(one: &str, other: &str) -> String {
     let mut rests = [one, other].map(|text| with_block(text, "#", &[]));
     rests.sort_unstable();
