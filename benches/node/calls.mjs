@@ -160,7 +160,7 @@ async function times() {
     "read of 3 KB": ["journal", { tag: "read", val: { target: { tag: "long-term" }, offset: 0n } }],
     context: ["prompt", { tag: "context", val: { overflow: "balanced", form: "claude" } }],
     "recall, 600 notes, nothing listed": ["notebook", recall(true)],
-    "search of a word, 600 notes, nothing listed": ["journal", { tag: "search", val: { query: "line", offset: 0, assumeUnchanged: true } }],
+    "search of a word, 600 notes, nothing listed": ["journal", { tag: "search", val: { query: "line", offset: 0, assumeUnchanged: true, allFiles: false } }],
   };
   host.run("notebook", recall(false));
   for (const [name, [family, command]] of Object.entries(calls)) {

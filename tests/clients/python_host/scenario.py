@@ -131,7 +131,7 @@ def journal(scene):
     scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
     read = scene("journal", "read", dict(target=("long_term",), offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read
-    search = dict(query="PORT monday", offset=0, assume_unchanged=False)
+    search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
     found = scene("journal", "search", search)
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
     scene("journal", "restore", dict(target=("long_term",)))
