@@ -127,8 +127,8 @@ impl Call {
         self.check_added(what, text, "").await
     }
 
-    /// Refuses text that is put in place of another, or into a line of its own form. A short value is only known as a whole
-    /// line, which the line of the file may not be any more.
+    /// Refuses text with a rejected value that the text it replaces does not have. It is called with the text that a command was
+    /// given: in the file, a time or a list mark may be before it, and a short value is found only as a whole line.
     ///
     /// # Errors
     ///

@@ -28,7 +28,7 @@ pub(super) struct RefusedFiles {
     pub(super) unrecorded: Vec<Refused>,
 }
 
-/// What became of a change.
+/// Result of a change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Made,
