@@ -43,8 +43,8 @@ impl ItemName {
         match self.kind {
             // The commands of these families take names that items of other kinds hide, and name what they do not find.
             Some(ItemKind::Entry) => return Ok(Named::Entry(self.name.clone())),
-            Some(ItemKind::Note) => return Ok(Named::Target(Target::Page(name))),
-            Some(ItemKind::File) | None => {}
+            Some(kind) if kind.is_note() => return Ok(Named::Target(Target::Page(name))),
+            Some(_) | None => {}
         }
         Ok(match Target::from_name(&name)? {
             Target::Page(name) => {
@@ -54,8 +54,8 @@ impl ItemName {
                 // path when a change first finishes a rename that was interrupted.
                 match kind {
                     ItemKind::Entry => Named::Entry(name),
-                    ItemKind::Note => Named::Target(Target::Page(name)),
                     ItemKind::File => Named::File(path),
+                    _ => Named::Target(Target::Page(name)),
                 }
             }
             target => Named::Target(target),

@@ -68,10 +68,10 @@ pub(crate) async fn resolve(
     let is_note = notebook::note_rule(call).await?;
     let kind_of = |file: &NamedFile| match () {
         () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
-        () if is_note(&file.path) && !call.scope.layout.is_kept(&file.path) => ItemKind::Note,
+        () if is_note(&file.path) => ItemKind::of_note(&call.scope.layout, &file.path),
         () => ItemKind::File,
     };
-    found.retain(|file| kind.is_none_or(|kind| kind == kind_of(file)));
+    found.retain(|file| kind.is_none_or(|asked| kind_of(file).is(asked)));
     prefer_approved(&mut found, |file| !file.unapproved);
     match found.as_slice() {
         [] => {

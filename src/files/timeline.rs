@@ -139,7 +139,13 @@ pub(super) async fn timeline(
     let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
     // Long-term memory and the scratchpad are of no time.
     let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
-    let mut found: Vec<(u64, NoteInfo)> = dated.filter(|(at, note)| time.contains(at) && !is_kept(note)).collect();
+    let is_asked = |note: &NoteInfo| {
+        let kind =
+            call.scope.file(&note.path).map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, &file));
+        asked.kinds.is_empty() || asked.kinds.iter().any(|&asked| kind.is(asked))
+    };
+    let mut found: Vec<(u64, NoteInfo)> =
+        dated.filter(|(at, note)| time.contains(at) && !is_kept(note) && is_asked(note)).collect();
     order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
     let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
     let (mut hits, mut times) = (Vec::new(), Vec::new());
@@ -164,13 +170,14 @@ async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
     let file = call.scope.file(&path);
     // The time zone must not move a log to another day.
     let date = file.as_ref().and_then(day_of_log).map_or(date, Date::start_in_utc);
-    let text = match file {
-        Some(file) => call.load_text(&file).await.ok().flatten().unwrap_or_default(),
+    let text = match &file {
+        Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
     let body = Note::parse(&text, TagSyntax::default()).body;
     let passage = head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string();
-    RecallHit { kind: ItemKind::Note, path, title, date, passage, unapproved, ..RecallHit::default() }
+    let kind = file.as_ref().map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, file));
+    RecallHit { kind, path, title, date, passage, unapproved, ..RecallHit::default() }
 }
 
 #[cfg(test)]

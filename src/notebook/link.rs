@@ -9,6 +9,7 @@ use super::config::NotebookConfig;
 use super::files::{below_notebook, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look, look_checked};
 use super::links::{LinkTarget, format_link};
+use super::named::of_this_memory;
 use super::rename::settle;
 use super::select::{Resolution, Resolver};
 use super::snapshot::Names;
@@ -66,7 +67,8 @@ impl Run<NotebookCall<'_>> for Link {
         call.screen.needs_trust("a note that is there")?;
         call.check_text("the text of the link", self.text.as_deref().unwrap_or_default()).await?;
         settle(call, with.notebook).await;
-        link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await
+        let reply = link(call, with.notebook, &self.source, &self.target, self.text.as_deref()).await;
+        of_this_memory(call, with.notebook, &[&self.source, &self.target], reply).await
     }
 }
 

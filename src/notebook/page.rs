@@ -1,16 +1,15 @@
 //! Notes by name, for commands of other families: their names are known to the index of the notebook alone.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::config_file::load_config;
 use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
-use crate::engine::{NamedFile, Scope};
+use crate::engine::NamedFile;
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
@@ -76,37 +75,6 @@ pub(crate) async fn note_at(call: &Call, path: RelPath) -> Result<NamedFile, Err
     let text = call.load_text(&path).await.ok().flatten().unwrap_or_default();
     let name = Note::parse_file(&text, TagSyntax::default(), path.file_stem()).title;
     Ok(NamedFile { name, unapproved: TrustState::from_text(&text).unapproved().is_some(), path })
-}
-
-/// Returns the notes that a name may mean, with their titles.
-pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
-    catch_up(call, notebook).await?;
-    named_files(call, notebook, name).await
-}
-
-async fn named_files(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
-    look_checked(call, notebook, |snapshot| {
-        let notes = snapshot.named(name).into_iter().map(|note| {
-            let (path, name) = (snapshot.whole_path(note)?.clone(), snapshot.title(note)?.to_string());
-            Ok(NamedFile { path, name, unapproved: snapshot.unapproved(note)?.is_some() })
-        });
-        notes.collect()
-    })
-    .await
-}
-
-/// Returns the notes for all projects that a name may mean, with their titles, after [`named_notes`] has looked.
-pub(crate) async fn named_user_notes(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    name: &str,
-) -> Result<Vec<NamedFile>, Error> {
-    if call.scope.layout.user_folder().is_none() {
-        return Ok(Vec::new());
-    }
-    let layout = Layout::of_user().map_err(|_| Error::internal("the user's notes have no path"))?;
-    let user = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
-    named_files(&user, notebook, name).await
 }
 
 /// Returns the rule of the configuration by which a file is a note.

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::index::{NotebookCall, catch_up, look_checked, skipped};
+use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
@@ -62,7 +63,8 @@ impl Run<NotebookCall<'_>> for Related {
         catch_up(with.call, with.notebook).await?;
         let limit = self.limit as usize;
         let related = |snapshot: &Snapshot<'_>| related_notes(snapshot, &self.note, limit);
-        let notes = look_checked(with.call, with.notebook, related).await?;
+        let notes = look_checked(with.call, with.notebook, related).await;
+        let notes = of_this_memory(with.call, with.notebook, &[&self.note], notes).await?;
         Ok(RelatedReply { notes, skipped: skipped(with.call, with.notebook) })
     }
 }

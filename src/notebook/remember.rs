@@ -10,6 +10,7 @@ use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, Rendered, built_in_template};
 use super::files::{below_notebook, create_note, find_template, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
+use super::named::of_this_memory;
 use super::rename::settle;
 use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
@@ -140,7 +141,9 @@ pub(super) async fn remember(
     let title = checked_title(&request.title)?;
     let config = catch_up(call, notebook).await?;
     let find = |snapshot: &Snapshot<'_>| Existing::find(call, snapshot, request, title, provenance);
-    let existing = look_checked(call, notebook, find).await?;
+    let existing = look_checked(call, notebook, find).await;
+    let named: Vec<&str> = request.links.iter().chain(&request.supersedes).map(String::as_str).collect();
+    let existing = of_this_memory(call, notebook, &named, existing).await?;
     let mut warnings = Vec::new();
     let draft = plan(call, &config, request, title, provenance, &existing, &mut warnings).await?;
     let note = Rendered::new(draft, &mut warnings)?;

@@ -7,14 +7,14 @@ use core::cell::RefCell;
 
 use super::files::below_notebook;
 use super::select::{Resolver, notes_named};
-use super::types::{NoteView, SUPERSEDES};
+use super::types::{NoteView, SESSION, SUPERSEDES};
 use crate::changes::Call;
 use crate::document::{Frontmatter, Link, Note};
 use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
-use crate::store::RelPath;
+use crate::store::{RelPath, SESSIONS_FOLDER};
 use crate::trust::Provenance;
 
 /// Maximum number of notes that an error suggests.
@@ -138,7 +138,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Returns the notes that a name may mean: by the path (relative to the notebook, or as replies show it), file name, title
-    /// or alias, else by a word of the journal such as `daily`.
+    /// or alias, else by a word of the journal such as `daily`, else by the name of a session.
     pub(super) fn named(&self, name: &str) -> Vec<usize> {
         let notes = self.resolve(&Resolver::new(&self.views), name);
         self.rely_on(&notes);
@@ -188,7 +188,20 @@ impl<'a> Snapshot<'a> {
         if notes.is_empty() {
             notes.extend(of_word());
         }
+        if notes.is_empty() {
+            notes = self.of_session(name.trim());
+        }
         notes
+    }
+
+    /// Returns the notes of a session, whose name their frontmatter has.
+    fn of_session(&self, name: &str) -> Vec<usize> {
+        let is_named = |(_, view): &(usize, &NoteView<'_>)| {
+            let below = view.path.strip_prefix(SESSIONS_FOLDER);
+            below.is_some_and(|below| below.starts_with('/'))
+                && view.note.frontmatter.texts(SESSION).any(|session| session == name)
+        };
+        self.views.iter().enumerate().filter(is_named).map(|(note, _)| note).collect()
     }
 
     /// Returns the paths of the notes that a filter names: of those that [`named`](Self::named) finds, else of those whose path

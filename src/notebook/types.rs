@@ -12,6 +12,8 @@ use crate::protocol::Error;
 use crate::trust::Provenance;
 
 pub(crate) use crate::context::SUPERSEDES;
+/// Field of the frontmatter with the name of the session that a note is about.
+pub(crate) const SESSION: &str = "session";
 
 /// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look_checked, skipped, with_texts};
+use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, NameLines};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
@@ -57,7 +58,8 @@ impl Run<NotebookCall<'_>> for UnlinkedMentions {
         let (call, notebook) = (with.call, with.notebook);
         for _ in 0..MAX_ATTEMPTS {
             catch_up(call, notebook).await?;
-            let (mut named, others) = look_checked(call, notebook, |snapshot| unlinked(snapshot, &self.note)).await?;
+            let found = look_checked(call, notebook, |snapshot| unlinked(snapshot, &self.note)).await;
+            let (mut named, others) = of_this_memory(call, notebook, &[&self.note], found).await?;
             let mut notes = Vec::new();
             let read = with_texts(call, notebook, &others, |_, document| {
                 let corpus = notebook.corpus.borrow();

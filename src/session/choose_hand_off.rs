@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, HAND_OFF, SESSION, newest};
+use super::hand_off::{CLAIMED_BY, HAND_OFF, newest};
 use super::types::{HandOffChoice, SessionCall, in_scope};
 use crate::changes::{Backups, File};
 use crate::document::{Frontmatter, Value, remove_field, set_field};
-use crate::notebook::named_notes;
+use crate::notebook::{SESSION, named_notes};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run, SAMPLE_SESSION_NAME};
 use crate::store::{RelPath, SESSIONS_FOLDER};

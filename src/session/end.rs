@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, SESSION, WORKED};
+use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED};
 use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary};
 use super::screened::Screening;
 use super::state::{Event, Line, Recorded, State, note_name, record};
@@ -12,7 +12,7 @@ use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
-use crate::notebook::{moment, trusted_titles};
+use crate::notebook::{SESSION, moment, trusted_titles};
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};

@@ -15,6 +15,7 @@ use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
 use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
+use crate::notebook::SESSION;
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error};
@@ -22,7 +23,6 @@ use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
 use crate::trust::{Approved, Provenance, titles};
 
 /// Fields of the frontmatter of a session's note.
-pub(super) const SESSION: &str = "session";
 pub(super) const FINISHED: &str = "finished";
 pub(super) const WORKED: &str = "worked";
 pub(super) const LAST: &str = "last";

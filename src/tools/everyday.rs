@@ -248,7 +248,7 @@ async fn place(with: &ToolsCall<'_>, name: &str) -> Result<Place, Error> {
         let path = |text: &str| RelPath::new(text).map_err(|_| Error::internal("an item without a path"));
         return Ok(match item.kind {
             ItemKind::Entry => Place::Entry(item.path),
-            ItemKind::Note => Place::Page(path(&item.path)?),
+            ItemKind::Note | ItemKind::Log | ItemKind::Session => Place::Page(path(&item.path)?),
             ItemKind::File => Place::Kept(path(&item.path)?),
         });
     }

@@ -46,7 +46,7 @@ pub(super) fn is_idempotent(spec: &Spec) -> bool {
 }
 
 /// Kinds of items that a recall can be restricted to.
-const KINDS: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), ItemKind::File.as_str()]);
+const KINDS: Kind = Kind::Word(&ItemKind::WORDS);
 /// Kinds of items that a list shows.
 const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), CHANGE]);
 /// Word for a change in the history.

@@ -143,7 +143,7 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            files::ItemKind { Note, Entry, File }
+            files::ItemKind { Note, Log, Session, Entry, File }
             files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::MergePart { File, Frontmatter, Field(value), Paragraph }

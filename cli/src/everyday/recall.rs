@@ -40,7 +40,7 @@ pub(crate) struct RecallArgs {
     #[arg(long)]
     everywhere: bool,
     /// Print the parts of each score
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     explain: bool,
     /// Kind of items to search; repeatable
     #[arg(long, value_parser = word::<ItemKind>(), value_name = "KIND")]

@@ -7,7 +7,7 @@ use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, List
 use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::history::{ForgottenNote, ListForgotten, MAX_HISTORY_ITEMS};
 use saddlebag::journal::{ListJournal, ListedFile};
-use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
+use saddlebag::notebook::{ConditionKind, ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
 use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, USER_FOLDER, utc_text};
 use saddlebag::trust::Provenance;
@@ -15,7 +15,7 @@ use saddlebag_host::Project;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::args::ListArgs;
+use super::args::{FOLDERS, ListArgs};
 use super::pages;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -147,6 +147,16 @@ impl Items {
             self.items.extend(page.notes.into_iter().map(of_note));
             Ok(())
         })?;
+        for (kind, folder) in FOLDERS {
+            let request =
+                ListNotes { filter: args.of_notes().with(ConditionKind::Path, [folder]), ..ListNotes::default() };
+            let mut paths = BTreeSet::new();
+            pages::list(store, &request, output, |page, _| {
+                paths.extend(page.notes.into_iter().map(|note| note.path));
+                Ok(())
+            })?;
+            self.items.iter_mut().filter(|item| paths.contains(&item.path)).for_each(|item| item.kind = kind);
+        }
         self.warnings.extend(notes.warnings);
         self.skipped.extend(notes.skipped);
         Ok(())
@@ -177,11 +187,11 @@ impl ListedItem {
         let day = self.modified.as_deref().and_then(|time| time.get(..DAY)).unwrap_or("-");
         let name = single_line(&self.name);
         let what = match (self.kind, &self.category) {
-            (ItemKind::Note, _) => format!("{}  {name}", self.path),
+            (kind, _) if kind.is_note() => format!("{}  {name}", self.path),
             (_, Some(category)) => format!("{name}  ({})", single_line(category)),
             (_, None) => self.path.clone(),
         };
-        output.line(&format!("{:5}  {day:DAY$}  {what}{}", self.kind.as_str(), mark(self.unapproved)))?;
+        output.line(&format!("{:7}  {day:DAY$}  {what}{}", self.kind.as_str(), mark(self.unapproved)))?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
 use saddlebag::entries::EntryFilter;
 use saddlebag::files::ItemKind;
 use saddlebag::notebook::{ConditionKind, NoteFilter};
-use saddlebag::store::{Timestamp, utc_text};
+use saddlebag::store::{DAILY_FOLDER, SESSIONS_FOLDER, Timestamp, utc_text};
 
 use super::graph::GraphForm;
 use crate::failure::Failure;
@@ -16,6 +16,9 @@ use crate::word::word;
 
 /// Options of notes, as an error names them.
 const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
+/// Kinds of notes that have a folder each.
+pub(super) const FOLDERS: [(ItemKind, &str); 2] = [(ItemKind::Log, DAILY_FOLDER), (ItemKind::Session, SESSIONS_FOLDER)];
+
 /// Options of entries, as an error names them.
 const FOR_ENTRIES: &str = "--category, --any-tag, --until and --after are for entries";
 
@@ -28,6 +31,9 @@ const ALONE: &str = "--tags and --dead-links take no option that chooses items";
 
 /// Options that go with `--forgotten`, as an error names them.
 const FORGOTTEN: &str = "--forgotten takes only --kind note or entry, --since and --limit";
+
+/// Kinds whose items are in a folder, as an error names them.
+const WITH_PATH: &str = "--kind log and session do not go with --path";
 
 /// Items that the options choose, or facts about notes in their place.
 pub(super) enum Chosen {
@@ -129,22 +135,23 @@ impl ListArgs {
         let wrong = match kind {
             _ if self.pending.is_some() => return self.chosen_pending(for_notes),
             _ if self.forgotten && (of_page || for_notes || self.long || self.has_tags()) => FORGOTTEN,
-            Some(ItemKind::File) if self.forgotten => FORGOTTEN,
+            Some(ItemKind::File | ItemKind::Log | ItemKind::Session) if self.forgotten => FORGOTTEN,
+            Some(ItemKind::Log | ItemKind::Session) if self.filter.has_paths() => WITH_PATH,
             _ if (self.tags || self.dead_links)
                 && (for_items || for_notes || for_entries || self.long || self.forgotten) =>
             {
                 ALONE
             }
             Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
-            Some(ItemKind::Note | ItemKind::File) | None if for_entries => FOR_ENTRIES,
+            kind if for_entries && kind != Some(ItemKind::Entry) => FOR_ENTRIES,
             Some(ItemKind::File) if self.has_tags() => FOR_FILES,
-            Some(ItemKind::Note | ItemKind::Entry) | None if self.long => FOR_FILES,
+            kind if self.long && kind != Some(ItemKind::File) => FOR_FILES,
             _ if self.tags => return Ok(Chosen::Tags),
             _ if self.dead_links => return Ok(Chosen::DeadLinks),
             _ if self.forgotten => return Ok(Chosen::Forgotten),
-            Some(ItemKind::Note) => return Ok(Chosen::Notes),
             Some(ItemKind::Entry) => return Ok(Chosen::Entries),
             Some(ItemKind::File) => return Ok(Chosen::Files),
+            Some(_) => return Ok(Chosen::Notes),
             None => return Ok(Chosen::All),
         };
         Err(Failure::usage(wrong, "leave out the options that do not fit"))
@@ -185,7 +192,9 @@ impl ListArgs {
     /// Returns the filter for notes.
     pub(super) fn of_notes(&self) -> NoteFilter {
         let since = self.since.map(|since| utc_text(nanoseconds(since)));
-        NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since)
+        let folder = FOLDERS.iter().find(|(kind, _)| self.kind == Some(*kind)).map(|(_, folder)| *folder);
+        let filter = NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since);
+        filter.with(ConditionKind::Path, folder)
     }
 
     /// Returns the filter for entries.

@@ -505,11 +505,17 @@ fn notes_for_all_projects_are_found_shown_and_in_every_block() {
 fn only_a_person_changes_the_notes_for_all_projects() {
     let store = Store::new();
     store.run(&["--user", "remember", "Editor settings", "Four spaces."]).exits(0);
+    store.run(&["remember", "Here", "Text."]).exits(0);
     for command in [
         &["edit", "Editor settings", "--old", "Four", "--new", "Two"][..],
         &["forget", "Editor settings"],
         &["tag", "add", "projects/user/facts/editor-settings.md", "x"],
         &["write", "projects/user/facts/editor-settings.md", "x"],
+        &["move", "Editor settings", "Other"],
+        &["link", "Editor settings", "Here"],
+        &["link", "Here", "Editor settings"],
+        &["remember", "Linked", "Text.", "--link", "Editor settings"],
+        &["related", "Editor settings"],
         &["tools", "mem_edit", r#"{"name": "Editor settings", "old_str": "Four", "new_str": "Two"}"#],
         &["tools", "mem_forget", r#"{"name": "Editor settings"}"#],
     ] {

@@ -88,3 +88,42 @@ fn a_question_about_a_time_is_answered_in_its_order() {
     let all = store.run(&["recall", "what happened last week", "--limit", "2"]).exits(0);
     assert!(all.stderr.contains("2 of 4, in the order of time") && !all.stdout.contains("[] in"), "{all:?}");
 }
+
+#[test]
+fn logs_and_sessions_are_kinds_and_a_session_has_its_name() {
+    let store = Store::new();
+    session(&store, "2026-05-29", "importer-7", "", "The importer stops at row 4,000.");
+    store.run(&["log", "The importer runs again."]).exits(0);
+    store.run(&["remember", "Importer", "Reads rows of the importer."]).exits(0);
+    let kinds = |kind: &str| -> Vec<String> {
+        let found = store.run(&["--json", "recall", "importer", "--kind", kind]).exits(0).json();
+        let mut kinds: Vec<String> = found["hits"]
+            .as_array()
+            .expect("hits")
+            .iter()
+            .map(|hit| hit["kind"].as_str().expect("a kind").into())
+            .collect();
+        kinds.sort();
+        kinds
+    };
+    assert_eq!(kinds("log"), ["log"]);
+    assert_eq!(kinds("session"), ["session"]);
+    // To ask for notes means these too.
+    assert_eq!(kinds("note"), ["log", "note", "session"]);
+    let of_time = store.run(&["recall", "what did I do this week", "--kind", "log"]).exits(0).stdout;
+    assert!(of_time.contains("runs again") && !of_time.contains("row 4,000"), "{of_time}");
+    let listed = |kind: &str| store.run(&["list", "--kind", kind]).exits(0).stdout;
+    assert!(listed("log").contains("2026-05-30.md") && !listed("log").contains("Importer"), "{}", listed("log"));
+    assert!(listed("session").contains("Session importer-7") && listed("session").lines().count() == 1);
+    let all = store.run(&["list"]).exits(0).stdout;
+    assert!(["log ", "session ", "note "].iter().all(|kind| all.lines().any(|line| line.starts_with(kind))), "{all}");
+    store.refuses(&["list", "--kind", "log", "--path", "facts"], 2, "do not go with --path");
+    store.refuses(&["list", "--kind", "session", "--forgotten"], 2, "--forgotten takes only");
+
+    assert!(store.run(&["show", "importer-7"]).exits(0).stdout.contains("row 4,000"));
+    store.run(&["edit", "importer-7", "--old", "4,000", "--new", "5,000"]).exits(0);
+    store.run(&["tag", "add", "importer-7", "data"]).exits(0);
+    assert!(store.run(&["history", "importer-7"]).exits(0).stdout.contains("tag"), "by its name");
+    store.run(&["forget", "importer-7"]).exits(0);
+    store.run(&["show", "importer-7"]).exits(1);
+}

@@ -111,7 +111,7 @@ fn forgotten_entries_are_listed_apart() {
     let store = store();
     store.run(&["list", "--forgotten"]).exits(0).prints("");
     store.run(&["forget", "deploy_target"]).exits(0);
-    store.run(&["list", "--forgotten"]).exits(0).prints("entry  2026-05-30  deploy_target  (core)\n");
+    store.run(&["list", "--forgotten"]).exits(0).prints("entry    2026-05-30  deploy_target  (core)\n");
     store.run(&["list", "--forgotten", "--since", "2026-05-31"]).exits(0).prints("");
     assert!(!store.run(&["list"]).exits(0).stdout.contains("deploy_target"));
 }

@@ -40,7 +40,7 @@ pub(super) struct Selection {
 
 impl Selection {
     fn has_kind(&self, kind: ItemKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
+        self.kinds.is_empty() || self.kinds.iter().any(|&asked| kind.is(asked))
     }
 
     fn accepts_note(&self, id: DocId) -> bool {
@@ -147,7 +147,7 @@ impl<'a> Corpora<'a> {
 
     /// Returns the kind of a file of the index of notes.
     fn kind_of_note(&self, document: &IndexedFile) -> ItemKind {
-        if self.layout.is_kept(&document.path) { ItemKind::File } else { ItemKind::Note }
+        ItemKind::of_note(self.layout, &document.path)
     }
 
     /// Returns the kind of a hit.

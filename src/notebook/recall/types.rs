@@ -9,8 +9,8 @@ use saddlebag_words::words;
 use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
-use crate::search::Skipped;
-use crate::store::utc_day;
+use crate::search::{Skipped, day_of_log};
+use crate::store::{Layout, RelPath, SESSIONS_FOLDER, utc_day};
 use crate::trust::{ForModel, Provenance};
 
 /// Maximum size of a query in bytes.
@@ -54,16 +54,49 @@ pub struct Recall {
 /// Kind of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ItemKind {
-    /// A note of the notebook, also a daily log.
+    /// A note of the notebook. Asked for, it means daily logs and notes of sessions too.
     #[default]
     Note,
+    /// A daily log.
+    Log,
+    /// The note of a session.
+    Session,
     /// An entry of the agent or its workspace.
     Entry,
     /// Long-term memory, the scratchpad, or another file that is neither a note nor an entry.
     File,
 }
 
-words!(ItemKind, "kind of an item" { Note = "note", Entry = "entry", File = "file" });
+words!(ItemKind, "kind of an item" {
+    Note = "note", Log = "log", Session = "session", Entry = "entry", File = "file",
+});
+
+impl ItemKind {
+    /// Returns the kind of a file of a notebook, or of the notes for all projects.
+    pub(crate) fn of_note(layout: &Layout, path: &RelPath) -> Self {
+        let is_session = || {
+            let below = layout.below_any_notebook(path.as_str())?.0.strip_prefix(SESSIONS_FOLDER)?;
+            Some(below.starts_with('/'))
+        };
+        match () {
+            () if layout.is_kept(path) => Self::File,
+            () if day_of_log(path).is_some() => Self::Log,
+            () if is_session() == Some(true) => Self::Session,
+            () => Self::Note,
+        }
+    }
+
+    /// Returns true for a log, the note of a session and every other note.
+    #[must_use]
+    pub const fn is_note(self) -> bool {
+        matches!(self, Self::Note | Self::Log | Self::Session)
+    }
+
+    /// Returns true if someone who asks for items of kind `asked` means items of this kind too.
+    pub(crate) fn is(self, asked: Self) -> bool {
+        self == asked || (asked == Self::Note && self.is_note())
+    }
+}
 
 /// Reply of [`Recall`].
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]

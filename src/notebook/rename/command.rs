@@ -13,6 +13,7 @@ use crate::changes::Call;
 use crate::document::Note;
 use crate::notebook::files::{below_notebook, check_not_kept, notebook_file};
 use crate::notebook::index::{Notebook, NotebookCall, catch_up, look, look_checked};
+use crate::notebook::named::of_this_memory;
 use crate::notebook::select::Resolver;
 use crate::notebook::snapshot::Names;
 use crate::protocol::{Error, ErrorCode};
@@ -64,13 +65,14 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
             return Ok(Some(finished));
         }
         let config = catch_up(call, notebook).await?;
-        let (old, linking, verbatim_names) = look_checked(call, notebook, |snapshot| {
+        let found = look_checked(call, notebook, |snapshot| {
             let note = snapshot.find_to_change(note)?;
             let resolver = Resolver::new(&snapshot.views);
             let naming = naming(call, snapshot, &resolver, note)?;
             Ok((notebook_file(call, snapshot.path(note)?)?, naming, has_verbatim_names(snapshot, note)?))
         })
-        .await?;
+        .await;
+        let (old, linking, verbatim_names) = of_this_memory(call, notebook, &[note], found).await?;
         check_not_kept(call, &old)?;
         // The meaning of links before the change decides, whatever is written meanwhile.
         let names = look(notebook, call, |snapshot| Ok(Names::from_snapshot(snapshot)))?;

@@ -1,0 +1,66 @@
+//! Notes that a name may mean, of this memory and of the memory for all projects.
+
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::index::{Notebook, catch_up, look_checked};
+use crate::changes::Call;
+use crate::engine::{NamedFile, Scope};
+use crate::protocol::{Error, ErrorCode};
+use crate::store::Layout;
+
+/// Returns the notes that a name may mean, with their titles.
+pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
+    catch_up(call, notebook).await?;
+    named_files(call, notebook, name).await
+}
+
+async fn named_files(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
+    look_checked(call, notebook, |snapshot| {
+        let notes = snapshot.named(name).into_iter().map(|note| {
+            let (path, name) = (snapshot.whole_path(note)?.clone(), snapshot.title(note)?.to_string());
+            Ok(NamedFile { path, name, unapproved: snapshot.unapproved(note)?.is_some() })
+        });
+        notes.collect()
+    })
+    .await
+}
+
+/// Returns the notes for all projects that a name may mean, with their titles, after [`named_notes`] has looked.
+pub(crate) async fn named_user_notes(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    name: &str,
+) -> Result<Vec<NamedFile>, Error> {
+    if call.scope.layout.user_folder().is_none() {
+        return Ok(Vec::new());
+    }
+    let layout = Layout::of_user().map_err(|_| Error::internal("the user's notes have no path"))?;
+    let user = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
+    named_files(&user, notebook, name).await
+}
+
+/// Returns the reply of a command that takes names of notes. If it found no note of a name, and a note for all projects has it,
+/// the error says so.
+pub(super) async fn of_this_memory<T>(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    names: &[&str],
+    reply: Result<T, Error>,
+) -> Result<T, Error> {
+    let Err(error) = reply else { return reply };
+    if error.code != ErrorCode::NotFound {
+        return Err(error);
+    }
+    for name in names {
+        if !named_files(call, notebook, name).await?.is_empty() {
+            continue;
+        }
+        let of_user = named_user_notes(call, notebook, name).await?;
+        if let Some(error) = of_user.iter().find_map(|note| call.scope.kept_for_all_projects(note.path.as_str())) {
+            return Err(error);
+        }
+    }
+    Err(error)
+}
