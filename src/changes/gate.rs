@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 use super::call::Call;
 use super::change::{Change, File};
 use super::kept::Kept;
+use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, contention};
-use crate::protocol::{Error, Precondition};
+use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 
@@ -130,14 +131,27 @@ impl Call {
         redoes: Vec<String>,
     ) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Err(Error::internal("an operation without a history")) };
-        recorder.set_undone(undoes, redoes);
+        recorder.set_undone(undoes.clone(), redoes.clone());
         // A change that is refused must not come after others were made.
         self.check_all_rejected(changes).await?;
         let opened = self.open(recorder, changes).await?;
-        for change in changes {
-            if !self.apply(change).await? && !self.is_made(change).await? {
+        for (place, change) in changes.iter().enumerate() {
+            let applied = match self.apply(change).await {
+                // Nothing is recorded yet, and nothing is made.
+                Err(error) if place == 0 && error.code == ErrorCode::Contention => {
+                    self.close(&opened).await?;
+                    recorder.state.borrow_mut().logs.clear();
+                    return Err(error);
+                }
+                applied => applied?,
+            };
+            if !applied && !self.is_made(change).await? {
                 // What was begun and cannot be finished is finished by nobody.
                 self.close(&opened).await?;
+                if place == 0 {
+                    // The record is there, and nothing of it has happened.
+                    self.record_undo(&history_of(change.path())?, redoes, undoes).await?;
+                }
                 return Err(contention(change.path()));
             }
         }

@@ -8,6 +8,7 @@ use atomic_refcell::AtomicRefCell;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use crate::protocol::Precondition;
 use crate::store::{HistoryFolder, RelPath};
 use crate::trust::HostSecret;
 
@@ -49,6 +50,8 @@ pub(crate) struct Progress {
     pub(crate) policy: Option<HistoryPolicy>,
     /// Logs that have a record of this operation.
     pub(crate) logs: Vec<RelPath>,
+    /// Log that the next record goes to, and its condition; `None` if the record may come after any other.
+    pub(crate) claim: Option<(RelPath, Precondition)>,
     /// Folders in which nothing is left of an operation that was interrupted.
     pub(crate) completed: Vec<HistoryFolder>,
 }
@@ -90,6 +93,12 @@ impl Recorder {
     pub(super) fn set_undone(&self, undoes: Vec<String>, redoes: Vec<String>) {
         let mut state = self.state.borrow_mut();
         (state.undoes, state.redoes) = (undoes, redoes);
+    }
+
+    /// Returns the condition of the next record, if it is for this log. It holds for one record.
+    pub(super) fn claimed(&self, log: &RelPath) -> Option<Precondition> {
+        let claim = self.state.borrow_mut().claim.take();
+        claim.filter(|(claimed, _)| claimed == log).map(|(_, condition)| condition)
     }
 
     /// Returns true if this is the first record of the operation in a log.

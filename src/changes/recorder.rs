@@ -108,7 +108,7 @@ impl Call {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
             let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
-            self.append_line(&log, line, true).await?;
+            self.append_if(&log, line, recorder.claimed(&log), true).await?;
             return Ok(false);
         }
         let has_secret = self.has_secret(before.filter(|_| !is_before_known));
@@ -138,7 +138,7 @@ impl Call {
         let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
-        self.append_line(&log, line, may_vanish).await?;
+        self.append_if(&log, line, recorder.claimed(&log), may_vanish).await?;
         Ok(keeps_before)
     }
 
@@ -178,7 +178,8 @@ impl Call {
 
     async fn record_empty(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<String>, Error> {
         let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
-        self.append_line(&log, self.line(recorder, recent.size, Vec::new(), true), false).await?;
+        let line = self.line(recorder, recent.size, Vec::new(), true);
+        self.append_if(&log, line, recorder.claimed(&log), false).await?;
         Ok(Some(recorder.operation(recent.size)))
     }
 
@@ -324,15 +325,57 @@ impl Call {
     }
 
     pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
+        self.append_if(log, line, None, may_vanish).await
+    }
+
+    /// Appends a line to a log if the condition holds, or if the line is there already.
+    async fn append_if(
+        &self,
+        log: &RelPath,
+        line: Vec<u8>,
+        condition: Option<Precondition>,
+        may_vanish: bool,
+    ) -> Result<(), Error> {
         for _ in 0..MAX_ATTEMPTS {
-            let outcome = self.operations.append_to_log(log, line.clone(), may_vanish).await;
+            let precondition = condition.clone().unwrap_or(Precondition::Any);
+            let outcome = self.operations.append_to_log(log, line.clone(), precondition, may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {
                 AppendOutcome::Written(_) => return Ok(()),
+                AppendOutcome::Stale(_) if condition.is_some() && !self.has_own_record(log).await => break,
+                AppendOutcome::Stale(_) if condition.is_some() => return Ok(()),
                 // A line that is there twice says the same as one.
                 AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
             }
         }
         Err(contention(log))
+    }
+
+    /// Returns true if the end of a log has a record of this operation: the host could not tell that it was written, or somebody
+    /// else finishes the operation.
+    async fn has_own_record(&self, log: &RelPath) -> bool {
+        let own = self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone());
+        let recent = self.recent(log).await;
+        own.is_some_and(|own| memmem::find(&recent.bytes, own.as_bytes()).is_some())
+    }
+
+    /// Makes the next record depend on the log of a folder being as it was read, with this size.
+    ///
+    /// # Errors
+    ///
+    /// Others have added to the log.
+    pub(crate) async fn claim_log(&self, folder: &HistoryFolder, known: impl Fn(&RelPath) -> u64) -> Result<(), Error> {
+        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let log = self.current_log(folder, recorder)?;
+        let read = self.fs.read(&log, 0, 0).await;
+        let (size, condition) = match read.map_err(|error| Error::storage(Some(&log), &error))? {
+            ReadOutcome::Absent => (0, Precondition::Absent),
+            ReadOutcome::Content(found) => (found.size, Precondition::Matches(found.version)),
+        };
+        if size != known(&log) {
+            return Err(contention(&log));
+        }
+        recorder.state.borrow_mut().claim = Some((log, condition));
+        Ok(())
     }
 
     /// Writes a content that is named by its digest, so whoever was faster has written the same bytes.

@@ -28,6 +28,8 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 pub(super) struct History {
     /// Bytes of the logs.
     logs: Vec<Vec<u8>>,
+    /// Paths of the logs.
+    files: Vec<RelPath>,
     pub(super) records: Vec<Recorded>,
     /// Number of lines that could not be read.
     pub(super) damaged: u32,
@@ -88,6 +90,7 @@ impl History {
         }
         for (folder, file) in kept.iter().rev() {
             let bytes = call.read_whole(&file.path).await?;
+            history.files.push(file.path.clone());
             history.add(call, entries, folder, bytes, only);
         }
         history.sort();
@@ -114,6 +117,12 @@ impl History {
         }
         self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
         self.logs.push(bytes);
+    }
+
+    /// Returns the size of a log as it was read, in bytes; 0 if it was not there.
+    pub(super) fn size_of(&self, log: &RelPath) -> u64 {
+        let read = self.files.iter().zip(&self.logs).find(|(path, _)| *path == log);
+        read.map_or(0, |(_, bytes)| bytes.len() as u64)
     }
 
     /// Sorts the records of several logs by time. A clock that was set back changes nothing about the order in one log.

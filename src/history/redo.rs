@@ -6,7 +6,7 @@ use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
-use super::undo::{Took, UndoReply, finish};
+use super::undo::{MAX_ATTEMPTS, Took, UndoReply, finish};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -29,6 +29,19 @@ impl Request for Redo {
 
 impl Run<HistoryCall<'_>> for Redo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+        for _ in 1..MAX_ATTEMPTS {
+            match self.attempt(with).await {
+                Err(error) if error.code == ErrorCode::Contention => {}
+                done => return done,
+            }
+        }
+        self.attempt(with).await
+    }
+}
+
+impl Redo {
+    /// Makes the last undone operations again, unless others add to the history meanwhile.
+    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
@@ -44,7 +57,7 @@ impl Run<HistoryCall<'_>> for Redo {
                 let redoes = undo.undoes.clone();
                 let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
                 let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped: Vec::new() };
-                return finish(with, reverted, made, took, self.dry_run).await;
+                return finish(with, &history, reverted, made, took, self.dry_run).await;
             }
         }
         Err(Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations"))

@@ -37,6 +37,9 @@ pub struct Undo {
     pub dry_run: bool,
 }
 
+/// Maximum number of times that an undo is begun because others add to the history meanwhile.
+pub(super) const MAX_ATTEMPTS: u32 = 64;
+
 /// What was undone, or made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -76,6 +79,19 @@ impl Request for Undo {
 
 impl Run<HistoryCall<'_>> for Undo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+        for _ in 1..MAX_ATTEMPTS {
+            match self.attempt(with).await {
+                Err(error) if error.code == ErrorCode::Contention => {}
+                done => return done,
+            }
+        }
+        self.attempt(with).await
+    }
+}
+
+impl Undo {
+    /// Undoes operations, unless others add to the history meanwhile.
+    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         if !self.only_own {
@@ -138,11 +154,9 @@ impl Run<HistoryCall<'_>> for Undo {
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
-        finish(with, reverted, taken, Took { done: "Undid", undoes, redoes, skipped }, self.dry_run).await
+        finish(with, &history, reverted, taken, Took { done: "Undid", undoes, redoes, skipped }, self.dry_run).await
     }
-}
 
-impl Undo {
     /// Returns the named operations, newest first.
     fn named(&self, history: &History, all: &[OperationInfo]) -> Result<Vec<OperationInfo>, Error> {
         let mut named = Vec::new();
@@ -215,6 +229,7 @@ pub(super) struct Took {
 /// Changes the files, and reports what was taken back.
 pub(super) async fn finish(
     with: &HistoryCall<'_>,
+    history: &History,
     reverted: Reverted<'_>,
     taken: Vec<OperationInfo>,
     Took { done, undoes, redoes, skipped }: Took,
@@ -222,6 +237,10 @@ pub(super) async fn finish(
 ) -> Result<UndoReply, Error> {
     let call = with.call;
     let folder = reverted.folder()?;
+    if !dry_run {
+        // Of several who undo at once, each takes another operation.
+        call.claim_log(&folder, |log| history.size_of(log)).await?;
+    }
     let changes = reverted.changes(with)?;
     let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
     let mut operation = None;

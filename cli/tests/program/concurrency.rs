@@ -49,3 +49,28 @@ fn two_hundred_concurrent_edits_of_one_file_lose_none() {
     let expected: String = (0..WRITERS).map(|writer| format!("counter {writer} is {EDITS}.\n")).collect();
     assert_eq!(store.text("notes/counters.md"), expected);
 }
+
+#[test]
+fn concurrent_undos_take_an_operation_each() {
+    const UNDOS: usize = 6;
+
+    for round in 0..5 {
+        let store = Store::new();
+        for note in 0..UNDOS + 1 {
+            store.run_now(&["remember", &format!("Note {note}"), "Text."]).exits(0);
+        }
+        thread::scope(|scope| {
+            for _ in 0..UNDOS {
+                let store = &store;
+                scope.spawn(move || store.run_now(&["undo"]).exits(0));
+            }
+        });
+        let left = store.run_now(&["list", "--kind", "note"]).exits(0).stdout;
+        assert!(left.lines().count() == 1 && left.contains("Note 0"), "round {round}: {left}");
+        for _ in 0..UNDOS {
+            store.run_now(&["redo"]).exits(0);
+        }
+        store.run_now(&["redo"]).exits(1);
+        assert_eq!(store.run_now(&["list", "--kind", "note"]).exits(0).stdout.lines().count(), UNDOS + 1, "round {round}");
+    }
+}

@@ -125,6 +125,13 @@ impl Store {
         run(&mut self.command(arguments), None)
     }
 
+    /// Runs the program with the clock of this machine. Two processes then have other numbers for their commands.
+    pub(crate) fn run_now(&self, arguments: &[&str]) -> Run {
+        let mut command = self.bare(&["--durability", "fast", "--engine", &engine(), "--root"]);
+        command.arg(&self.root).args(arguments);
+        run(&mut command, None)
+    }
+
     pub(crate) fn run_with(&self, arguments: &[&str], input: &[u8]) -> Run {
         run(&mut self.command(arguments), Some(input))
     }

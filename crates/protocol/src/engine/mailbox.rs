@@ -121,9 +121,14 @@ impl Fs {
 
     /// Appends to a log, whose reader checks each line, so an interruption may leave a part of the content. With `may_vanish`, a
     /// power cut may take the addition back.
-    pub fn append_to_log(&self, path: &RelPath, content: Vec<u8>, may_vanish: bool) -> Operation<AppendOutcome> {
-        let (newline_first, precondition) = (true, Precondition::Any);
-        let path = path.clone();
+    pub fn append_to_log(
+        &self,
+        path: &RelPath,
+        content: Vec<u8>,
+        precondition: Precondition,
+        may_vanish: bool,
+    ) -> Operation<AppendOutcome> {
+        let (path, newline_first) = (path.clone(), true);
         self.submit_append(FsOp::Append { path, content, newline_first, precondition, may_tear: true, may_vanish })
     }
 
