@@ -178,13 +178,7 @@ impl History {
         if MOVING.contains(&last.record.command.as_str()) && created.len() == 1 && removed == [path] {
             return true;
         }
-        self.records_of(operation).any(|recorded| {
-            recorded.record.changes.iter().zip(&recorded.paths).any(|(change, to)| {
-                let from = change.moved_from.as_deref();
-                let from = to.as_ref().and_then(|to| history_of(to).ok()?.absolute(from?));
-                from.as_ref() == Some(path)
-            })
-        })
+        self.moves_of(operation).iter().any(|(from, _)| from == path)
     }
 
     /// Returns the changes of a file, oldest first.
@@ -197,6 +191,19 @@ impl History {
     pub(super) fn records_of(&self, operation: &str) -> impl Iterator<Item = &Recorded> {
         let places = self.by_operation.get(operation).map(Vec::as_slice).unwrap_or_default();
         places.iter().filter_map(|place| self.records.get(*place))
+    }
+
+    /// Returns the files that an operation moved, with their old and their new path.
+    pub(super) fn moves_of(&self, operation: &str) -> Vec<(RelPath, RelPath)> {
+        let mut moves = Vec::new();
+        for recorded in self.records_of(operation) {
+            for (change, to) in recorded.record.changes.iter().zip(&recorded.paths) {
+                let from = change.moved_from.as_deref();
+                let from = to.as_ref().and_then(|to| history_of(to).ok()?.absolute(from?));
+                moves.extend(from.zip(to.clone()));
+            }
+        }
+        moves
     }
 
     /// Returns the paths of the files in the history.

@@ -6,7 +6,7 @@ use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, check_is_kept};
-use super::undo::{MAX_ATTEMPTS, Took, UndoReply, finish};
+use super::undo::{MAX_ATTEMPTS, SkippedOperation, Took, UndoReply, finish, is_lasting};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -52,14 +52,28 @@ impl Redo {
             |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
         let all = operations(with, &history, &|_, _| true);
         let mut reverted = Reverted::default();
+        let mut skipped: Vec<SkippedOperation> = Vec::new();
+        let mut first_error = None;
         for undo in all.iter().rev().filter(|info| is_in_force(info)) {
-            if reverted.take_back(with, &history, &undo.operation, false).await? == Left::Something {
+            let left = match reverted.take_back(with, &history, &undo.operation, true).await {
+                // What was expunged or rejected for good since cannot come back, and must not keep the undo before it.
+                Err(error) if is_lasting(error.code) && error.code != ErrorCode::Conflict => {
+                    let undone = all.iter().filter(|info| undo.undoes.contains(&info.operation)).cloned();
+                    let reason = |info| SkippedOperation { operation: info, reason: error.message.clone() };
+                    skipped.extend(undone.map(reason));
+                    first_error = first_error.or(Some(error));
+                    continue;
+                }
+                left => left?,
+            };
+            if left == Left::Something {
                 let redoes = undo.undoes.clone();
                 let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
-                let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped: Vec::new() };
+                let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped };
                 return finish(with, &history, reverted, made, took, self.dry_run).await;
             }
         }
-        Err(Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations"))
+        let nothing = || Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations");
+        Err(first_error.unwrap_or_else(nothing))
     }
 }

@@ -86,16 +86,24 @@ impl<'a> Reverted<'a> {
             }
         }
         let mut left = Left::Unmade;
-        for path in paths.into_iter().rev() {
-            if self.places.get(path).is_none() {
-                let known = FileHistory::new(with.call, history, path).await?;
-                let bytes = known.file.bytes().map(<[u8]>::to_vec);
-                self.places.insert(path.clone(), self.files.len());
-                self.files.push(Without { known, bytes });
+        for path in &paths {
+            let place = self.load(with, history, path).await?;
+            earlier.push((place, self.file(place)?.bytes.clone()));
+        }
+        let mut moved_back = Vec::new();
+        for (from, to) in history.moves_of(operation) {
+            let (from, to) = (self.load(with, history, &from).await?, self.load(with, history, &to).await?);
+            if self.take_back_move(with, operation, from, to).await? {
+                left = Left::Something;
+                moved_back.extend([from, to]);
             }
-            let place = self.places.get(path).copied().unwrap_or(self.files.len());
-            let file = self.files.get_mut(place).ok_or_else(|| Error::internal("a file that was not loaded"))?;
-            earlier.push((place, file.bytes.clone()));
+        }
+        for path in paths.into_iter().rev() {
+            let place = self.load(with, history, path).await?;
+            if moved_back.contains(&place) {
+                continue;
+            }
+            let file = self.file(place)?;
             let of_file = file.take_back(with, operation).await?;
             left = left.max(of_file);
             if of_file < Left::Something
@@ -112,6 +120,47 @@ impl<'a> Reverted<'a> {
             }
         }
         Ok(left)
+    }
+
+    /// Loads a file with its history, once. Returns its place.
+    async fn load(&mut self, with: &HistoryCall<'_>, history: &'a History, path: &RelPath) -> Result<usize, Error> {
+        if let Some(place) = self.places.get(path) {
+            return Ok(*place);
+        }
+        let known = FileHistory::new(with.call, history, path).await?;
+        let bytes = known.file.bytes().map(<[u8]>::to_vec);
+        self.places.insert(path.clone(), self.files.len());
+        self.files.push(Without { known, bytes });
+        Ok(self.files.len() - 1)
+    }
+
+    fn file(&mut self, place: usize) -> Result<&mut Without<'a>, Error> {
+        self.files.get_mut(place).ok_or_else(|| Error::internal("a file that was not loaded"))
+    }
+
+    /// Takes the move of a file back that was edited since: the edits go back to the old place with it. Returns false if it was
+    /// not edited, or not at other places than the move.
+    async fn take_back_move(
+        &mut self,
+        with: &HistoryCall<'_>,
+        operation: &str,
+        from: usize,
+        to: usize,
+    ) -> Result<bool, Error> {
+        let old = self.file(from)?;
+        let Some((Some(before), None)) = old.change_by(with, operation).await? else { return Ok(false) };
+        if old.bytes.is_some() {
+            return Ok(false);
+        }
+        let new = self.file(to)?;
+        let Some((None, Some(after))) = new.change_by(with, operation).await? else { return Ok(false) };
+        if new.bytes.is_none() || new.bytes.as_ref() == Some(&after) {
+            return Ok(false);
+        }
+        let Some(Some(bytes)) = without(new.bytes.as_deref(), Some(&after), Some(&before)) else { return Ok(false) };
+        new.bytes = None;
+        self.file(from)?.bytes = Some(bytes);
+        Ok(true)
     }
 
     /// Returns the folder whose history has the operations.
@@ -165,6 +214,23 @@ async fn moved(
 }
 
 impl Without<'_> {
+    /// Returns the content before and after the first change of an operation; `None` if it did not happen, or is not kept.
+    async fn change_by(
+        &mut self,
+        with: &HistoryCall<'_>,
+        operation: &str,
+    ) -> Result<Option<(Option<Vec<u8>>, Option<Vec<u8>>)>, Error> {
+        let Some(index) = self.known.steps_of(operation).first().copied() else { return Ok(None) };
+        let Some((before, after)) = self.known.states(index).filter(|_| self.known.has_happened(index)) else {
+            return Ok(None);
+        };
+        if !self.known.keeps(before) || !self.known.keeps(after) {
+            return Ok(None);
+        }
+        let before = self.known.content(with.call, before).await?;
+        Ok(Some((before, self.known.content(with.call, after).await?)))
+    }
+
     async fn take_back(&mut self, with: &HistoryCall<'_>, operation: &str) -> Result<Left, Error> {
         let mut left = Left::Unmade;
         for index in self.known.steps_of(operation).into_iter().rev() {

@@ -204,7 +204,7 @@ impl Undo {
 }
 
 /// Returns true if an operation cannot be undone: a later change touches it, or its text was expunged or rejected for good.
-fn is_lasting(code: ErrorCode) -> bool {
+pub(super) fn is_lasting(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::Conflict | ErrorCode::NotFound | ErrorCode::Rejected)
 }
 

@@ -71,6 +71,10 @@ fn concurrent_undos_take_an_operation_each() {
             store.run_now(&["redo"]).exits(0);
         }
         store.run_now(&["redo"]).exits(1);
-        assert_eq!(store.run_now(&["list", "--kind", "note"]).exits(0).stdout.lines().count(), UNDOS + 1, "round {round}");
+        assert_eq!(
+            store.run_now(&["list", "--kind", "note"]).exits(0).stdout.lines().count(),
+            UNDOS + 1,
+            "round {round}"
+        );
     }
 }

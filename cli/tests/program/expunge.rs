@@ -247,3 +247,18 @@ fn a_server_that_runs_meanwhile_does_not_bring_it_back() {
     drop(client);
     assert_eq!(holders(&store), BTreeSet::new());
 }
+
+#[test]
+fn redo_goes_past_what_was_expunged() {
+    let store = Store::new();
+    store.run(&["remember", "Kept", "Text that stays."]).exits(0);
+    store.run(&["remember", "Gone", "The password is hunter2-hunter2."]).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["expunge", "Text that stays", "--yes"]).exits(0);
+    // The last undo cannot be taken back. The one before it can.
+    let made = store.run(&["redo"]).exits(0);
+    assert!(made.stdout.contains("Gone") || made.stdout.contains("gone.md"), "{made:?}");
+    assert!(store.run(&["show", "Gone"]).exits(0).stdout.contains("hunter2"));
+    store.run(&["show", "Kept"]).exits(1);
+}

@@ -291,3 +291,32 @@ fn an_item_is_opened_by_the_program_of_the_desktop() {
     assert!(text.ends_with("facts/port.md"), "{text}");
     store.run(&["open", "nowhere"]).exits(1);
 }
+
+#[test]
+fn undo_of_a_move_takes_later_edits_along() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "It is 5432.\n\nAsk Ada."]).exits(0);
+    store.run(&["remember", "Other", "See [[Port]]."]).exits(0);
+    store.run(&["move", "Port", "The port"]).exits(0);
+    let moved = store.run(&["show", "--path", "The port"]).exits(0).stdout;
+    let text = std::fs::read_to_string(moved.trim_end()).expect("a note").replace("Ask Ada.", "Ask Bob.");
+    std::fs::write(moved.trim_end(), text).expect("written");
+    store.run(&["undo"]).exits(0);
+    let shown = store.run(&["show", "Port"]).exits(0).stdout;
+    assert!(shown.contains("title: \"Port\"") && shown.contains("Ask Bob.") && shown.contains("5432"), "{shown}");
+    store.run(&["show", "The port"]).exits(1);
+    assert!(store.run(&["show", "Other"]).exits(0).stdout.contains("[[Port]]"));
+    let versions = store.run(&["history", "Port"]).exits(0).stdout;
+    assert!(versions.contains("remember") && versions.contains("undo"), "{versions}");
+    store.run(&["redo"]).exits(0);
+    let shown = store.run(&["show", "The port"]).exits(0).stdout;
+    assert!(shown.contains("title: \"The port\"") && shown.contains("Ask Bob."), "{shown}");
+    assert!(store.run(&["show", "Other"]).exits(0).stdout.contains("[[The port]]"));
+    // An edit at the place of the move is a conflict, as before.
+    let moved = store.run(&["show", "--path", "The port"]).exits(0).stdout;
+    let text = std::fs::read_to_string(moved.trim_end())
+        .expect("a note")
+        .replace("title: \"The port\"", "title: \"Our port\"");
+    std::fs::write(moved.trim_end(), text).expect("written");
+    store.refuses(&["undo"], 3, "changed the same place");
+}
