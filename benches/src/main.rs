@@ -1,7 +1,7 @@
 //! Measures Saddlebag and the original in one run on one corpus, and prints the ratios.
 //!
 //! `cargo xtask bench` runs it; `--write FILE` also puts the table into that page. `--only hooks` measures the hooks alone,
-//! `--only first-index` the first index of `--notes` notes.
+//! `--only recall` a question to a server, `--only first-index` the first index of `--notes` notes.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]
 
@@ -43,6 +43,11 @@ fn main() -> Result<()> {
         println!("{}", report.table());
         return Ok(());
     }
+    if let (Some("recall"), Some(program)) = (value("--only").map(String::as_str), value("--program")) {
+        mcp::recall(&mut report, Path::new(program))?;
+        println!("{}", report.table());
+        return Ok(());
+    }
     let runtime = ComponentRuntime::new(ComponentOptions::new(ComponentCode::Embedded))?;
     if value("--only").is_some_and(|only| only == "first-index") {
         return first_index::measure(&runtime, value("--notes").map_or(Ok(100_000), |notes| notes.parse())?);
@@ -61,6 +66,7 @@ fn main() -> Result<()> {
     if let Some(program) = value("--program") {
         command_line(&mut report, Path::new(program))?;
         mcp::measure(&mut report, &runtime, Path::new(program))?;
+        mcp::recall(&mut report, Path::new(program))?;
         hooks::measure(&mut report, Path::new(program), value("--notes").map_or(Ok(10_000), |notes| notes.parse())?)?;
     }
     println!("{}", report.table());

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
+use std::time::{Duration, Instant};
 
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
 use saddlebag::{Config, Reply};
@@ -14,6 +15,9 @@ use crate::report::{Bar, Report};
 use crate::shared::{NOW, QUERIES, Result, disk, median};
 
 const NOTES: usize = 10_000;
+const QUESTION: &str = "which port does postgres listen on";
+/// Time within which a server sees the change of an editor.
+const SEEN_WITHIN: Duration = Duration::from_millis(200);
 
 /// A server on pipes.
 struct Client {
@@ -103,5 +107,38 @@ pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: 
     })?;
     let bar = Bar { baseline: "the tool in process", time: Some(in_process), at_most: f64::INFINITY };
     report.add(&format!("MCP round trip, search of two terms, {NOTES} notes"), round_trip, &[bar]);
+    Ok(())
+}
+
+/// Measures a question to a server that watches its folder, when nothing changes and after each change of another program.
+pub(crate) fn recall(report: &mut Report, program: &Path) -> Result<()> {
+    eprintln!("measuring recall of a server");
+    let folder = tempfile::tempdir()?;
+    corpus::write_notebook(folder.path(), NOTES, 3)?;
+    let mut client = Client::start(program, folder.path())?;
+    let params = json!({ "name": "mem_recall", "arguments": { "query": QUESTION } });
+    let mut ask = |words: &str| {
+        let answer = client.request("tools/call", &params)?;
+        match answer["isError"] != true && answer.to_string().contains(words) {
+            true => Ok(answer),
+            false => Err(answer.to_string().into()),
+        }
+    };
+    ask("found")?;
+    let unchanged = median(101, || ask("found"))?;
+    let bar = Bar { baseline: "2 ms", time: Some(Duration::from_millis(2)), at_most: 1.0 };
+    report.add(&format!("MCP round trip, recall of a question, {NOTES} notes, nothing changed"), unchanged, &[bar]);
+    let mut times = Vec::new();
+    for change in 0..21 {
+        let text = format!("# Changed\n\nPostgres listens on port 9{change:03}.\n");
+        std::fs::write(folder.path().join("changed.md"), text)?;
+        std::thread::sleep(SEEN_WITHIN);
+        let start = Instant::now();
+        ask(&format!("9{change:03}"))?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    let changed = times.get(times.len() / 2).copied().unwrap_or_default();
+    report.add(&format!("MCP round trip, recall 200 ms after an editor's change, {NOTES} notes"), changed, &[]);
     Ok(())
 }

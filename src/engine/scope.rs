@@ -129,7 +129,7 @@ impl Scope {
     pub(crate) fn kept_for_all_projects(&self, name: &str) -> Option<Error> {
         let path = self.whole(name).filter(|path| self.layout.is_of_user(path.as_str()))?;
         let message = format!("{} is kept for all projects", self.display_path(&path));
-        let help = "a person can change it with `--user`";
+        let help = "a person opens and changes it with `--user`";
         Some(Error::new(protocol::ErrorCode::NotPermitted, message, help))
     }
 
