@@ -9,7 +9,7 @@ use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
-use crate::changes::{Call, Progress, Recorder};
+use crate::changes::{Call, Progress, Recorder, WrittenLogs};
 use crate::context::{PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
@@ -343,6 +343,7 @@ pub struct Memory {
     notebook: Arc<Notebook>,
     entries: Arc<Entries>,
     listing: Arc<AtomicRefCell<Option<FileListing>>>,
+    written: Arc<AtomicRefCell<WrittenLogs>>,
     /// State of the commands that see an earlier time, for the last such time.
     past: Option<(Moment, Shared)>,
 }
@@ -418,6 +419,7 @@ impl Memory {
             corpus,
             entries: Arc::new(entries),
             listing: Arc::default(),
+            written: Arc::default(),
             past: None,
         })
     }
@@ -448,6 +450,7 @@ impl Memory {
             reason: origin.reason.clone(),
             seed: [self.epoch, id.0],
             secret: self.secret.clone(),
+            written: self.written.clone(),
             state: AtomicRefCell::new(Progress { operation: origin.operation.clone(), ..Progress::default() }),
         });
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, recorder, origin, command))?;

@@ -193,7 +193,7 @@ fn every_form_of_a_name_means_its_item(kind: Kind) {
         (&["s"], ItemKind::Entry, "workspaces/w/entries/s.md", "s"),
         (&["long_term", "MEMORY.md", "/store/MEMORY.md"], ItemKind::File, "MEMORY.md", "MEMORY"),
         (&["README.md", "/store/README.md"], ItemKind::File, "README.md", "README"),
-        (&["daily", "daily:2026-05-25", today], ItemKind::Note, today, "2026-05-25"),
+        (&["daily", "daily:2026-05-25", today], ItemKind::Log, today, "2026-05-25"),
         (&["note:new", "notes/new.md"], ItemKind::Note, "projects/proj/notes/new.md", "new"),
     ] {
         for name in names {

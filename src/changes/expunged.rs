@@ -100,7 +100,7 @@ impl Call {
         }
         let folder = history_of(path)?;
         let log = self.current_log(&folder, recorder)?;
-        let size = self.recent(&log).await.size;
+        let size = self.log_size(&log).await;
         let changes = Vec::from([change]);
         self.write_blobs(&folder, &changes, [None, after]).await?;
         self.append_line(&log, self.line(recorder, size, changes, true), false).await

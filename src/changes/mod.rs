@@ -20,6 +20,7 @@ mod recorder;
 mod rejections;
 mod retention;
 pub(crate) mod texts;
+mod written;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
@@ -31,3 +32,4 @@ pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;
 pub(crate) use rejections::{is_tombstone, refusal};
 pub(crate) use texts::{Field, Screen, Texts, run};
+pub(crate) use written::WrittenLogs;

@@ -35,7 +35,7 @@ impl Call {
             }
         }
         for folder in folders {
-            let size = self.recent(&self.current_log(&folder, recorder)?).await.size;
+            let size = self.log_size(&self.current_log(&folder, recorder)?).await;
             let mut lines = Vec::new();
             for change in changes {
                 if history_of(change.path())? != folder {

@@ -2,12 +2,14 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::written::WrittenLogs;
 use crate::protocol::Precondition;
 use crate::store::{HistoryFolder, RelPath};
 use crate::trust::HostSecret;
@@ -32,6 +34,8 @@ pub(crate) struct Recorder {
     pub(crate) seed: [u64; 2],
     /// Key of the host, for digests that nobody else can compute.
     pub(crate) secret: Option<HostSecret>,
+    /// Logs that the memory wrote last.
+    pub(crate) written: Arc<AtomicRefCell<WrittenLogs>>,
     pub(crate) state: AtomicRefCell<Progress>,
 }
 
@@ -85,6 +89,7 @@ impl Recorder {
             reason: None,
             seed: self.seed,
             secret: self.secret.clone(),
+            written: self.written.clone(),
             state: AtomicRefCell::new(state),
         }
     }

@@ -24,13 +24,10 @@ use super::change::{After, Change};
 use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
-use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, WriteOutcome};
+use super::written::RECENT_BYTES;
+use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, Version, WriteOutcome};
 use crate::store::{BackupPlace, HistoryFolder, Layout, RelPath};
 use crate::trust::{Provenance, SecretPolicy};
-
-/// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
-/// reading a version back needs few records.
-const RECENT_BYTES: u32 = 64 * 1024;
 
 /// Size in bytes above which a content has a separate file.
 const MAX_INLINE_BYTES: usize = 1 << 20;
@@ -39,27 +36,29 @@ const MAX_INLINE_BYTES: usize = 1 << 20;
 const MAX_ATTEMPTS: u32 = 64;
 
 /// End of a log.
-pub(super) struct Recent {
-    bytes: Vec<u8>,
+struct LogEnd {
     /// Size of the whole log.
-    pub(super) size: u64,
+    size: u64,
+    /// The last bytes; `None` if they were not read, because this memory was the last to write the log.
+    bytes: Option<Vec<u8>>,
 }
 
-impl Recent {
-    /// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
-    /// file's records have.
-    fn can_make(&self, content: &[u8], path: &str) -> bool {
-        let mut contents = Contents::new(MAX_CONTENT);
-        for line in Log::new(&self.bytes).lines_with(path) {
-            for change in 0..line.head.record().changes.len() {
-                for content in line.head.contents(change).unwrap_or_default() {
-                    contents.add_content(content);
-                }
+/// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
+/// file's records have.
+fn can_make(log_end: &[u8], content: &Digest, path: &str) -> bool {
+    if memmem::find(log_end, content.to_string().as_bytes()).is_none() {
+        return false;
+    }
+    let mut contents = Contents::new(MAX_CONTENT);
+    for line in Log::new(log_end).lines_with(path) {
+        for change in 0..line.head.record().changes.len() {
+            for content in line.head.contents(change).unwrap_or_default() {
+                contents.add_content(content);
             }
         }
-        // A separate file is durable before the record that names it.
-        matches!(contents.get(&Digest::of(content)), Ok(_) | Err(Missing::Blob(_)))
     }
+    // A separate file is durable before the record that names it.
+    matches!(contents.get(content), Ok(_) | Err(Missing::Blob(_)))
 }
 
 impl Call {
@@ -95,20 +94,21 @@ impl Call {
         let path = change.path();
         let Some(recorder) = &self.recorder else { return Ok(false) };
         let folder = history_of(path)?;
-        let Some((log, recent)) = self.opened(recorder, &folder).await? else { return Ok(false) };
+        let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(false) };
         let before = change.before.bytes();
         let after = change.after_bytes();
-        let is_known = |bytes: &[u8]| memmem::find(&recent.bytes, Digest::of(bytes).to_string().as_bytes()).is_some();
         let keeps_before = self.is_kept_in_history(change).await;
-        let is_before_known = before.is_none_or(|before| {
-            before.is_empty() || (is_known(before) && recent.can_make(before, folder.relative(path)))
-        });
+        let is_before_known = match before.filter(|before| !before.is_empty()) {
+            Some(before) => self.is_known(recorder, &log, &end, &Digest::of(before), folder.relative(path)).await,
+            None => true,
+        };
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
-            let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
-            self.append_if(&log, line, recorder.claimed(&log), true).await?;
+            let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
+            let version = self.append_if(&log, line, recorder.claimed(&log), true).await?;
+            recorder.written.borrow_mut().note(&log, version, end.size, None);
             return Ok(false);
         }
         let has_secret = self.has_secret(before.filter(|_| !is_before_known));
@@ -135,10 +135,16 @@ impl Call {
             changes.push(moved);
         }
         self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
-        let line = self.line(recorder, recent.size, changes, recorder.is_first_in(&log));
+        let of_first = changes.first().filter(|_| !has_secret && changes.len() == 1);
+        let made = match of_first.map(|first| (first.path.clone(), first.after)) {
+            Some((path, State::Bytes(digest))) => Some((path, digest)),
+            _ => None,
+        };
+        let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
-        self.append_if(&log, line, recorder.claimed(&log), may_vanish).await?;
+        let version = self.append_if(&log, line, recorder.claimed(&log), may_vanish).await?;
+        recorder.written.borrow_mut().note(&log, version, end.size, made);
         Ok(keeps_before)
     }
 
@@ -177,10 +183,11 @@ impl Call {
     }
 
     async fn record_empty(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<String>, Error> {
-        let Some((log, recent)) = self.opened(recorder, folder).await? else { return Ok(None) };
-        let line = self.line(recorder, recent.size, Vec::new(), true);
-        self.append_if(&log, line, recorder.claimed(&log), false).await?;
-        Ok(Some(recorder.operation(recent.size)))
+        let Some((log, end)) = self.opened(recorder, folder).await? else { return Ok(None) };
+        let line = self.line(recorder, end.size, Vec::new(), true);
+        let version = self.append_if(&log, line, recorder.claimed(&log), false).await?;
+        recorder.written.borrow_mut().note(&log, version, end.size, None);
+        Ok(Some(recorder.operation(end.size)))
     }
 
     /// Returns the call that finishes an operation of another command, under whose name its changes are recorded.
@@ -193,12 +200,12 @@ impl Call {
     pub(crate) async fn operation_of(&self, path: &RelPath) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let log = self.current_log(&history_of(path)?, recorder)?;
-        Ok(Some(recorder.operation(self.recent(&log).await.size)))
+        Ok(Some(recorder.operation(self.log_size(&log).await)))
     }
 
     /// Returns the log that a record goes to, and its end; `None` if the policy turns the record off. A new log lets those that
     /// are too old go.
-    async fn opened(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<(RelPath, Recent)>, Error> {
+    async fn opened(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<(RelPath, LogEnd)>, Error> {
         let known = recorder.state.borrow().policy;
         let policy = match known {
             Some(policy) => policy,
@@ -209,11 +216,11 @@ impl Call {
             return Ok(None);
         }
         let log = self.current_log(folder, recorder)?;
-        let recent = self.recent(&log).await;
-        if recent.size == 0 {
+        let end = self.log_end(recorder, &log).await;
+        if end.size == 0 {
             self.prune_history(folder, &policy).await?;
         }
-        Ok(Some((log, recent)))
+        Ok(Some((log, end)))
     }
 
     /// Writes the contents that have files of their own, from the bytes of the file before and after.
@@ -304,45 +311,77 @@ impl Call {
         })
     }
 
-    /// Reads the end of a log.
-    pub(super) async fn recent(&self, log: &RelPath) -> Recent {
+    /// Returns the size of a log in bytes. If it cannot be read, the number that no log has.
+    pub(super) async fn log_size(&self, log: &RelPath) -> u64 {
+        self.size(log).await.unwrap_or(u64::MAX)
+    }
+
+    /// Returns the end of a log. If this memory was the last to write it, the bytes are not read.
+    async fn log_end(&self, recorder: &Recorder, log: &RelPath) -> LogEnd {
+        let known = recorder.written.borrow().version(log).cloned();
+        if let Some(known) = known {
+            match self.fs.read(log, 0, 0).await {
+                Ok(ReadOutcome::Content(found)) if found.version == known => {
+                    return LogEnd { size: found.size, bytes: None };
+                }
+                _ => recorder.written.borrow_mut().forget(log),
+            }
+        }
+        let (bytes, size) = self.read_end(log, 0).await;
+        LogEnd { size, bytes: Some(bytes) }
+    }
+
+    /// Reads the last bytes of a log from an offset on, or from a later one. Returns them with the size of the log.
+    async fn read_end(&self, log: &RelPath, mut offset: u64) -> (Vec<u8>, u64) {
         let max_bytes = RECENT_BYTES.min(self.scope.limits.max_file_bytes);
-        let mut offset = 0;
         loop {
             match self.fs.read(log, offset, max_bytes).await {
-                Ok(ReadOutcome::Absent) => return Recent { bytes: Vec::new(), size: 0 },
+                Ok(ReadOutcome::Absent) => return (Vec::new(), 0),
                 Ok(ReadOutcome::Content(found)) => {
                     let end = found.size.saturating_sub(max_bytes.into());
                     if end <= offset {
-                        return Recent { bytes: found.bytes, size: found.size };
+                        return (found.bytes, found.size);
                     }
                     offset = end;
                 }
                 // Others write so fast that it cannot be read. What is not known to be recorded is recorded again.
-                Err(_) => return Recent { bytes: Vec::new(), size: u64::MAX },
+                Err(_) => return (Vec::new(), u64::MAX),
+            }
+        }
+    }
+
+    /// Returns true if the end of a log has the content of a file.
+    async fn is_known(&self, recorder: &Recorder, log: &RelPath, end: &LogEnd, content: &Digest, path: &str) -> bool {
+        match &end.bytes {
+            Some(bytes) => can_make(bytes, content, path),
+            None if recorder.written.borrow().has(log, end.size, path, content) => true,
+            None => {
+                let start = end.size.saturating_sub(RECENT_BYTES.into());
+                can_make(&self.read_end(log, start).await.0, content, path)
             }
         }
     }
 
     pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
-        self.append_if(log, line, None, may_vanish).await
+        self.append_if(log, line, None, may_vanish).await.map(|_| ())
     }
 
-    /// Appends a line to a log if the condition holds, or if the line is there already.
+    /// Appends a line to a log if the condition holds, or if the line is there already. Returns the version that the log has then,
+    /// if the line is its last.
     async fn append_if(
         &self,
         log: &RelPath,
         line: Vec<u8>,
         condition: Option<Precondition>,
         may_vanish: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Version>, Error> {
         for _ in 0..MAX_ATTEMPTS {
             let precondition = condition.clone().unwrap_or(Precondition::Any);
             let outcome = self.operations.append_to_log(log, line.clone(), precondition, may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {
-                AppendOutcome::Written(_) => return Ok(()),
+                AppendOutcome::Written(version) => return Ok(Some(version)),
                 AppendOutcome::Stale(_) if condition.is_some() && !self.has_own_record(log).await => break,
-                AppendOutcome::Stale(_) if condition.is_some() => return Ok(()),
+                AppendOutcome::Stale(_) if condition.is_some() => return Ok(None),
                 // A line that is there twice says the same as one.
                 AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
             }
@@ -354,8 +393,8 @@ impl Call {
     /// else finishes the operation.
     async fn has_own_record(&self, log: &RelPath) -> bool {
         let own = self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone());
-        let recent = self.recent(log).await;
-        own.is_some_and(|own| memmem::find(&recent.bytes, own.as_bytes()).is_some())
+        let (bytes, _) = self.read_end(log, 0).await;
+        own.is_some_and(|own| memmem::find(&bytes, own.as_bytes()).is_some())
     }
 
     /// Makes the next record depend on the log of a folder being as it was read, with this size.

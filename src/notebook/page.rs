@@ -114,6 +114,8 @@ async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString;
+
     use super::super::Forget;
     use super::super::testing::{Store, call_at, day, restore_page, run_alone};
     use super::*;
