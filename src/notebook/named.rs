@@ -33,12 +33,19 @@ pub(crate) async fn named_user_notes(
     notebook: &Arc<Notebook>,
     name: &str,
 ) -> Result<Vec<NamedFile>, Error> {
+    match of_user(call)? {
+        Some(user) => named_files(&user, notebook, name).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the call of the memory for all projects; `None` if this is that memory, or a store without projects.
+pub(crate) fn of_user(call: &Call) -> Result<Option<Call>, Error> {
     if call.scope.layout.user_folder().is_none() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let layout = Layout::of_user().map_err(|_| Error::internal("the user's notes have no path"))?;
-    let user = call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?;
-    named_files(&user, notebook, name).await
+    call.of_scope(Scope { layout, ..Scope::clone(&call.scope) }).map(Some)
 }
 
 /// Returns the reply of a command that takes names of notes. If it found no note of a name, and a note for all projects has it,

@@ -16,8 +16,9 @@ use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
-    SortKey, locate_page, note_rule,
+    SortKey, locate_page, note_rule, of_user,
 };
+use crate::order;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
@@ -54,25 +55,34 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
             let message = "mem_list: `category` cannot be used without kind entry";
             return Err(Error::invalid_argument(message, "give kind entry as well, or leave the category out"));
         }
-        Id::ListItems => {
-            let list = ListNotes {
-                filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
-                sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
-                limit: Some(arguments.limit(USUAL_LIST)),
-                offset: arguments.start()?,
-                ..ListNotes::default()
-            };
-            match of_notebook(with, NotebookCommand::ListNotes(list)).await? {
-                NotebookReply::ListNotes(reply) => listed(&reply, arguments.start()?),
-                _ => return Err(Error::internal("no answer of the notebook")),
-            }
-        }
+        Id::ListItems => notes(with, arguments).await?,
         _ => {
             let reply = of_notebook(with, notebook::command(spec, arguments)?).await?;
             notebook::answer(arguments, reply)?
         }
     };
     Ok(Answer { structured: None, ..answer })
+}
+
+/// Lists the notes of this memory and those for all projects, the last changed first.
+async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
+    let list = ListNotes {
+        filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
+        sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
+        limit: Some(start.saturating_add(limit)),
+        ..ListNotes::default()
+    };
+    let notebook = with.notebook;
+    let mut reply = list.clone().run(&NotebookCall { call: with.call, notebook }).await?;
+    if let Some(user) = of_user(with.call)? {
+        let of_all = list.run(&NotebookCall { call: &user, notebook }).await?;
+        reply.notes.extend(of_all.notes);
+        order::sort_slice(&mut reply.notes, |a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+        reply.total = reply.total.saturating_add(of_all.total);
+    }
+    reply.notes = reply.notes.into_iter().skip(start as usize).take(limit as usize).collect();
+    Ok(listed(&reply, start))
 }
 
 /// Lists what was changed.

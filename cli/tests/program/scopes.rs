@@ -486,6 +486,11 @@ fn notes_for_all_projects_are_found_shown_and_in_every_block() {
         let shown = run(&["tools", "mem_show", r#"{"name": "Editor settings"}"#]).exits(0).stdout;
         assert!(shown.contains("Four spaces"), "{shown}");
     }
+    let of_model = store.run_in("a", &["tools", "mem_list", "{}"]).exits(0).stdout;
+    assert!(of_model.contains("projects/user/facts/editor-settings.md"), "{of_model}");
+    let second = store.run_in("a", &["tools", "mem_list", r#"{"limit": 1, "cursor": "1"}"#]).exits(0).stdout;
+    let shown = |text: &str| text.lines().filter(|line| line.contains(".md")).map(String::from).collect::<Vec<_>>();
+    assert!(shown(&second).len() == 1 && shown(&of_model)[1][2..] == shown(&second)[0][2..], "{second}\n{of_model}");
     assert!(store.run(&["--user", "list"]).exits(0).stdout.contains("Editor settings"));
 
     // A note supersedes one beside it, and not the note of a project with the same path.
