@@ -34,9 +34,9 @@ impl Cli {
             let matches = line.override_help(all).try_get_matches_from(["saddlebag", "--help"])?;
             return Self::from_arg_matches(&matches);
         }
-        if arguments.iter().skip(1).map(OsString::as_os_str).eq(["help"]) {
-            return Err(clap::Error::raw(ErrorKind::DisplayHelp, line.render_help()));
-        }
+        let is_overview = arguments.iter().skip(1).map(OsString::as_os_str).eq(["help"]);
+        let overview = ["saddlebag", "-h"].map(OsString::from);
+        let arguments = if is_overview { &overview } else { arguments };
         let matches = line.try_get_matches_from_mut(arguments).map_err(|mut error| {
             // An option from the environment is an argument to clap, which then prints an error in place of the help.
             if error.kind() == ErrorKind::MissingSubcommand && arguments.len() <= 1 {

@@ -140,7 +140,7 @@ impl Call {
                 // Nothing is recorded yet, and nothing is made.
                 Err(error) if place == 0 && error.code == ErrorCode::Contention => {
                     self.close(&opened).await?;
-                    recorder.state.borrow_mut().logs.clear();
+                    recorder.begin_again();
                     return Err(error);
                 }
                 applied => applied?,
@@ -151,6 +151,7 @@ impl Call {
                 if place == 0 {
                     // The record is there, and nothing of it has happened.
                     self.record_undo(&history_of(change.path())?, redoes, undoes).await?;
+                    recorder.begin_again();
                 }
                 return Err(contention(change.path()));
             }

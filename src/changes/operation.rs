@@ -100,6 +100,13 @@ impl Recorder {
         (state.undoes, state.redoes) = (undoes, redoes);
     }
 
+    /// Begins another operation, because nothing of this one was done.
+    pub(super) fn begin_again(&self) {
+        let mut state = self.state.borrow_mut();
+        state.operation = None;
+        state.logs.clear();
+    }
+
     /// Returns the condition of the next record, if it is for this log. It holds for one record.
     pub(super) fn claimed(&self, log: &RelPath) -> Option<Precondition> {
         let claim = self.state.borrow_mut().claim.take();

@@ -403,7 +403,24 @@ impl Call {
     ///
     /// Others have added to the log.
     pub(crate) async fn claim_log(&self, folder: &HistoryFolder, known: impl Fn(&RelPath) -> u64) -> Result<(), Error> {
-        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let claim = self.check_log(folder, known).await?;
+        if let Some(recorder) = &self.recorder {
+            recorder.state.borrow_mut().claim = claim;
+        }
+        Ok(())
+    }
+
+    /// Returns the log of a folder, and the condition that it is as it was read, with this size; `None` without a history.
+    ///
+    /// # Errors
+    ///
+    /// Others have added to the log.
+    pub(crate) async fn check_log(
+        &self,
+        folder: &HistoryFolder,
+        known: impl Fn(&RelPath) -> u64,
+    ) -> Result<Option<(RelPath, Precondition)>, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
         let log = self.current_log(folder, recorder)?;
         let read = self.fs.read(&log, 0, 0).await;
         let (size, condition) = match read.map_err(|error| Error::storage(Some(&log), &error))? {
@@ -413,8 +430,7 @@ impl Call {
         if size != known(&log) {
             return Err(contention(&log));
         }
-        recorder.state.borrow_mut().claim = Some((log, condition));
-        Ok(())
+        Ok(Some((log, condition)))
     }
 
     /// Writes a content that is named by its digest, so whoever was faster has written the same bytes.

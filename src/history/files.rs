@@ -101,6 +101,12 @@ impl<'a> FileHistory<'a> {
         Some((change.before, change.after))
     }
 
+    /// Returns true if a file with this state was forgotten before a step brought it back.
+    pub(super) fn was_forgotten_as(&self, step: usize, state: State) -> bool {
+        let changes = self.steps.iter().take(step).filter_map(StepOf::recorded_change);
+        changes.last().is_some_and(|last| last.keeps_before && last.before == state && last.after == State::Absent)
+    }
+
     /// Returns true if a step happened.
     pub(super) fn has_happened(&self, step: usize) -> bool {
         self.happened.contains(&step)

@@ -20,6 +20,9 @@ use crate::store::{HistoryFolder, RelPath, rfc3339};
 /// Commands that make a file under its new name before they remove the old one, and those that take that back.
 pub(super) const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];
 
+/// Minimum number of digits that mean an operation. Fewer may be a number of something else.
+const LEAST_DIGITS: usize = 4;
+
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
@@ -261,15 +264,16 @@ impl History {
             if operation == given {
                 return Ok(operation);
             }
-            if operation.starts_with(given) {
+            if given.len() >= LEAST_DIGITS && operation.starts_with(given) {
                 found.push(operation);
             }
         }
         match found.as_slice() {
-            [one] if !given.is_empty() => Ok(one),
+            [one] => Ok(one),
             [] => {
                 let message = format!("there is no operation `{}`", given.escape_debug());
-                Err(Error::new(ErrorCode::NotFound, message, "`op log` lists the operations"))
+                let help = format!("`op log` lists the operations; give at least {LEAST_DIGITS} digits of one");
+                Err(Error::new(ErrorCode::NotFound, message, help))
             }
             several => {
                 let several = several.iter().take(5).map(ToString::to_string).collect::<Vec<String>>().join(", ");

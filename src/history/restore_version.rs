@@ -10,7 +10,7 @@ use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::log::{History, complete_interrupted};
 use super::read_version::numbered;
-use super::types::{HistoryCall, check_is_kept};
+use super::types::{HistoryCall, begin_again, check_is_kept};
 use crate::changes::{Call, is_tombstone};
 use crate::origin::Moment;
 use crate::protocol::{Error, ErrorCode};
@@ -58,6 +58,13 @@ impl Request for RestoreVersion {
 
 impl Run<HistoryCall<'_>> for RestoreVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
+        begin_again(|_| self.attempt(with)).await
+    }
+}
+
+impl RestoreVersion {
+    /// Restores a version, unless others change the file meanwhile.
+    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("restore a version")?;

@@ -8,12 +8,22 @@ use saddlebag_history::{Rules, State, merge};
 
 use super::files::FileHistory;
 use super::log::History;
-use super::types::HistoryCall;
-use crate::changes::{Change, history_of};
-use crate::document::Frontmatter;
+use super::types::{HistoryCall, is_recent};
+use crate::changes::{Call, Change, history_of};
+use crate::document::{Frontmatter, remove_field};
+use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, RelPath};
+
+/// What else keeps an operation from being taken back.
+#[derive(Clone, Copy)]
+pub(super) struct Checks {
+    /// The files would get a value that was rejected for good.
+    pub(super) rejected: bool,
+    /// Somebody is about to change one of the files.
+    pub(super) under_way: bool,
+}
 
 /// How much of an operation the files still have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +47,8 @@ pub(super) struct Reverted<'a> {
 struct Without<'a> {
     known: FileHistory<'a>,
     bytes: Option<Vec<u8>>,
+    /// True if the file is forgotten again, so that its text must be kept.
+    is_forgotten: bool,
 }
 
 impl<'a> Reverted<'a> {
@@ -44,20 +56,28 @@ impl<'a> Reverted<'a> {
     ///
     /// # Errors
     ///
-    /// A later change touches the same place. The error names it, and the files remain as they were before. With
-    /// `checks_rejected`, the same if the files would get a value that was rejected for good.
+    /// A later change touches the same place. The error names it, and the files remain as they were before.
     pub(super) async fn take_back(
         &mut self,
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
-        checks_rejected: bool,
+        checks: Checks,
     ) -> Result<Left, Error> {
         let mut earlier = Vec::new();
         let mut left = self.take_back_each(with, history, operation, &mut earlier).await;
-        if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
+        if checks.rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
             let allowed = with.call.check_all_rejected(&self.changes(with)?).await;
             left = allowed.and(left);
+        }
+        if checks.under_way && self.is_under_way(with.call) {
+            let message = format!("a change of the files of operation {operation} is recorded and not made yet");
+            left = Err(Error::new(ErrorCode::Contention, message, "try again when it is made"));
+        }
+        // A file may have been read after a change that the history does not have yet.
+        if left.as_ref().is_err_and(|error| error.code == ErrorCode::Conflict) {
+            let is_read = with.call.check_log(&self.folder()?, |log| history.size_of(log)).await;
+            left = is_read.and(left);
         }
         if left.is_err() {
             for (place, bytes) in earlier.into_iter().rev() {
@@ -67,6 +87,17 @@ impl<'a> Reverted<'a> {
             }
         }
         left
+    }
+
+    /// Returns true if the last record of a file may be of a change that is about to be made.
+    fn is_under_way(&self, call: &Call) -> bool {
+        self.files.iter().any(|file| {
+            let last = file.known.steps.len().checked_sub(1);
+            let states = last.and_then(|last| file.known.states(last));
+            let record = last.and_then(|last| file.known.steps.get(last)).map(|step| &step.recorded.record);
+            let is_made = |(before, after)| before == after || State::of(file.known.file.bytes()) != before;
+            states.is_some_and(|states| !is_made(states)) && record.is_some_and(|record| is_recent(call, record))
+        })
     }
 
     /// Takes an operation back in each file. `earlier` has the files as they were before, also after an error.
@@ -130,7 +161,7 @@ impl<'a> Reverted<'a> {
         let known = FileHistory::new(with.call, history, path).await?;
         let bytes = known.file.bytes().map(<[u8]>::to_vec);
         self.places.insert(path.clone(), self.files.len());
-        self.files.push(Without { known, bytes });
+        self.files.push(Without { known, bytes, is_forgotten: false });
         Ok(self.files.len() - 1)
     }
 
@@ -172,9 +203,10 @@ impl<'a> Reverted<'a> {
     /// Returns the changes that make the files so.
     pub(super) fn changes(&self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
-        for Without { known, bytes } in &self.files {
+        for Without { known, bytes, is_forgotten } in &self.files {
             if known.file.bytes() != bytes.as_deref() {
-                changes.push(with.call.screen.revert(&known.file, bytes.clone())?);
+                let change = with.call.screen.revert(&known.file, bytes.clone())?;
+                changes.push(if *is_forgotten && bytes.is_none() { change.keeping_text() } else { change });
             }
         }
         Ok(changes)
@@ -242,10 +274,17 @@ impl Without<'_> {
                 left = left.max(Left::Nothing);
                 continue;
             }
+            let is_forgotten = before == State::Absent && self.known.was_forgotten_as(index, after);
             let after = self.known.content(with.call, after).await?;
             let before = self.known.content(with.call, before).await?;
-            match without(self.bytes.as_deref(), after.as_deref(), before.as_deref()) {
-                Some(bytes) => self.bytes = bytes,
+            // Who got a session's note as a hand-off is no later change of it.
+            let is_made = before.is_none() && is_hand_off_of(self.bytes.as_deref(), after.as_deref());
+            let now = if is_made { after.as_deref() } else { self.bytes.as_deref() };
+            match without(now, after.as_deref(), before.as_deref()) {
+                Some(bytes) => {
+                    self.is_forgotten |= is_forgotten && bytes.is_none();
+                    self.bytes = bytes;
+                }
                 None => return Err(self.conflict(with, index, after, before).await),
             }
             left = Left::Something;
@@ -289,6 +328,17 @@ impl Without<'_> {
         let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
         Error::new(ErrorCode::Conflict, message, help)
     }
+}
+
+/// Returns true if a file is a session's note that was only handed on since.
+fn is_hand_off_of(now: Option<&[u8]>, note: Option<&[u8]>) -> bool {
+    let text = |bytes: Option<&[u8]>| {
+        let text = core::str::from_utf8(bytes?).ok()?;
+        Frontmatter::parse(text).value(SESSION)?;
+        Some(remove_field(&remove_field(text, CLAIMED_BY), HAND_OFF))
+    };
+    let note = text(note);
+    note.is_some() && text(now) == note
 }
 
 /// Returns a file without the change from `before` to `after`; `Some(None)` if it does not exist then. `None` if another change

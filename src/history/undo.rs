@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
-use super::revert::{Left, Reverted};
-use super::types::{HistoryCall, OperationInfo, check_is_kept};
+use super::revert::{Checks, Left, Reverted};
+use super::types::{HistoryCall, MAX_WAITS, OperationInfo, begin_again, check_is_kept};
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -36,9 +36,6 @@ pub struct Undo {
     /// If set, only reports what would be undone.
     pub dry_run: bool,
 }
-
-/// Maximum number of times that an undo is begun because others add to the history meanwhile.
-pub(super) const MAX_ATTEMPTS: u32 = 64;
 
 /// What was undone, or made again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -79,19 +76,13 @@ impl Request for Undo {
 
 impl Run<HistoryCall<'_>> for Undo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        for _ in 1..MAX_ATTEMPTS {
-            match self.attempt(with).await {
-                Err(error) if error.code == ErrorCode::Contention => {}
-                done => return done,
-            }
-        }
-        self.attempt(with).await
+        begin_again(|number| self.attempt(with, number)).await
     }
 }
 
 impl Undo {
     /// Undoes operations, unless others add to the history meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+    async fn attempt(&self, with: &HistoryCall<'_>, number: u32) -> Result<UndoReply, Error> {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         if !self.only_own {
@@ -126,7 +117,8 @@ impl Undo {
         let mut first_error = None;
         for info in selected {
             let may_be_left = is_last || self.skip_conflicts;
-            let left = match reverted.take_back(with, &history, &info.operation, may_be_left).await {
+            let checks = Checks { rejected: may_be_left, under_way: number < MAX_WAITS };
+            let left = match reverted.take_back(with, &history, &info.operation, checks).await {
                 Err(error) if self.skip_conflicts && is_lasting(error.code) => {
                     skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
                     first_error = first_error.or(Some(error));
@@ -192,7 +184,9 @@ impl Undo {
                 let is_change = info.undoes.is_empty()
                     && info.redoes.is_empty()
                     && !info.files.is_empty()
-                    && info.command != Expunge::NAME;
+                    && info.command != Expunge::NAME
+                    // The beginning of a session only notes who got a hand-off.
+                    && info.command != "begin-session";
                 is_change
                     && !info.undone
                     && is_of(&self.session, &info.session)

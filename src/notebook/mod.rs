@@ -84,7 +84,7 @@ pub use tag_note::{TagNote, TagNoteReply};
 pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use today::{Today, TodayReply};
-pub(crate) use types::SESSION;
+pub(crate) use types::{CLAIMED_BY, HAND_OFF, SESSION};
 pub use types::{MemoriesReply, SortBy, SortFields, SortKey, TagCount, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};

@@ -14,6 +14,10 @@ use crate::trust::Provenance;
 pub(crate) use crate::context::SUPERSEDES;
 /// Field of the frontmatter with the name of the session that a note is about.
 pub(crate) const SESSION: &str = "session";
+/// Field with the session that got the note as its hand-off.
+pub(crate) const CLAIMED_BY: &str = "claimed-by";
+/// Field with the choice of a person about the hand-off.
+pub(crate) const HAND_OFF: &str = "hand-off";
 
 /// A problem that did not stop the command.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -16,6 +16,7 @@ use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent
 use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
 use crate::notebook::SESSION;
+pub(super) use crate::notebook::{CLAIMED_BY, HAND_OFF};
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error};
@@ -26,8 +27,6 @@ use crate::trust::{Approved, Provenance, titles};
 pub(super) const FINISHED: &str = "finished";
 pub(super) const WORKED: &str = "worked";
 pub(super) const LAST: &str = "last";
-pub(super) const CLAIMED_BY: &str = "claimed-by";
-pub(super) const HAND_OFF: &str = "hand-off";
 
 /// Number of the newest notes that are looked at.
 const MAX_READ: usize = 16;

@@ -78,3 +78,52 @@ fn concurrent_undos_take_an_operation_each() {
         );
     }
 }
+
+#[test]
+fn concurrent_undos_and_redos_of_one_file_take_an_operation_each() {
+    const LINES: usize = 6;
+    const AT_ONCE: usize = 4;
+
+    for round in 0..10 {
+        let store = Store::new();
+        for line in 0..LINES {
+            store.run_now(&["log", "--line", &format!("line {line}")]).exits(0);
+        }
+        let path = store.run_now(&["show", "--path", "daily"]).exits(0).stdout;
+        let lines = || std::fs::read_to_string(path.trim_end()).unwrap_or_default().matches("line ").count();
+        let before = std::fs::read(path.trim_end()).expect("a log");
+        let at_once = |command: &str| {
+            let done: Vec<String> = thread::scope(|scope| {
+                let one = || scope.spawn(|| store.run_now(&[command]).exits(0).stdout);
+                let all: Vec<_> = (0..AT_ONCE).map(|_| one()).collect();
+                all.into_iter().map(|one| one.join().expect("done")).collect()
+            });
+            let first_lines = done.iter().filter_map(|text| text.lines().next());
+            let mut operations: Vec<&str> = first_lines.collect();
+            operations.sort_unstable();
+            operations.dedup();
+            assert_eq!(operations.len(), AT_ONCE, "round {round}: {done:?}");
+        };
+        at_once("undo");
+        assert_eq!(lines(), LINES - AT_ONCE, "round {round}");
+        at_once("redo");
+        assert_eq!(std::fs::read(path.trim_end()).expect("a log"), before, "round {round}");
+    }
+}
+
+#[test]
+fn undo_beside_a_write_takes_a_whole_operation() {
+    for round in 0..20 {
+        let store = Store::new();
+        store.run_now(&["log", "--line", "line 0"]).exits(0);
+        store.run_now(&["log", "--line", "line 1"]).exits(0);
+        let undone = thread::scope(|scope| {
+            let writing = scope.spawn(|| store.run_now(&["log", "--line", "line 2"]).exits(0));
+            let undone = store.run_now(&["undo"]).exits(0).stdout;
+            writing.join().expect("written");
+            undone
+        });
+        let text = store.run_now(&["show", "daily"]).exits(0).stdout;
+        assert_eq!(text.matches("line ").count(), 2, "round {round}: {undone}{text}");
+    }
+}
