@@ -763,34 +763,80 @@ test('parts of words, tags of entries and the reason of each line are found', ()
     assert.deepEqual(page.failures, []);
   }));
 
-test('somebody who never saw the program finds a fact, why it is in the prompt, who wrote it, and takes it back', () =>
+/** Opens the page at `#`, on a memory in which an agent has written a fact about the checkout. */
+async function firstVisit(store) {
+  fill(store);
+  store.agent('remember', 'Checkout timeout', 'The checkout times out after 90 seconds.', '--tag', 'checkout');
+  const page = await store.open('#');
+  await page.locator('.items .list .row').first().waitFor();
+  return page;
+}
+
+test('a person at an empty page finds out what the agent knows about a topic', () =>
   withStore(async store => {
-    fill(store);
-    store.agent('remember', 'Checkout timeout', 'The checkout times out after 90 seconds.', '--tag', 'checkout');
-    const page = await store.open();
-    // What does the agent know about the checkout?
-    await page.getByLabel('Search memory').fill('checkout timeout');
+    const page = await firstVisit(store);
+    await page.getByRole('searchbox', { name: 'Search memory' }).fill('when does the checkout time out');
     await page.waitForFunction(() => document.querySelector('.items .row .title')?.textContent === 'Checkout timeout');
-    await item(page, 'Checkout timeout').first().click();
-    await page.locator('article .rendered', { hasText: '90 seconds' }).waitFor();
-    // Who wrote it?
-    await page.locator('article .versions .who', { hasText: 'main' }).waitFor();
-    // Would it be in a prompt, and why?
+    assert.match(await item(page, 'Checkout timeout').textContent(), /90 seconds/);
+    await item(page, 'Checkout timeout').click();
+    await page.locator('article .rendered', { hasText: 'The checkout times out after 90 seconds.' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('a person at an empty page finds out why a line is in the prompt', () =>
+  withStore(async store => {
+    const page = await firstVisit(store);
     await page.getByRole('link', { name: 'Prompt' }).click();
+    // A line of what every session begins with.
+    const line = page.locator('table.block tr', { hasText: 'Staging runs on' });
+    await line.waitFor();
+    const source = await line.evaluate(row => {
+      // The cell may begin in a line above.
+      for (let above = row; above; above = above.previousElementSibling) {
+        const cell = above.querySelector('.source');
+        if (cell) return row.rowIndex < above.rowIndex + cell.rowSpan ? cell.textContent : '';
+      }
+      return '';
+    });
+    assert.match(source, /staging_host.*An approved entry of the agent/s);
+    // A line that one prompt would get.
     await page.getByLabel('Prompt', { exact: true }).fill('When does the checkout time out?');
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Show what would be added' }).click();
     await page.locator('pre.added', { hasText: '90 seconds' }).waitFor();
     const hit = page.locator('ol.rows > li', { hasText: 'Checkout timeout' }).first();
-    await hit.locator('summary').click();
-    assert.match(await hit.locator('details').textContent(), /checkout/);
-    // Take it back.
-    await hit.getByRole('link').click();
-    await page.locator('article').getByRole('button', { name: 'Forget' }).click();
-    await notice(page).filter({ hasText: 'Forgotten' }).waitFor();
-    await page.getByRole('link', { name: 'Prompt' }).click();
-    await page.getByLabel('Prompt', { exact: true }).fill('When does the checkout time out?');
-    await page.keyboard.press('Enter');
-    await page.waitForFunction(() => document.querySelector('main').textContent.includes('Nothing would be added') || !document.querySelector('pre.added')?.textContent.includes('90'));
+    await hit.locator('summary', { hasText: 'Score' }).click();
+    assert.match(await hit.locator('details').textContent(), /title\s*checkout/i);
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('a person at an empty page finds out who wrote an item', () =>
+  withStore(async store => {
+    const page = await firstVisit(store);
+    await item(page, 'Checkout timeout').click();
+    const article = page.locator('article');
+    await article.locator('.versions .who', { hasText: 'an agent · main' }).waitFor();
+    assert.match(await article.locator('.facts div', { hasText: 'Comes from' }).textContent(), /an agent/);
+    await item(page, 'Load balancer').click();
+    await article.getByRole('heading', { name: 'Load balancer' }).waitFor();
+    await article.locator('.versions .who', { hasText: 'You' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('a person at an empty page takes back what an agent wrote', () =>
+  withStore(async store => {
+    const page = await firstVisit(store);
+    const isKept = () => store.json('list', '--kind', 'note').notes.some(note => note.title === 'Checkout timeout');
+    await page.getByRole('link', { name: 'History' }).click();
+    const written = page.locator('.day .rows > li', { hasText: 'checkout-timeout.md' });
+    await written.getByRole('button', { name: /^Undo this/ }).click();
+    await page.getByRole('dialog').getByText('This would be undone').waitFor();
+    assert.ok(isKept(), 'nothing is undone before the person has seen what');
+    await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click();
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.ok(!isKept());
+    await page.getByRole('link', { name: 'Memory' }).click();
+    await item(page, 'Load balancer').waitFor();
+    assert.equal(await item(page, 'Checkout timeout').count(), 0);
     assert.deepEqual(page.failures, []);
   }));
 

@@ -51,16 +51,18 @@ function Block({ reply }) {
       <tbody>
         ${lines.map((line, index) => {
           const source = sources.get(index + 1);
+          // One cell for all lines of a source, so that each line has one.
+          const isFirst = !source || index === 0 || sources.get(index) !== source;
           return html`<tr class=${source ? `of-${source.family}` : 'of-block'}>
             <td class="number">${index + 1}</td>
             <td class="code"><${Shown} text=${line} /></td>
-            <td class="source">
+            ${isFirst &&
+            html`<td class="source" rowspan=${source ? source.last_line - index : 1}>
               ${source &&
-              (sources.get(index) !== source || index === 0) &&
               html`<${Item} name=${source.key ?? source.path}>${source.key ?? source.path.split('/').pop()}<//>
                 <span class="faint"> ${source.section}</span>
                 <span class="why">${whyOf(source)}</span>`}
-            </td>
+            </td>`}
           </tr>`;
         })}
       </tbody>
