@@ -277,6 +277,42 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
     assert.deepEqual(page.failures, []);
   }));
 
+test('a rename names the notes whose links it changes before it is done', () =>
+  withStore(async store => {
+    store.run('remember', 'Cache', 'Redis, on port 6379.');
+    store.run('remember', 'Checkout', 'It needs the [[Cache]].');
+    store.run('remember', 'Search', 'It fills the [[Cache]] each night.');
+    store.run('remember', 'Emails', 'They do not.');
+    const page = await store.open('#/memory/Cache');
+    const article = page.locator('article');
+    const form = article.locator('form');
+    // The answer is slow, and the form waits for it.
+    let answer;
+    const isAnswered = new Promise(done => (answer = done));
+    await page.route('**/api/call', async route => {
+      const isLong = (route.request().postData() ?? '').includes('link-to') && !route.request().postData().includes('"limit"');
+      if (isLong) await isAnswered;
+      return route.continue();
+    });
+    await article.getByRole('button', { name: 'Rename' }).click();
+    await form.getByLabel('New title').fill('Redis');
+    assert.ok(await form.getByRole('button', { name: 'Rename' }).isDisabled());
+    answer();
+    await form.getByText('2 notes link to it.').waitFor();
+    assert.deepEqual((await form.locator('li').allTextContents()).sort(), ['Checkout', 'Search']);
+    assert.match(store.run('show', 'Checkout'), /\[\[Cache\]\]/);
+    await form.getByRole('button', { name: 'Rename' }).click();
+    await article.getByRole('heading', { name: 'Redis' }).waitFor();
+    for (const name of ['Checkout', 'Search']) assert.doesNotMatch(store.run('show', name), /\[\[Cache\]\]/);
+    await article.getByRole('button', { name: 'Rename' }).click();
+    await form.getByText('2 notes link to it.').waitFor();
+    await page.goto(page.url().split('#')[0] + '#/memory/Emails');
+    await article.getByRole('heading', { name: 'Emails' }).waitFor();
+    await article.getByRole('button', { name: 'Rename' }).click();
+    await form.getByText('No note links to it.').waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('many items are selected by key, tagged and forgotten as one operation', () =>
   withStore(async store => {
     for (const name of ['A', 'B', 'C', 'D']) store.run('remember', `Note ${name}`, 'text');

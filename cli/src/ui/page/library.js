@@ -606,6 +606,7 @@ function Rename({ item, go, onDone }) {
   const { commands, change } = useContext(Page);
   const [title, setTitle] = useState(item.title);
   const field = useFocus();
+  // The form waits for them, so that nobody renames before the list is there.
   const links = useAnswer(() => commands.notes({ conditions: [{ kind: 'link-to', value: item.path }] }), [item.path]);
   const rename = async event => {
     event.preventDefault();
@@ -629,7 +630,7 @@ function Rename({ item, go, onDone }) {
         </ul>`}
     <//>
     <div class="buttons">
-      <button type="submit" class="main">${STRINGS.memory.rename}</button>
+      <button type="submit" class="main" disabled=${!links.reply && !links.error}>${STRINGS.memory.rename}</button>
       <button type="button" onClick=${onDone}>${STRINGS.cancel}</button>
     </div>
   </form>`;

@@ -68,7 +68,10 @@ const STRINGS = {
     forget: 'Forget',
     rename: 'Rename',
     renameTitle: 'New title',
-    renameLinks: number => (number === 1 ? '1 note links to it. Its links are rewritten.' : `${number} notes link to it. Their links are rewritten.`),
+    renameLinks: number => {
+      if (number === 0) return 'No note links to it.';
+      return number === 1 ? '1 note links to it. Its links are rewritten:' : `${number} notes link to it. Their links are rewritten:`;
+    },
     tag: 'Tags',
     tagField: 'Tags, separated by commas',
     tagsWait: 'It waits for approval. Accept it first, then add tags.',
