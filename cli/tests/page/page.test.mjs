@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -187,6 +187,88 @@ test('the inbox has one key for each answer, and each can be undone', () =>
     await page.getByRole('button', { name: 'Do it' }).click();
     await page.getByText('Nothing waits for approval.').waitFor();
     assert.equal(waiting(), 0);
+    assert.deepEqual(page.failures, []);
+  }));
+
+/** Writes so many entries of a tool, which wait for approval. */
+function fillInbox(store, number) {
+  store.run('--provenance', 'tool', 'remember', '--key', 'fact 000', 'The tool says number 000.');
+  const [{ path: first }] = store.json('list', '--pending').items;
+  const text = readFileSync(path.join(store.root, first), 'utf8');
+  for (let at = 1; at < number; at += 1) {
+    const three = String(at).padStart(3, '0');
+    const file = path.join(store.root, path.dirname(first), `fact-${three}.md`);
+    writeFileSync(file, text.replaceAll('fact 000', `fact ${three}`).replaceAll('number 000', `number ${three}`));
+  }
+  assert.equal(store.json('list', '--pending').total, number);
+}
+
+test('items of the inbox that are selected are accepted or rejected as one operation', () =>
+  withStore(async store => {
+    fillInbox(store, 7);
+    const page = await store.open('#/inbox');
+    const box = name => page.getByRole('checkbox', { name: `Select ${name}` });
+    const waiting = () => store.json('list', '--pending').items.map(item => item.name);
+    await page.locator('.list li').nth(6).waitFor();
+    const all = await page.locator('.list li .title').allTextContents();
+    for (const name of all.slice(1, 4)) await box(name).check();
+    await page.getByText('3 selected').waitFor();
+    await page.getByRole('button', { name: 'Accept the selected items' }).click();
+    await notice(page).filter({ hasText: 'Accepted: 3 items' }).waitFor();
+    assert.deepEqual(waiting(), [all[0], ...all.slice(4)]);
+    // One undo takes all of it back.
+    await notice(page).getByRole('button', { name: 'Undo' }).click();
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    assert.deepEqual(waiting(), all);
+    // By key: the first two are selected, and rejected.
+    await page.locator('.list li').nth(6).waitFor();
+    await page.locator('.list li .row').first().click();
+    for (const key of ['x', 'j', 'x', 'r']) await page.keyboard.press(key);
+    await notice(page).filter({ hasText: 'Rejected: 2 items' }).waitFor();
+    assert.deepEqual(waiting(), all.slice(2));
+    assert.equal(store.json('list', '--kind', 'entry').total, 5);
+    // An item that changes after it was selected is not accepted.
+    await page.waitForFunction(() => document.querySelectorAll('.list li').length === 5);
+    await box(all[2]).check();
+    await box(all[3]).check();
+    store.run('--provenance', 'tool', 'remember', '--key', all[2], 'Something else entirely.');
+    await page.locator('.list li', { hasText: 'Something else entirely.' }).waitFor();
+    await page.getByRole('button', { name: 'Accept the selected items' }).click();
+    await page.locator('.notice.problem').waitFor();
+    assert.deepEqual(waiting(), [all[2], ...all.slice(4)]);
+    assert.equal(await page.locator('.bulk').count(), 0);
+    assert.deepEqual(page.failures, []);
+  }));
+
+test('200 items that wait are decided with one key each, and the focus stays on the item that is shown', () =>
+  withStore(async store => {
+    fillInbox(store, 200);
+    const page = await store.open('#/inbox');
+    const decided = { a: [], r: [] };
+    let last = null;
+    for (let press = 0; press < 200; press += 1) {
+      const shown = await page.waitForFunction(
+        last => {
+          const title = document.querySelector('.inbox .list [aria-current] .title')?.textContent;
+          const text = document.querySelector('pre.text')?.textContent;
+          const isFocused = last === null || document.activeElement.querySelector?.('.title')?.textContent === title;
+          return title && title !== last && text?.includes(title.replace('fact', 'number')) && isFocused ? title : null;
+        },
+        last,
+        { polling: 10 },
+      );
+      last = await shown.jsonValue();
+      const key = press % 3 === 2 ? 'r' : 'a';
+      decided[key].push(last);
+      await page.keyboard.press(key);
+    }
+    await page.getByText('Nothing waits for approval.').waitFor();
+    assert.equal(new Set([...decided.a, ...decided.r]).size, 200);
+    assert.equal(store.json('list', '--pending').total, 0);
+    const { total } = store.json('list', '--kind', 'entry');
+    assert.equal(total, decided.a.length);
+    // With no item left, the focus is in the view, and not lost.
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
     assert.deepEqual(page.failures, []);
   }));
 

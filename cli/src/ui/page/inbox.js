@@ -8,6 +8,12 @@ function InboxView() {
   const [refused, setRefused] = useState(null);
   const shownLast = useRef(null);
   const isAnswering = useRef(false);
+  /** Selected items, with the version that the list had. */
+  const [marked, setMarked] = useState(new Map());
+  /** Set once the reader works by key or has answered: then the focus stays in the list. */
+  const isInList = useRef(false);
+  const list = useRef(null);
+  const item = useRef(null);
   const [limit, setLimit] = useState(50);
   const answer = useAnswer(() => commands.pending({ limit, source: source || null }), [source, limit]);
   const items = answer.reply?.items ?? [];
@@ -18,7 +24,20 @@ function InboxView() {
   const whole = detail.reply?.items?.[0];
   const isWhole = whole && whole.path === current?.path;
 
+  useLayoutEffect(() => {
+    const focused = document.activeElement;
+    const isLost = !focused || focused === document.body;
+    if (!isInList.current || !(isLost || list.current?.contains(focused))) return;
+    // A check box keeps the focus while its row is shown.
+    if (focused?.type === 'checkbox') return;
+    const row = list.current?.querySelector('[aria-current]');
+    // A narrow window shows either the list or the item.
+    const wanted = row?.offsetParent ? row : (item.current ?? document.getElementById('main'));
+    if (wanted !== focused) wanted.focus();
+  });
+
   const next = () => {
+    isInList.current = true;
     const at = rows.findIndex(row => row.id === current?.id);
     setEdited(null);
     setChosen((rows[at + 1] ?? rows[at - 1])?.id ?? null);
@@ -42,19 +61,42 @@ function InboxView() {
     if (answered) next();
   };
   const seen = isWhole ? whole : null;
+  const refuse = (items, options) => commands.reject(items, false, options);
+  const selected = rows.filter(row => marked.has(row.id));
+  const toggle = row => {
+    const now = new Map(marked);
+    if (!now.delete(row.id)) now.set(row.id, row.version);
+    setMarked(now);
+  };
+  /** Answers for all selected items as one operation, in the versions in which they were selected. */
+  const answerSelected = async (work, told) => {
+    if (memory.isReadOnly || isAnswering.current) return;
+    isAnswering.current = true;
+    isInList.current = true;
+    const items = selected.map(({ path }) => ({ name: path, version: marked.get(path) }));
+    await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
+    isAnswering.current = false;
+    setMarked(new Map());
+  };
+  const answerFor = (work, told) => (selected.length > 0 ? answerSelected(work, told) : answerWith(seen, work, told));
   const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
-  const reject = () => answerWith(seen, (list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected);
+  const reject = () => answerWith(seen, refuse, STRINGS.inbox.rejected);
   const rejectForGood = item =>
     answerWith(item, (list, options) => commands.reject(list, true, options), STRINGS.inbox.rejectedForGood);
   const edit = () => current && !memory.isReadOnly && setEdited(current);
   const askForGood = () => !memory.isReadOnly && setRefused(seen);
   const shown = nameOf(current);
+  const move = by => {
+    isInList.current = true;
+    setChosen(step(rows, current?.id, by));
+  };
   useKeys(
     edited ? QUIET : {
-      j: () => setChosen(step(rows, current?.id, 1)),
-      k: () => setChosen(step(rows, current?.id, -1)),
-      a: accept,
-      r: reject,
+      j: () => move(1),
+      k: () => move(-1),
+      x: () => current && !memory.isReadOnly && toggle(current),
+      a: () => answerFor(commands.approve, STRINGS.inbox.accepted),
+      r: () => answerFor(refuse, STRINGS.inbox.rejected),
       R: askForGood,
       e: edit,
     });
@@ -82,9 +124,26 @@ function InboxView() {
           reply.items.length === 0
             ? html`<p>${source ? STRINGS.inbox.nothingFrom(source) : STRINGS.inbox.nothing}</p>`
             : html`<p class="faint">${STRINGS.inbox.waits(reply.total)}</p>
-                <ul class="list" aria-label=${STRINGS.views.inbox}>
+                ${selected.length > 0 &&
+                html`<div class="bulk buttons">
+                  <span role="status">${STRINGS.memory.selected(selected.length)}</span>
+                  <button type="button" class="main" onClick=${() => answerSelected(commands.approve, STRINGS.inbox.accepted)}>
+                    ${STRINGS.inbox.acceptSelected}
+                  </button>
+                  <button type="button" onClick=${() => answerSelected(refuse, STRINGS.inbox.rejected)}>
+                    ${STRINGS.inbox.rejectSelected}
+                  </button>
+                </div>`}
+                <ul class="list" aria-label=${STRINGS.views.inbox} ref=${list}>
                   ${rows.map(
-                    row => html`<li class=${row.id === current?.id ? 'current' : ''}>
+                    row => html`<li key=${row.id} class=${row.id === current?.id ? 'current' : ''}>
+                      ${!memory.isReadOnly &&
+                      html`<input
+                        type="checkbox"
+                        aria-label=${STRINGS.memory.select(nameOf(row))}
+                        checked=${marked.has(row.id)}
+                        onChange=${() => toggle(row)}
+                      />`}
                       <button
                         type="button"
                         class="row"
@@ -107,19 +166,18 @@ function InboxView() {
                   <${Confirmed}
                     label=${STRINGS.inbox.acceptAll}
                     question=${STRINGS.inbox.confirmAll(STRINGS.inbox.acceptAll, items.length)}
-                    onConfirm=${() => all(commands.approve, STRINGS.inbox.accepted(`${items.length}`))}
+                    onConfirm=${() => all(commands.approve, STRINGS.inbox.accepted(STRINGS.inbox.items(items.length)))}
                   />
                   <${Confirmed}
                     label=${STRINGS.inbox.rejectAll}
                     question=${STRINGS.inbox.confirmAll(STRINGS.inbox.rejectAll, items.length)}
-                    onConfirm=${() =>
-                      all((list, options) => commands.reject(list, false, options), STRINGS.inbox.rejected(`${items.length}`))}
+                    onConfirm=${() => all(refuse, STRINGS.inbox.rejected(STRINGS.inbox.items(items.length)))}
                   />
                 </div>`}`}
       <//>
     </section>
     ${current &&
-    html`<section aria-label=${shown}>
+    html`<section aria-label=${shown} tabindex="-1" ref=${item}>
       <button type="button" class="back" onClick=${() => setChosen(null)}>${STRINGS.memory.back}</button>
       <h2><${Shown} text=${shown} /></h2>
       ${!memory.isReadOnly &&
@@ -156,7 +214,10 @@ function InboxView() {
         ${current.findings.map(found => html`<li>${found.kind}: <${Shown} text=${found.what} /> × ${found.count}</li>`)}
       </ul>`}
       ${edited
-        ? html`<${EditPending} key=${edited.path} item=${edited} onDone=${next} onCancel=${() => setEdited(null)} />`
+        ? html`<${EditPending} key=${edited.path} item=${edited} onDone=${next} onCancel=${() => {
+            isInList.current = true;
+            setEdited(null);
+          }} />`
         : html`<${Answer} answer=${detail}>
             ${() => isWhole && html`<pre class="text" tabindex="0"><${Shown} text=${whole.text ?? whole.preview} /></pre>`}
           <//>`}

@@ -210,10 +210,16 @@ function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
 /** A button that asks for a second press, so that one slip does nothing. */
 function Confirmed({ label, question, onConfirm }) {
   const [isAsking, setAsking] = useState(false);
+  const wasAsking = useRef(false);
+  const button = useRef(null);
+  useLayoutEffect(() => {
+    if (wasAsking.current && !isAsking) button.current?.focus();
+    wasAsking.current = isAsking;
+  }, [isAsking]);
   if (!isAsking) {
-    return html`<button type="button" onClick=${() => setAsking(true)}>${label}</button>`;
+    return html`<button key="ask" type="button" ref=${button} onClick=${() => setAsking(true)}>${label}</button>`;
   }
-  return html`<span class="confirm" role="group" aria-label=${label}>
+  return html`<span key="answer" class="confirm" role="group" aria-label=${label}>
     <span>${question}</span>
     <button
       type="button"
