@@ -28,6 +28,8 @@ use crate::prompt::ContextArgs;
 use crate::subcommand::subcommands;
 
 #[cfg(feature = "server")]
+pub(crate) use sessions::{LISTED, Sessions, newest};
+#[cfg(feature = "server")]
 pub(crate) use status::sizes;
 
 subcommands! {

@@ -19,7 +19,7 @@ use crate::store::Store;
 use crate::subcommand::Subcommand;
 
 /// Number of sessions that are listed without `--limit`.
-const LISTED: u32 = 20;
+pub(crate) const LISTED: u32 = 20;
 /// Number of the sessions in which one is looked for.
 const SOUGHT: u32 = 1_000;
 
@@ -118,8 +118,9 @@ impl Subcommand for SessionsArgs {
 }
 
 fn list(limit: u32, store: &mut Store, output: &mut Output) -> Result<Exit, Failure> {
-    let ListNotesReply { notes, total, skipped, .. } = store.call(newest(limit), output)?;
-    let sessions = Sessions { sessions: notes.into_iter().map(Session::of_note).collect(), total };
+    let mut reply = store.call(newest(limit), output)?;
+    let skipped = std::mem::take(&mut reply.skipped);
+    let sessions = Sessions::of_notes(reply);
     if output.is_json() {
         output.object(&sessions)?;
         return Ok(Exit::Done);
@@ -131,7 +132,9 @@ fn list(limit: u32, store: &mut Store, output: &mut Output) -> Result<Exit, Fail
     warn_of_skipped(&skipped, output);
     match sessions.sessions.len() {
         0 => output.note("there are no sessions; `saddlebag setup` adds the hooks that record them"),
-        shown if (shown as u64) < u64::from(total) => output.note(&format!("{shown} of {total}; --limit shows more")),
+        shown if (shown as u64) < u64::from(sessions.total) => {
+            output.note(&format!("{shown} of {}; --limit shows more", sessions.total));
+        }
         _ => {}
     }
     Ok(Exit::Done)
@@ -149,12 +152,20 @@ fn found(session: Option<String>, store: &mut Store, output: &mut Output) -> Res
     Ok(notes.iter().find(is_named).map_or(name.clone(), |note| note.path.clone()))
 }
 
-fn newest(limit: u32) -> ListNotes {
+/// Asks for the notes of sessions, the newest first.
+pub(crate) fn newest(limit: u32) -> ListNotes {
     ListNotes {
         filter: NoteFilter::default().with(ConditionKind::Path, [SESSIONS_FOLDER]),
         sort: vec![SortKey { by: SortBy::Modified, ascending: false }],
         limit: Some(limit),
         ..ListNotes::default()
+    }
+}
+
+impl Sessions {
+    /// Returns the sessions that notes record.
+    pub(crate) fn of_notes(reply: ListNotesReply) -> Self {
+        Self { sessions: reply.notes.into_iter().map(Session::of_note).collect(), total: reply.total }
     }
 }
 

@@ -1,19 +1,21 @@
 //! The calls of the page. Each is `POST /api/NAME` with a JSON object, and answers with JSON: the reply as the program
 //! prints it with `--json`, or `{"error": …}`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use saddlebag::history::HistoryCommand;
+use saddlebag::history::{HistoryCommand, SetHistoryPolicy};
+use saddlebag::notebook::{ListNotes, ListNotesReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::{RecallForPrompt, SessionCommand};
 use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
-use saddlebag::{Command, Effect, Moment, Origin};
+use saddlebag::{Answered, Command, Effect, Moment, Origin, Request};
 use serde::Serialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::render::render;
-use crate::everyday::sizes;
+use crate::everyday::{LISTED, Sessions, newest, sizes};
 use crate::failure::{Code, Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::hook::log::Log;
@@ -24,6 +26,9 @@ use crate::server::worker::Memory;
 const CLIENT: &str = "saddlebag-ui";
 /// Number of unchanged lines around a difference.
 const CONTEXT_LINES: usize = 3;
+
+/// Number of notes that are asked for at once.
+const NOTES: u32 = 2_000;
 
 /// Time after which a difference is no longer the smallest one.
 const DIFF_TIME: Duration = Duration::from_secs(1);
@@ -69,8 +74,35 @@ impl Api {
                 })?;
                 value(&lines.unwrap_or_default())
             }
+            "sources" => value(&self.sources().await?),
+            "sessions" => value(&Sessions::of_notes(self.notes(newest(LISTED)).await?)),
             _ => Err(Failure::new(ErrorCode::NotFound, format!("there is no call `{name}`"), "docs/ui.md has them")),
         }
+    }
+
+    /// Returns the provenance of each note that states one, by path.
+    async fn sources(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut sources = BTreeMap::new();
+        let mut listed = 0;
+        loop {
+            let page = self.notes(ListNotes { limit: Some(NOTES), offset: listed, ..ListNotes::default() }).await?;
+            let count = u32::try_from(page.notes.len()).unwrap_or(u32::MAX);
+            for note in page.notes {
+                let metadata: Value = serde_json::from_str(&note.metadata).unwrap_or_default();
+                if let Some(provenance) = metadata["provenance"].as_str() {
+                    sources.insert(note.path, provenance.to_string());
+                }
+            }
+            listed = listed.saturating_add(count);
+            if count == 0 || listed >= page.total {
+                return Ok(sources);
+            }
+        }
+    }
+
+    async fn notes(&self, command: ListNotes) -> Result<ListNotesReply, Failure> {
+        let reply = self.memory.call(command, None).await?;
+        ListNotes::from_reply(reply).ok_or_else(|| Failure::wrong_reply(ListNotes::NAME))
     }
 
     /// Runs a command of the contract.
@@ -96,8 +128,8 @@ fn changes(command: &Command) -> bool {
     match command {
         // What a preview of a prompt would record is not recorded.
         Command::Session(SessionCommand::RecallForPrompt(RecallForPrompt { dry_run, .. })) => !dry_run,
-        // It changes no memory, but what is kept of changes.
-        Command::History(HistoryCommand::SetHistoryPolicy(_)) => true,
+        // It changes no memory, but what is kept of changes. Without values it shows what is kept.
+        Command::History(HistoryCommand::SetHistoryPolicy(policy)) => *policy != SetHistoryPolicy::default(),
         command => command.effect() != Effect::Reads,
     }
 }

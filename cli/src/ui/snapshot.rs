@@ -76,7 +76,9 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
         answers.insert(key.into(), api.answer("call", call, None).await?);
     }
     answers.insert("entries".into(), entries(api, output).await?);
-    answers.insert("status".into(), api.answer("status", json!({}), None).await?);
+    for name in ["status", "sessions"] {
+        answers.insert(name.into(), api.answer(name, json!({}), None).await?);
+    }
     let (mut texts, mut rendered) = (Map::new(), Map::new());
     let notes = answers.get("notes").and_then(|reply| reply.get("notes")?.as_array()).cloned().unwrap_or_default();
     for path in notes.iter().filter_map(|note| note.get("path")?.as_str()) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -356,6 +356,108 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
     await page.getByLabel('Text').fill('A fact of mine.');
     await page.getByRole('button', { name: 'Save' }).click();
     await article.getByRole('heading', { name: 'Written by hand' }).waitFor();
+    assert.deepEqual(page.failures, []);
+  }));
+
+/** Returns the number that a facet has. */
+const numberOf = (page, label) =>
+  page.locator('.facets button').evaluateAll((all, label) => {
+    const facet = all.find(one => one.textContent.trim().replace(/ \d+\+?$/, '') === label);
+    return facet && Number(/ (\d+)\+?$/.exec(facet.textContent.trim())?.[1] ?? NaN);
+  }, label);
+
+/** Waits until the facets have these numbers. */
+async function numbersAre(page, wanted) {
+  for (let tries = 0; ; tries += 1) {
+    const numbers = {};
+    for (const label of Object.keys(wanted)) numbers[label] = await numberOf(page, label);
+    if (JSON.stringify(numbers) === JSON.stringify(wanted)) return;
+    if (tries === 60) assert.deepEqual(numbers, wanted);
+    await page.waitForTimeout(50);
+  }
+}
+
+/** Waits until the list has exactly these titles, in any order. */
+async function titlesAre(page, wanted) {
+  const titles = async () => (await page.locator('.items .row .title').allTextContents()).sort();
+  for (let tries = 0; tries < 60; tries += 1) {
+    if (JSON.stringify(await titles()) === JSON.stringify([...wanted].sort())) return;
+    await page.waitForTimeout(50);
+  }
+  assert.deepEqual(await titles(), [...wanted].sort());
+}
+
+const facet = (page, label) => page.locator('.facets').getByRole('button', { name: new RegExp(`^${label}( \\d+\\+?)?$`) });
+
+/** Makes a file look as if it was written so many days ago. */
+function age(store, file, days) {
+  const time = Date.now() / 1000 - days * 86_400;
+  utimesSync(path.join(store.root, file), time, time);
+}
+
+test('facets choose by kind, scope, source and age, and their numbers follow the words and the other facets', () =>
+  withStore(async store => {
+    fill(store);
+    store.agent('remember', 'Checkout timeout', 'The checkout times out after 90 seconds.');
+    store.run('--provenance', 'import', 'remember', 'Old wiki', 'The checkout was called till.');
+    store.run('write', 'long_term', 'The checkout is the heart of the shop.');
+    hook(store, 'SessionStart', { source: 'startup' });
+    hook(store, 'UserPromptSubmit', { prompt: 'Move the checkout to port 9000.' });
+    hook(store, 'UserPromptSubmit', { prompt: 'And test the checkout.' });
+    hook(store, 'SessionEnd', { reason: 'exit' });
+    const notes = store.json('list', '--kind', 'note').notes;
+    const named = title => notes.find(note => note.title === title).path;
+    age(store, named('Load balancer'), 3);
+    age(store, named('Postgres port'), 20);
+    age(store, named('Rate limits'), 400);
+    const [log, session] = ['daily/', 'sessions/'].map(folder => notes.find(note => note.path.includes(folder)).title);
+    const page = await store.open('#');
+    await numbersAre(page, {
+      'Notes': 5, 'Logs': 1, 'Sessions': 1, 'Entries': 2, 'Other files': 1,
+      'Waits for approval': 3, 'Approved': 6,
+      'This project': 7, 'All projects': 2,
+      'A person': 3, 'An agent': 2, 'A tool': 2, 'An import': 1,
+      'Today': 6, 'Within 7 days': 7, 'Within 30 days': 8, 'Earlier': 1,
+      'infra': 2, 'database': 1,
+    });
+    for (const [label, titles] of [
+      ['Notes', ['Load balancer', 'Postgres port', 'Rate limits', 'Checkout timeout', 'Old wiki']],
+      ['Logs', [log]],
+      ['Sessions', [session]],
+      ['Entries', ['staging_host', 'api_version']],
+      ['Other files', ['MEMORY.md']],
+      ['All projects', ['staging_host', 'api_version']],
+      ['An agent', ['Checkout timeout', session]],
+      ['A tool', ['Rate limits', 'api_version']],
+      ['An import', ['Old wiki']],
+      ['A person', ['Load balancer', 'Postgres port', 'staging_host']],
+      ['Earlier', ['Rate limits']],
+      ['Waits for approval', ['Rate limits', 'api_version', 'Old wiki']],
+    ]) {
+      await facet(page, label).click();
+      await titlesAre(page, titles);
+      await facet(page, label).click();
+      await page.waitForFunction(() => document.querySelectorAll('.items .row').length === 9);
+    }
+    // Two facets together, and the numbers of each with the other.
+    await facet(page, 'A tool').click();
+    await facet(page, 'Entries').click();
+    await titlesAre(page, ['api_version']);
+    await numbersAre(page, { 'Notes': 1, 'Entries': 1, 'A person': 1, 'A tool': 1, 'An agent': 0 });
+    await facet(page, 'A tool').click();
+    await facet(page, 'Entries').click();
+    // With words, they count what answers the words.
+    await page.getByLabel('Search memory').fill('checkout');
+    await titlesAre(page, ['Checkout timeout', 'Old wiki', 'MEMORY', log, session]);
+    await numbersAre(page, {
+      'Notes': 2, 'Logs': 1, 'Sessions': 1, 'Entries': 0, 'Other files': 1, 'All projects': 1, 'An agent': 2, 'An import': 1, 'Earlier': 0,
+    });
+    await facet(page, 'Logs').click();
+    await titlesAre(page, [log]);
+    await facet(page, 'Logs').click();
+    await facet(page, 'An agent').click();
+    await titlesAre(page, ['Checkout timeout', session]);
+    await numbersAre(page, { 'Notes': 1, 'Logs': 0, 'Sessions': 1, 'An import': 1 });
     assert.deepEqual(page.failures, []);
   }));
 

@@ -1,94 +1,185 @@
 /** Number of rows of a list at first, and with each more. */
 const PAGE_ROWS = 50;
 
-/** Maximum number of entries with a tag among which a search looks. */
-const MAX_TAGGED = 1000;
+/** Number of notes and of files that are asked for at once when all are needed. */
+const PAGE_NOTES = 2000;
+const PAGE_FILES = 1000;
+
+/** Maximum number of entries of an agent, and of items that wait of which the list has the beginning. */
+const MAX_ENTRIES = 10_000;
+const MAX_PENDING = 1000;
+
+/** Maximum number of answers to a question among which facets choose. */
+const MAX_FOUND = 1000;
+
+/** Facets, of which each has one choice. */
+const FACETS = ['kind', 'state', 'scope', 'source', 'age', 'expiry', 'tag'];
+
+const NO_FACETS = { ...Object.fromEntries(FACETS.map(facet => [facet, ''])), isLiteral: false, isEverywhere: false };
+
+const DAY = 86_400_000;
+
+/** Returns the values that an item has of each facet. Where they come from is not known of each item. */
+function valuesOf(row) {
+  const date = row.date ? new Date(row.date).valueOf() : NaN;
+  const age = Date.now() - date;
+  const ages = { today: date >= new Date().setHours(0, 0, 0, 0), week: age < 7 * DAY, month: age < 30 * DAY, older: age >= 30 * DAY };
+  const isOfProject = /^projects\/(?!user\/)/.test(row.path) || row.projects?.length > 0;
+  return {
+    kind: [row.kind],
+    state: [row.unapproved ? 'unapproved' : 'approved'],
+    scope: [isOfProject ? 'project' : 'all'],
+    source: [row.source ?? row.unapproved].filter(Boolean),
+    age: Object.keys(ages).filter(name => ages[name]),
+    expiry: row.expires ? ['expires'] : [],
+    tag: row.tags ?? [],
+  };
+}
+
+/** Returns true if the values have each choice. */
+const haveAll = (values, choices) => FACETS.every(facet => !choices[facet] || values[facet].includes(choices[facet]));
+
+const isFiltered = facets => FACETS.some(facet => facets[facet]);
 
 /** Returns up to so many entries, which come in pages, and how many there are. */
-async function entriesUpTo(commands, limit, tag) {
+async function entriesUpTo(commands, limit) {
   const all = [];
   let cursor = null;
   let total = 0;
   do {
-    const page = await commands.entries(Math.min(limit - all.length, 100), cursor, tag);
+    const page = await commands.entries(Math.min(limit - all.length, 100), cursor);
     all.push(...page.entries);
     [cursor, total] = [page.next, page.total];
   } while (cursor && all.length < limit);
   return { entries: all, total };
 }
 
-/** Returns the paths of the notes and entries with a tag. */
-async function pathsWith(commands, tag) {
-  const [notes, entries] = await Promise.all([
-    commands.notes({ conditions: [{ kind: 'tag', value: tag }] }),
-    entriesUpTo(commands, MAX_TAGGED, tag),
-  ]);
-  return new Set([...notes.notes, ...entries.entries].map(item => item.path));
+async function everyNote(commands) {
+  const all = [];
+  for (;;) {
+    const { notes, total } = await commands.notes({ limit: PAGE_NOTES, offset: all.length });
+    all.push(...notes);
+    if (notes.length === 0 || all.length >= total) return all;
+  }
 }
 
-/** Returns the items of memory as rows, the newest first. */
-async function listed({ commands }, { kind, tag, state, limit }) {
-  if (state === 'unapproved') {
-    const reply = await commands.pending({ limit });
-    const tagged = tag ? await pathsWith(commands, tag) : null;
-    const rows = reply.items
-      .map(rowOfPending)
-      .filter(row => (!kind || row.kind === kind) && (!tagged || tagged.has(row.path)));
-    const total = kind || tag ? rows.length : reply.total;
-    return { rows, total, hasMore: Boolean(reply.next), skipped: reply.skipped };
-  }
-  const [notes, entries, files] = await Promise.all([
-    kind === 'entry' || kind === 'file'
-      ? null
-      : commands.notes({ conditions: tag ? [{ kind: 'tag', value: tag }] : [], limit }),
-    kind === 'note' || kind === 'file' ? null : entriesUpTo(commands, limit, tag),
-    kind === 'file' ? commands.files(Math.min(limit, 1000)) : null,
-  ]);
-  const rows = [
-    ...(notes?.notes ?? []).map(rowOfNote),
-    ...(entries?.entries ?? []).map(rowOfEntry),
-    ...(files?.files ?? []).map(file => ({
-      id: file.path,
-      name: file.path,
-      path: file.path,
-      kind: 'file',
-      title: file.path,
-      lead: '',
-      date: file.modified,
-      unapproved: null,
-    })),
-  ].filter(row => !state || !row.unapproved);
-  rows.sort((a, b) => String(b.date).localeCompare(String(a.date)));
-  const total = (notes?.total ?? 0) + (entries?.total ?? 0) + (files?.total ?? 0);
-  const asked = (notes?.notes.length ?? 0) + (entries?.entries.length ?? 0) + (files?.files.length ?? 0);
-  return {
-    rows,
-    total: state ? rows.length : total,
-    hasMore: asked < total,
-    skipped: [...(notes?.skipped ?? []), ...(files?.skipped ?? [])],
-  };
+async function everyFile(commands) {
+  const all = [];
+  let after = null;
+  do {
+    const page = await commands.files(PAGE_FILES, after);
+    all.push(...page.files);
+    after = page.next;
+  } while (after);
+  return all;
 }
+
+/** Every item of memory, as it was after a change. */
+let known = { version: null, items: null };
+
+/** Returns every item of memory by its path. They are read again after a change. */
+function itemsOf(page) {
+  if (known.version !== page.version) {
+    known = { version: page.version, items: readItems(page) };
+    known.items.catch(() => (known = { version: null, items: null }));
+  }
+  return known.items;
+}
+
+async function readItems({ commands, memory }) {
+  const [notes, entries, files, pending, sources] = await Promise.all([
+    everyNote(commands),
+    entriesUpTo(commands, MAX_ENTRIES),
+    everyFile(commands),
+    commands.pending({ limit: MAX_PENDING }),
+    memory.sources(),
+  ]);
+  const items = new Map();
+  // The file of a forgotten entry is not an item.
+  for (const file of files) if (kindOf(file.path) !== 'entry') items.set(file.path, rowOfFile(file));
+  for (const note of notes) {
+    const row = rowOfNote(note);
+    // Many write into a log.
+    items.set(row.path, { ...row, source: sources[row.path] ?? (row.kind === 'log' ? null : 'user') });
+  }
+  for (const entry of entries.entries) items.set(entry.path, rowOfEntry(entry));
+  for (const item of pending.items) {
+    const row = items.get(item.path);
+    items.set(item.path, { ...rowOfPending(item), ...row, lead: row?.lead || item.preview });
+  }
+  return items;
+}
+
+/** Returns the items of memory as rows, the newest first, or those that expire first. */
+async function listed(page, { limit, ...facets }) {
+  if (isFiltered(facets)) {
+    const all = [...(await itemsOf(page)).values()].filter(
+      row => (facets.kind || row.kind !== 'file') && haveAll(valuesOf(row), facets),
+    );
+    const later = field => (a, b) => String(b[field]).localeCompare(String(a[field]));
+    all.sort(facets.expiry ? (a, b) => later('expires')(b, a) : later('date'));
+    return { rows: all.slice(0, limit), total: all.length, hasMore: all.length > limit };
+  }
+  const { commands } = page;
+  const [notes, entries] = await Promise.all([commands.notes({ limit }), entriesUpTo(commands, limit)]);
+  const rows = [...notes.notes.map(rowOfNote), ...entries.entries.map(rowOfEntry)];
+  rows.sort((a, b) => String(b.date).localeCompare(String(a.date)));
+  const total = notes.total + entries.total;
+  return { rows, total, hasMore: rows.length < total };
+}
+
+/** Returns the kind of the file with a path. */
+function kindOf(path) {
+  if (/(^|\/)(agents|workspaces)\/[^/]+\/entries\//.test(path)) return 'entry';
+  if (/(^|\/)daily\/\d{4}-\d\d-\d\d\.md$/.test(path)) return 'log';
+  if (/(^|\/)sessions\/[^/]+\.md$/.test(path)) return 'session';
+  return path.endsWith('.md') && !/(^|\/)(MEMORY|SCRATCHPAD)\.md$/.test(path) ? 'note' : 'file';
+}
+
+/** Returns true for a note of any kind. */
+const isNote = ({ kind }) => ['note', 'log', 'session'].includes(kind);
+
+/** Time after its last change in which an entry of the category `daily` expires, in milliseconds. */
+const DAILY_TIME = 72 * 3_600_000;
+
+/** Returns the time when an entry expires, or null if it does not. */
+const expiryOf = (category, changed) =>
+  category === 'daily' && changed ? new Date(new Date(changed).valueOf() + DAILY_TIME).toISOString() : null;
 
 const rowOfPending = item => ({
   id: item.path,
   name: item.is_entry ? item.name : item.path,
   path: item.path,
-  kind: item.is_entry ? 'entry' : 'note',
+  kind: item.is_entry ? 'entry' : kindOf(item.path),
   title: nameOf(item),
   lead: item.preview,
   date: null,
   unapproved: item.provenance,
+  source: item.provenance,
+  projects: item.projects,
+});
+
+const rowOfFile = file => ({
+  id: file.path,
+  name: file.path,
+  path: file.path,
+  kind: 'file',
+  title: file.path,
+  lead: '',
+  date: file.modified,
+  unapproved: null,
 });
 
 const rowOfNote = note => ({
   id: note.path,
   name: note.path,
   path: note.path,
-  kind: 'note',
+  kind: isNote({ kind: kindOf(note.path) }) ? kindOf(note.path) : 'note',
   title: note.title,
   lead: note.lead,
   date: note.modified,
   unapproved: note.unapproved,
+  tags: note.tags,
 });
 
 const rowOfEntry = entry => ({
@@ -100,13 +191,30 @@ const rowOfEntry = entry => ({
   lead: entry.content,
   date: entry.updated,
   unapproved: entry.unapproved,
+  tags: entry.tags,
+  source: entry.provenance,
+  projects: entry.only_in,
+  expires: expiryOf(entry.category, entry.updated),
+});
+
+const rowOfHit = hit => ({
+  id: hit.path,
+  name: nameOfHit(hit),
+  path: hit.path,
+  kind: hit.kind,
+  title: hit.title,
+  lead: hit.passage,
+  date: hit.date,
+  unapproved: hit.unapproved,
+  projects: hit.only_in,
+  expires: expiryOf(hit.category, hit.date),
 });
 
 const rowOfMatch = hit => ({
   id: hit.path,
   name: hit.path,
   path: hit.path,
-  kind: /(^|\/)agents\/[^/]+\/entries\//.test(hit.path) ? 'entry' : hit.path.endsWith('.md') ? 'note' : 'file',
+  kind: kindOf(hit.path),
   title: hit.path.split('/').pop().replace(/\.md$/, ''),
   lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
   date: hit.date,
@@ -117,49 +225,63 @@ const rowOfMatch = hit => ({
 const FEW_ROWS = 10;
 
 /** Returns what answers a question, best first, or what has its words literally. */
-async function searched({ commands }, { query, isLiteral, isEverywhere, kind, tag, state, limit }) {
-  const withTag = tag && !isEverywhere ? await pathsWith(commands, tag) : null;
-  const isAsked = row =>
-    (!withTag || withTag.has(row.path)) &&
-    (!kind || kind === 'file' || row.kind === kind) &&
-    (!state || (state === 'unapproved') === Boolean(row.unapproved));
-  // Files that are neither notes nor entries are found by their words alone.
-  if (isLiteral || kind === 'file') {
+async function searched(page, { query, isLiteral, isEverywhere, limit, ...facets }) {
+  const { commands } = page;
+  const isChosen = isFiltered(facets);
+  const items = isChosen ? await itemsOf(page) : new Map();
+  // The tags of notes of other projects are not known here, so the program looks at them.
+  const own = isEverywhere ? { ...facets, tag: '' } : facets;
+  const isAsked = row => haveAll(valuesOf(items.get(row.path) ?? row), own);
+  if (isLiteral) {
     const reply = await commands.search(query);
     const all = reply.hits.map(rowOfMatch);
     const rows = all.filter(isAsked);
-    return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, skipped: reply.skipped };
+    return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, hasMore: false, isCut: all.length < reply.total_files };
   }
-  // A filter of notes leaves out all entries, so in this project a tag is looked for among the hits.
-  const asked = { kinds: kind ? [kind] : [], limit: withTag ? MAX_TAGGED : limit, everywhere: Boolean(isEverywhere) };
-  const filter = filterOf(tag && isEverywhere ? [{ kind: 'tag', value: tag }] : []);
-  const reply = await commands.recall(query, { ...asked, filter });
-  const found = reply.hits
-    .map(hit => ({
-      id: hit.path,
-      name: nameOfHit(hit),
-      path: hit.path,
-      kind: hit.kind,
-      title: hit.title,
-      lead: hit.passage,
-      date: hit.date,
-      unapproved: hit.unapproved,
-    }))
-    .filter(isAsked);
+  const reply = await commands.recall(query, {
+    kinds: facets.kind ? [facets.kind] : [],
+    limit: isChosen ? MAX_FOUND : limit,
+    everywhere: Boolean(isEverywhere),
+    filter: filterOf(facets.tag && isEverywhere ? [{ kind: 'tag', value: facets.tag }] : []),
+  });
+  const found = reply.hits.map(rowOfHit).filter(isAsked);
   // While the last word is being typed, it may be a part of a word.
   const parts = found.length < FEW_ROWS && !isEverywhere ? await commands.search(query) : { hits: [] };
-  const known = new Set(found.map(row => row.path));
-  const rows = [...found, ...parts.hits.map(rowOfMatch).filter(row => !known.has(row.path) && isAsked(row))];
-  const hasMore = reply.hits.length < reply.total;
-  const total = state || tag ? rows.length : Math.max(reply.total, rows.length);
-  return { query, rows, total, hasMore, skipped: reply.skipped };
+  const paths = new Set(found.map(row => row.path));
+  const all = [...found, ...parts.hits.map(rowOfMatch).filter(row => !paths.has(row.path) && isAsked(row))];
+  const isCut = reply.hits.length < reply.total;
+  if (isChosen) return { query, rows: all.slice(0, limit), total: all.length, hasMore: all.length > limit, isCut };
+  return { query, rows: all, total: Math.max(reply.total, all.length), hasMore: isCut, isCut };
+}
+
+/**
+ * Returns for each facet how many items have each value: of what answers the question, or of all items, and of what the other
+ * facets choose.
+ */
+async function numbersOf(page, query, { isLiteral, isEverywhere, ...facets }) {
+  const items = await itemsOf(page);
+  const found = query ? await searched(page, { query, isLiteral, isEverywhere, limit: MAX_FOUND }) : null;
+  const rows = found ? found.rows.map(row => items.get(row.path) ?? row) : [...items.values()];
+  const values = rows.map(valuesOf);
+  const numbers = { isCut: Boolean(found?.isCut), hasProject: [...items.values()].some(row => valuesOf(row).scope[0] === 'project') };
+  for (const facet of FACETS) {
+    const others = { ...facets, [facet]: '' };
+    // Without words the list has files only if they are chosen.
+    const isListed = of => found || facet === 'kind' || facets.kind || of.kind[0] !== 'file';
+    numbers[facet] = {};
+    for (const of of values) {
+      if (!isListed(of) || !haveAll(of, others)) continue;
+      for (const value of of[facet]) numbers[facet][value] = (numbers[facet][value] ?? 0) + 1;
+    }
+  }
+  return numbers;
 }
 
 /** Forgets the selected items, if some are selected: then they are meant, not the open one. */
 let forgetSelection = null;
 
 /** The last search and filters, for when the reader comes back. */
-let lastSearch = { query: '', facets: { kind: '', tag: '', state: '', isLiteral: false, isEverywhere: false } };
+let lastSearch = { query: '', facets: NO_FACETS };
 
 /** Facets, list and note. */
 function LibraryView({ name, question = '', go }) {
@@ -209,10 +331,9 @@ function LibraryView({ name, question = '', go }) {
       '#': () => forgetSelection?.(),
     });
   forgetSelection = chosen.length > 0 && !memory.isReadOnly ? forgetAll : null;
-  const tags = useAnswer(() => commands.tags(), [], { isLater: true });
   const isEmpty = answer.reply && rows.length === 0 && !query.trim() && Object.values(facets).every(value => !value);
   return html`<div class=${`columns three ${name ? 'has-item' : ''}`}>
-    <${Facets} facets=${facets} setFacets=${setFacets} tags=${tags.reply?.tags ?? []} isLive=${memory.isLive} />
+    <${Facets} query=${query.trim()} facets=${facets} setFacets=${setFacets} isLive=${memory.isLive} />
     <section class="items" aria-labelledby="items-title">
       <h1 id="items-title" class="visually-hidden">${STRINGS.memory.list}</h1>
       <div class="bar">
@@ -254,6 +375,7 @@ function LibraryView({ name, question = '', go }) {
                         <span class="title"><${Shown} text=${row.title} /></span>
                         <span class=${`tag kind-${row.kind}`}>${row.kind}</span>
                         <${Waits} of=${row.unapproved} />
+                        ${row.expires && html`<span class="tag">${STRINGS.memory.expires} <${Time} value=${row.expires} /></span>`}
                         <span class="day"><${Day} value=${row.date} /></span>
                         <span class="lead"><${Shown} text=${String(row.lead ?? '').slice(0, 200)} /></span>
                       </a>
@@ -272,16 +394,29 @@ function LibraryView({ name, question = '', go }) {
   </div>`;
 }
 
-function Facets({ facets, setFacets, tags, isLive }) {
-  const choice = (field, value, label, number) =>
-    html`<button
+/** Number of tags that are offered. */
+const MOST_TAGS = 40;
+
+/** Time without a key press after which the numbers of the facets are counted, in milliseconds. */
+const PAUSE = 200;
+
+function Facets({ query, facets, setFacets, isLive }) {
+  const page = useContext(Page);
+  const answer = useAnswer(() => numbersOf(page, query, facets), [query, ...Object.values(facets)], { isLater: true, pause: PAUSE });
+  const numbers = answer.reply;
+  const choice = (facet, value, label) => {
+    const number = numbers && `${numbers[facet][value] ?? 0}${numbers.isCut ? '+' : ''}`;
+    return html`<button
       type="button"
       class="facet"
-      aria-pressed=${facets[field] === value ? 'true' : 'false'}
-      onClick=${() => setFacets({ ...facets, [field]: facets[field] === value ? '' : value })}
+      aria-pressed=${facets[facet] === value ? 'true' : 'false'}
+      onClick=${() => setFacets({ ...facets, [facet]: facets[facet] === value ? '' : value })}
     >
       <${Shown} text=${label} />${number !== undefined && html` <span class="faint">${number}</span>`}
     </button>`;
+  };
+  const group = (facet, title, choices) => html`<h2>${title}</h2>
+    ${Object.entries(choices).map(([value, label]) => choice(facet, value, label))}`;
   const check = (field, label) =>
     html`<label class="check">
       <input
@@ -291,32 +426,22 @@ function Facets({ facets, setFacets, tags, isLive }) {
       />
       ${label}
     </label>`;
-  const { commands } = useContext(Page);
-  const numbers = useAnswer(() => numbersOf(commands), [], { isLater: true });
+  const numberOf = tag => numbers?.tag[tag] ?? 0;
+  const tags = [...new Set([facets.tag, ...Object.keys(numbers?.tag ?? {})])].filter(Boolean);
   return html`<section class="facets" aria-label=${STRINGS.memory.facets}>
-    <h2>${STRINGS.memory.kind}</h2>
-    ${Object.entries(STRINGS.memory.kinds).map(([kind, label]) => choice('kind', kind, label, numbers.reply?.[kind]))}
-    <h2>${STRINGS.memory.state}</h2>
-    ${choice('state', 'unapproved', STRINGS.memory.unapproved, numbers.reply?.waiting)}
-    ${choice('state', 'approved', STRINGS.memory.approved)}
+    ${group('kind', STRINGS.memory.kind, STRINGS.memory.kinds)} ${group('state', STRINGS.memory.state, STRINGS.memory.states)}
+    ${(!numbers || numbers.hasProject) && group('scope', STRINGS.memory.scope, STRINGS.memory.scopes)}
+    ${group('source', STRINGS.memory.writer, STRINGS.memory.sources)} ${group('age', STRINGS.memory.age, STRINGS.memory.ages)}
     ${isLive &&
     html`<h2>${STRINGS.memory.search}</h2>
       ${check('isLiteral', STRINGS.memory.literal)} ${check('isEverywhere', STRINGS.memory.everywhere)}`}
     ${tags.length > 0 &&
     html`<h2>${STRINGS.memory.tags}</h2>
-      ${[...tags].sort((a, b) => b.notes - a.notes).slice(0, 40).map(({ name, notes }) => choice('tag', name, name, notes))}`}
+      ${tags
+        .sort((a, b) => numberOf(b) - numberOf(a))
+        .slice(0, MOST_TAGS)
+        .map(tag => choice('tag', tag, tag))}`}
   </section>`;
-}
-
-/** Returns how many items there are of each kind. */
-async function numbersOf(commands) {
-  const [notes, entries, files, pending] = await Promise.all([
-    commands.notes({ limit: 0 }),
-    commands.entries(1),
-    commands.files(1),
-    commands.pending({ limit: 1 }),
-  ]);
-  return { note: notes.total, entry: entries.total, file: files.total, waiting: pending.total };
 }
 
 /** Does the same to each row. What fails is skipped, with its reason. */
@@ -400,7 +525,7 @@ function ItemView({ name, go }) {
         </button>
         ${canChange &&
         html`<button type="button" aria-pressed=${mode === 'edit'} onClick=${() => setMode('edit')}>${STRINGS.memory.edit}</button>
-          ${item.kind === 'note' &&
+          ${isNote(item) &&
           html`<button type="button" aria-pressed=${mode === 'rename'} onClick=${() => setMode('rename')}>
               ${STRINGS.memory.rename}
             </button>
@@ -422,33 +547,34 @@ function ItemView({ name, go }) {
           [STRINGS.memory.created, item.created && html`<${Time} value=${item.created} />`],
           [STRINGS.memory.changed, item.date && html`<${Time} value=${item.date} />`],
           [STRINGS.memory.expires, item.expires && html`<${Time} value=${item.expires} />`],
-          [STRINGS.inbox.facts.provenance, item.kind === 'note' ? provenanceOf(item.content) : null],
+          [STRINGS.inbox.facts.provenance, isNote(item) ? provenanceOf(item.content) : null],
           [STRINGS.inbox.facts.source, item.source],
           [STRINGS.memory.path, item.path],
         ]}
       />
-      ${item.kind === 'note' && html`<${Links} item=${item} />`} <${Versions} item=${item} />
+      ${isNote(item) && html`<${Links} item=${item} />`} <${Versions} item=${item} />
     </article>`}
   <//>`;
 }
 
-/** Returns where the text of a note comes from, as its frontmatter says; null if a person wrote it. */
-function provenanceOf(content) {
+/** Returns the provenance in the frontmatter of a note; null if it has none, as one that a person wrote. */
+function provenanceIn(content) {
   const [, head = ''] = /^---\n([\s\S]*?)\n---/.exec(content) ?? [];
-  const [, value = null] = /^provenance: *"?(\w+)/m.exec(head) ?? [];
-  return value && (STRINGS.inbox.provenance[value === 'import' ? 'imported' : value] ?? value);
+  return /^provenance: *"?(\w+)/m.exec(head)?.[1] ?? null;
 }
 
-/** Time after its last change in which an entry of the category `daily` expires, in milliseconds. */
-const DAILY_TIME = 72 * 3_600_000;
+/** Returns where the text of a note comes from, as its frontmatter says; null if a person wrote it. */
+function provenanceOf(content) {
+  const value = provenanceIn(content);
+  return value && (STRINGS.inbox.provenance[value === 'import' ? 'imported' : value] ?? value);
+}
 
 /** Reads an item by any name. */
 async function load({ commands, memory }, name) {
   const found = await commands.resolve(name);
   if (found.kind === 'entry') {
     const entry = await commands.entry(found.name);
-    const expires = entry.category === 'daily' ? new Date(new Date(entry.updated).valueOf() + DAILY_TIME).toISOString() : null;
-    return { ...rowOfEntry(entry), ...entry, expires, before: entry };
+    return { ...rowOfEntry(entry), ...entry, before: entry };
   }
   const content = await wholeText(memory, found.path);
   const before = { content };

@@ -60,6 +60,15 @@ class MemoryOverHttp {
     return this.post('hook-log', {});
   }
 
+  /** Returns who wrote the notes that say so, by their paths. */
+  sources() {
+    return this.post('sources', {});
+  }
+
+  sessions() {
+    return this.post('sessions', {});
+  }
+
   /** Calls a function after each change, and one when the server is lost or found, until the returned function is called. */
   follow(changed, lost) {
     const events = new EventSource('api/changes');
@@ -110,11 +119,8 @@ class MemoryInFile {
         }
         return ofNotes(notes.notes.filter(note => tests.every(test => test(note))));
       }
-      case 'list-entries': {
-        const tags = command.filter?.['all-tags'] ?? [];
-        const list = entries.entries.filter(entry => tags.every(tag => entry.tags.includes(tag)));
-        return { ...entries, entries: list, total: list.length };
-      }
+      case 'list-entries':
+        return entries;
       case 'get-entry':
         return this.found(entries.entries.find(entry => entry.key === command.key));
       case 'pending': {
@@ -126,11 +132,6 @@ class MemoryInFile {
         return operations;
       case 'dead-links':
         return deadLinks;
-      case 'tags': {
-        const counts = new Map();
-        for (const note of notes.notes) for (const tag of note.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-        return { tags: [...counts].map(([name, number]) => ({ name, notes: number, number: 0 })), skipped: [] };
-      }
       case 'list-files':
         return { files: [], next: null, total: 0, skipped: [] };
       case 'read-file': {
@@ -198,6 +199,15 @@ class MemoryInFile {
 
   async hookLog() {
     return [];
+  }
+
+  async sources() {
+    const sources = Object.entries(this.data.texts).map(([path, text]) => [path, provenanceIn(text)]);
+    return Object.fromEntries(sources.filter(([, source]) => source));
+  }
+
+  async sessions() {
+    return this.data.sessions;
   }
 
   follow() {
@@ -301,7 +311,7 @@ class MemoryInChat {
     return () => this.listeners.delete(changed);
   }
 }
-for (const name of ['call', 'render', 'difference', 'status', 'hookLog']) {
+for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'sources', 'sessions']) {
   MemoryInChat.prototype[name] = MemoryOverHttp.prototype[name];
 }
 
@@ -357,11 +367,10 @@ const COMMANDS = {
       'with-links': false,
       ...more,
     }),
-  entries: memory => (limit, cursor = null, tag = '') =>
-    memory.call('entries', 'list-entries', { filter: { 'all-tags': tag ? [tag] : [], 'any-tags': [] }, limit, cursor }),
+  entries: memory => (limit, cursor = null) =>
+    memory.call('entries', 'list-entries', { filter: { 'all-tags': [], 'any-tags': [] }, limit, cursor }),
   entry: memory => key => memory.call('entries', 'get-entry', { key }),
   files: memory => (limit, after = null) => memory.call('files', 'list-files', { limit, after }),
-  tags: memory => () => memory.call('notebook', 'tags'),
   pending: memory => (more = {}) => memory.call('trust', 'pending', more),
   approve: memory => (items, options) =>
     memory.call('trust', 'approve', { items, 'dry-run': false }, options),

@@ -21,10 +21,13 @@ function Shown({ text }) {
 /** Number of questions whose answers the reader waits for. */
 let asked = 0;
 
-/** Waits until the reader waits for nothing. */
-async function idle() {
-  do await new Promise(done => setTimeout(done, 30));
-  while (asked > 0);
+/** Shortest time after which something is asked later, in milliseconds. */
+const SHORT_PAUSE = 30;
+
+/** Waits for a time, and then until the reader waits for nothing. */
+async function idle(time) {
+  await new Promise(done => setTimeout(done, time));
+  while (asked > 0) await new Promise(done => setTimeout(done, SHORT_PAUSE));
 }
 
 /**
@@ -32,7 +35,7 @@ async function idle() {
  * beside an error if the question is the same.
  * What is for the margin comes later, so that it delays nothing: memory answers one question after another.
  */
-function useAnswer(ask, inputs, { isLater = false } = {}) {
+function useAnswer(ask, inputs, { isLater = false, pause = SHORT_PAUSE } = {}) {
   const { version } = useContext(Page);
   const [answer, setAnswer] = useState({});
   const counted = async () => {
@@ -47,7 +50,7 @@ function useAnswer(ask, inputs, { isLater = false } = {}) {
   // Before the page is painted, so that memory works meanwhile.
   useLayoutEffect(() => {
     let isWanted = true;
-    (isLater ? idle().then(() => (isWanted ? ask() : null)) : counted())
+    (isLater ? idle(pause).then(() => (isWanted ? ask() : null)) : counted())
       .then(
         reply => isWanted && setAnswer({ reply, key }),
         error => isWanted && setAnswer(old => ({ reply: old.key === key ? old.reply : undefined, key, error: asError(error) })),
