@@ -461,6 +461,32 @@ test('facets choose by kind, scope, source and age, and their numbers follow the
     assert.deepEqual(page.failures, []);
   }));
 
+test('a facet shows the entries that expire, and when, those that expire first before the others', () =>
+  withStore(async store => {
+    fill(store);
+    store.run('remember', '--key', 'later', 'The checkout is frozen.', '--category', 'daily');
+    store.run('remember', '--key', 'sooner', 'Deploys wait for the audit.', '--category', 'daily');
+    // It was written two days ago.
+    const { path: file, updated } = store.json('list', '--kind', 'entry').entries.find(entry => entry.key === 'sooner');
+    const text = readFileSync(path.join(store.root, file), 'utf8');
+    const old = new Date(new Date(updated).valueOf() - 48 * 3_600_000).toISOString();
+    writeFileSync(path.join(store.root, file), text.replace(/^(created|updated): .*$/gm, `$1: ${old}`));
+    const page = await store.open('#');
+    await numbersAre(page, { 'Expires': 2 });
+    await facet(page, 'Expires').click();
+    await titlesAre(page, ['sooner', 'later']);
+    assert.deepEqual(await page.locator('.items .row .title').allTextContents(), ['sooner', 'later']);
+    const times = await page.locator('.items .row .tag time').evaluateAll(all => all.map(time => time.getAttribute('datetime')));
+    const wanted = [new Date(new Date(old).valueOf() + 72 * 3_600_000), new Date(new Date(updated).valueOf() + 72 * 3_600_000)];
+    assert.equal(times.length, 2);
+    times.forEach((time, at) => assert.ok(Math.abs(new Date(time) - wanted[at]) < 120_000, `${time} is not ${wanted[at].toISOString()}`));
+    assert.match(await item(page, 'sooner').textContent(), /expires/);
+    await page.getByLabel('Search memory').fill('audit');
+    await titlesAre(page, ['sooner']);
+    await numbersAre(page, { 'Expires': 1 });
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('a rename names the notes whose links it changes before it is done', () =>
   withStore(async store => {
     store.run('remember', 'Cache', 'Redis, on port 6379.');

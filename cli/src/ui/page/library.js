@@ -375,7 +375,7 @@ function LibraryView({ name, question = '', go }) {
                         <span class="title"><${Shown} text=${row.title} /></span>
                         <span class=${`tag kind-${row.kind}`}>${row.kind}</span>
                         <${Waits} of=${row.unapproved} />
-                        ${row.expires && html`<span class="tag">${STRINGS.memory.expires} <${Time} value=${row.expires} /></span>`}
+                        ${row.expires && html`<span class="tag">${STRINGS.memory.expiresAt} <${Time} value=${row.expires} /></span>`}
                         <span class="day"><${Day} value=${row.date} /></span>
                         <span class="lead"><${Shown} text=${String(row.lead ?? '').slice(0, 200)} /></span>
                       </a>
@@ -432,6 +432,7 @@ function Facets({ query, facets, setFacets, isLive }) {
     ${group('kind', STRINGS.memory.kind, STRINGS.memory.kinds)} ${group('state', STRINGS.memory.state, STRINGS.memory.states)}
     ${(!numbers || numbers.hasProject) && group('scope', STRINGS.memory.scope, STRINGS.memory.scopes)}
     ${group('source', STRINGS.memory.writer, STRINGS.memory.sources)} ${group('age', STRINGS.memory.age, STRINGS.memory.ages)}
+    ${group('expiry', STRINGS.memory.expiry, STRINGS.memory.expiries)}
     ${isLive &&
     html`<h2>${STRINGS.memory.search}</h2>
       ${check('isLiteral', STRINGS.memory.literal)} ${check('isEverywhere', STRINGS.memory.everywhere)}`}
