@@ -908,6 +908,139 @@ test('every view is accessible, wide and narrow, light and dark', () =>
     }
   }));
 
+/** Returns what is wrong with the place of the focus, or null if the reader can see it. */
+function hiddenFocus() {
+  const focused = document.activeElement;
+  if (!focused || focused === document.body || focused === document.documentElement) return 'nothing has the focus';
+  const name = `${focused.outerHTML.slice(0, 120)}`;
+  let { left, top, right, bottom } = focused.getBoundingClientRect();
+  const cut = box => {
+    [left, top] = [Math.max(left, box.left), Math.max(top, box.top)];
+    [right, bottom] = [Math.min(right, box.right), Math.min(bottom, box.bottom)];
+  };
+  const whole = { width: right - left, height: bottom - top };
+  cut({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  for (let above = focused.parentElement; above; above = above.parentElement) {
+    if (getComputedStyle(above).overflow !== 'visible' && above !== document.body) cut(above.getBoundingClientRect());
+  }
+  const [width, height] = [right - left, bottom - top];
+  // Tall text is scrolled; anything else can be seen as a whole.
+  if (width < Math.min(whole.width, innerWidth) - 2 || height < Math.min(whole.height, 60) - 2) {
+    return `${name} can be seen for ${Math.round(width)} of ${Math.round(whole.width)} pixels across, ${Math.round(height)} of ${Math.round(whole.height)} down`;
+  }
+  const above = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  if (!focused.contains(above) && !above?.contains(focused)) return `${name} is behind ${above?.outerHTML.slice(0, 80)}`;
+  return null;
+}
+
+test('the focus is always visible in a window of 360 pixels, in every view', () =>
+  withStore(async store => {
+    fill(store);
+    for (let at = 0; at < 12; at += 1) store.run('remember', `Note ${at}`, `The text of note ${at}. See [[Postgres port]].`, '--tag', `tag ${at}`);
+    hook(store, 'SessionStart', { source: 'startup' });
+    hook(store, 'UserPromptSubmit', { prompt: 'Move the checkout to port 9000.' });
+    hook(store, 'SessionEnd', { reason: 'exit' });
+    const page = await store.open('', { size: { width: 360, height: 640 } });
+    const walk = async what => {
+      await page.waitForTimeout(400);
+      const seen = [];
+      let isPast = false;
+      for (let tabs = 0; tabs < 250; tabs += 1) {
+        await page.keyboard.press('Tab');
+        const problem = await page.evaluate(hiddenFocus);
+        // After the last element the browser itself has the focus, once.
+        if (problem === 'nothing has the focus' && !isPast) {
+          isPast = true;
+          continue;
+        }
+        assert.equal(problem, null, `${what}, Tab ${tabs + 1}`);
+        const id = await page.evaluate(() => {
+          document.activeElement.dataset.seen = Number(document.activeElement.dataset.seen ?? 0) + 1;
+          return `${document.activeElement.tagName} ${document.activeElement.textContent.trim().slice(0, 30)} ${document.activeElement.dataset.seen}`;
+        });
+        if (id.endsWith(' 2')) return seen;
+        seen.push(id);
+      }
+      return assert.fail(`${what} has no end`);
+    };
+    const views = ['memory', 'memory/Postgres%20port', 'prompt', 'inbox', 'history', 'graph', 'health', 'new', 'open/Nowhere'];
+    for (const view of views) {
+      await page.goto(`${page.url().split('#')[0]}#/${view}`);
+      await page.reload();
+      await page.locator('main :is(h1, h2):visible').first().waitFor();
+      // A notice lies over the end of the window. In a new note the key is text.
+      if (view !== 'new') {
+        await page.keyboard.press('u');
+        await notice(page).waitFor();
+      }
+      const seen = await walk(view);
+      assert.ok(seen.length > 8, `${view}: ${seen.join(', ')}`);
+    }
+    assert.deepEqual(page.failures, []);
+  }));
+
+/** Waits until an element that fits has the focus, which the reader can see. */
+const focusIs = (page, wanted) =>
+  page.waitForFunction(
+    ([wanted, hidden]) => document.activeElement?.matches(wanted) && new Function(`return (${hidden})()`)() === null,
+    [wanted, hiddenFocus.toString()],
+  ).catch(async error => {
+    throw new Error(`${wanted} does not have the focus but ${await page.evaluate(() => document.activeElement.outerHTML.slice(0, 200))}: ${await page.evaluate(hiddenFocus)}: ${error}`);
+  });
+
+test('the focus goes to what follows when the element that had it is gone', () =>
+  withStore(async store => {
+    fill(store);
+    const page = await store.open('', { size: { width: 360, height: 640 } });
+    // To an item, and back to its row.
+    await item(page, 'Postgres port').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('article').waitFor();
+    await focusIs(page, 'section.item');
+    await page.keyboard.press('Escape');
+    await focusIs(page, '.items .row[href*="postgres-port"]');
+    await page.keyboard.press('Enter');
+    await page.locator('article').waitFor();
+    // A form gives it back to the button that opened it.
+    for (const name of ['Edit', 'Rename', 'Tags']) {
+      const button = page.locator('article .buttons').first().getByRole('button', { name, exact: true });
+      await button.focus();
+      await page.keyboard.press('Enter');
+      await page.locator('article form :is(input, textarea)').first().waitFor();
+      await focusIs(page, 'article form :is(input, textarea)');
+      await page.locator('article form').getByRole('button', { name: 'Cancel' }).focus();
+      await page.keyboard.press('Enter');
+      await page.locator('article form').waitFor({ state: 'detached' });
+      await page.waitForTimeout(50);
+      assert.equal(await button.evaluate(element => element === document.activeElement), true, name);
+      assert.equal(await page.evaluate(hiddenFocus), null, name);
+    }
+    // An item that is gone leaves the list.
+    await page.locator('article').getByRole('button', { name: 'Forget' }).focus();
+    await page.keyboard.press('Enter');
+    await notice(page).filter({ hasText: 'Forgotten' }).waitFor();
+    await focusIs(page, '.items *');
+    // The notice that is closed, by hand or by its Undo.
+    await notice(page).getByRole('button', { name: 'Undo' }).focus();
+    await page.keyboard.press('Enter');
+    await notice(page).filter({ hasText: 'Undone.' }).waitFor();
+    await notice(page).getByRole('button', { name: 'Close' }).focus();
+    await page.keyboard.press('Enter');
+    await notice(page).waitFor({ state: 'detached' });
+    await focusIs(page, 'main, main *');
+    // An item of the inbox that is answered, in a window that shows the list or the item.
+    await page.goto(`${page.url().split('#')[0]}#/inbox`);
+    await page.locator('.inbox .list .row').first().focus();
+    await page.keyboard.press('Enter');
+    await page.locator('pre.text').waitFor();
+    await focusIs(page, '.inbox > section');
+    await page.locator('.inbox').getByRole('button', { name: 'Accept (a)' }).focus();
+    await page.keyboard.press('Enter');
+    await notice(page).filter({ hasText: 'Accepted' }).waitFor();
+    await focusIs(page, '.inbox *');
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('the files of the page are small', () =>
   withStore(async store => {
     const page = await store.open();

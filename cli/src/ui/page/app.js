@@ -285,4 +285,5 @@ function Palette({ go, onClose }) {
   <//>`;
 }
 
+keepFocus(document.getElementById('app'));
 mount(html`<${App} memory=${memoryOfPage()} />`, document.getElementById('app'));

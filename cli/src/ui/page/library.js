@@ -334,7 +334,7 @@ function LibraryView({ name, question = '', go }) {
   const isEmpty = answer.reply && rows.length === 0 && !query.trim() && Object.values(facets).every(value => !value);
   return html`<div class=${`columns three ${name ? 'has-item' : ''}`}>
     <${Facets} query=${query.trim()} facets=${facets} setFacets=${setFacets} isLive=${memory.isLive} />
-    <section class="items" aria-labelledby="items-title">
+    <section class="items" aria-labelledby="items-title" tabindex="-1">
       <h1 id="items-title" class="visually-hidden">${STRINGS.memory.list}</h1>
       <div class="bar">
         <input
@@ -370,6 +370,7 @@ function LibraryView({ name, question = '', go }) {
                         id=${`row-${index}`}
                         href=${`#/memory/${encodeURIComponent(row.name)}`}
                         aria-current=${row.name === name ? 'true' : null}
+                        data-current=${row.id === current ? '' : null}
                         onFocus=${() => setCurrent(row.id)}
                       >
                         <span class="title"><${Shown} text=${row.title} /></span>
@@ -386,7 +387,7 @@ function LibraryView({ name, question = '', go }) {
                 html`<button type="button" onClick=${() => setLimit(limit + PAGE_ROWS)}>${STRINGS.more}</button>`}`}
       <//>
     </section>
-    <section class="item" aria-label=${name ?? STRINGS.memory.choose}>
+    <section class="item" aria-label=${name ?? STRINGS.memory.choose} tabindex="-1">
       ${name
         ? html`<a class="back" href="#/memory">${STRINGS.memory.back}</a><${ItemView} key=${name} name=${name} go=${go} />`
         : html`<p class="faint">${STRINGS.memory.choose}</p>`}
@@ -509,6 +510,13 @@ function ItemView({ name, go }) {
   useEffect(() => {
     if (item && DRAFTS.has(item.path)) setMode('edit');
   }, [item?.path]);
+  /** The mode before, whose button gets the focus when its form is gone. */
+  const lastMode = useRef(mode);
+  const buttons = useRef(null);
+  useLayoutEffect(() => {
+    if (mode === 'rendered' && document.activeElement === document.body) buttons.current?.querySelector(`[data-mode=${lastMode.current}]`)?.focus();
+    lastMode.current = mode;
+  }, [mode]);
   const isWriting = !['rendered', 'source'].includes(mode);
   useKeys(isWriting ? QUIET : { e: () => canChange && setMode('edit'), '#': () => (forgetSelection ? forgetSelection() : canChange && forget()) });
   if (answer.error?.code === 'not-found' && !DRAFTS.has(item?.path)) {
@@ -517,7 +525,7 @@ function ItemView({ name, go }) {
   return html`<${Answer} answer=${answer}>
     ${() => html`<article>
       <h1><${Shown} text=${item.title} /> <${Waits} of=${item.unapproved} /></h1>
-      <div class="buttons">
+      <div class="buttons" ref=${buttons}>
         <button type="button" aria-pressed=${mode === 'rendered'} onClick=${() => setMode('rendered')}>
           ${STRINGS.memory.rendered}
         </button>
@@ -525,12 +533,12 @@ function ItemView({ name, go }) {
           ${STRINGS.memory.source}
         </button>
         ${canChange &&
-        html`<button type="button" aria-pressed=${mode === 'edit'} onClick=${() => setMode('edit')}>${STRINGS.memory.edit}</button>
+        html`<button type="button" data-mode="edit" aria-pressed=${mode === 'edit'} onClick=${() => setMode('edit')}>${STRINGS.memory.edit}</button>
           ${isNote(item) &&
-          html`<button type="button" aria-pressed=${mode === 'rename'} onClick=${() => setMode('rename')}>
+          html`<button type="button" data-mode="rename" aria-pressed=${mode === 'rename'} onClick=${() => setMode('rename')}>
               ${STRINGS.memory.rename}
             </button>
-            <button type="button" aria-pressed=${mode === 'tag'} onClick=${() => setMode('tag')}>${STRINGS.memory.tag}</button>`}
+            <button type="button" data-mode="tag" aria-pressed=${mode === 'tag'} onClick=${() => setMode('tag')}>${STRINGS.memory.tag}</button>`}
           <button type="button" onClick=${forget}>${STRINGS.memory.forget}</button>`}
       </div>
       ${mode === 'edit'

@@ -78,6 +78,34 @@ function useKeys(keys) {
   useLayoutEffect(() => setKeys(keys));
 }
 
+/** What may get the focus when the element that had it is gone, the best first. */
+const FOCUS_TARGETS = ['[aria-current="true"]', '[data-current]', '[tabindex="-1"]'];
+
+/**
+ * Keeps the focus in the page: if the element that has it is removed or hidden, what is nearest to its place gets it. Nothing
+ * has the focus before the reader gives it to something.
+ */
+function keepFocus(root) {
+  const isShown = element => element.isConnected && element.checkVisibility();
+  /** The element that had the focus last, and those around it. */
+  let path = [];
+  root.addEventListener('focusin', ({ target }) => {
+    path = [];
+    for (let element = target; element && element !== root; element = element.parentElement) path.push(element);
+  });
+  const kept = () => {
+    const focused = document.activeElement;
+    if (path.length === 0 || isShown(path[0]) || (focused !== document.body && isShown(focused))) return;
+    for (const near of path.filter(isShown)) {
+      const targets = near.matches('[tabindex="-1"]') ? [near] : FOCUS_TARGETS.flatMap(target => [...near.querySelectorAll(target)]);
+      const wanted = targets.find(isShown);
+      if (wanted) return wanted.focus();
+    }
+    document.getElementById('main').focus();
+  };
+  new MutationObserver(kept).observe(root, { childList: true, subtree: true, attributeFilter: ['class'] });
+}
+
 const QUIET = { '*': () => {} };
 
 /** Returns a reference that gives the focus to its element as soon as it is shown. */
