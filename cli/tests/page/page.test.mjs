@@ -850,6 +850,42 @@ test('hostile text is text in every view', () =>
     assert.deepEqual(page.failures, []);
   }));
 
+test('hidden characters are named beside the field in which a text is edited', () =>
+  withStore(async store => {
+    store.run('remember', 'Payments', 'Pay \u202eevil\u202c.\n\nzero\u200bwidth and zero\u200bwidth.\n\nplain, with \u{1F600} and \u00e9\n\n\u200b');
+    store.run('--provenance', 'tool', 'remember', '--key', 'waits', 'A \u2066tool\u2069 wrote it.');
+    const page = await store.open('#/memory/Payments');
+    const names = () => page.locator('.hidden-characters li').allTextContents().then(all => all.map(text => text.replace(/\s+/g, ' ').trim()));
+    await page.locator('article').getByRole('button', { name: 'Edit' }).click();
+    const field = page.getByRole('textbox', { name: 'Payments' });
+    await field.waitFor();
+    const lines = (await field.inputValue()).split('\n');
+    const lineOf = part => lines.findIndex(line => line.includes(part)) + 1;
+    assert.deepEqual(await names(), [
+      `U+202E right-to-left override: 1, in line ${lineOf('evil')}`,
+      `U+202C end of an embedding or override: 1, in line ${lineOf('evil')}`,
+      `U+200B zero-width space: 3, in lines ${lineOf('zero')}, ${lineOf('plain') + 2}`,
+    ]);
+    assert.match(await field.getAttribute('aria-describedby').then(id => page.locator(`#${id}`).textContent()), /zero-width space/);
+    // The list follows what is written.
+    await field.fill('No hidden character.');
+    assert.deepEqual(await names(), []);
+    await field.fill('One \u200d here.\n\ufeff');
+    assert.deepEqual(await names(), ['U+200D zero-width joiner: 1, in line 1', 'U+FEFF byte order mark: 1, in line 2']);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.goto(`${page.url().split('#')[0]}#/inbox`);
+    await page.locator('pre.text').waitFor();
+    await page.keyboard.press('e');
+    await page.locator('.editor textarea').waitFor();
+    assert.deepEqual(await names(), ['U+2066 left-to-right isolate: 1, in line 1', 'U+2069 end of an isolate: 1, in line 1']);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.goto(`${page.url().split('#')[0]}#/new`);
+    await page.getByLabel('Text').fill('a\u200bb');
+    assert.deepEqual(await names(), ['U+200B zero-width space: 1, in line 1']);
+    await page.getByLabel('Text').fill('');
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('a page that only reads changes nothing', () =>
   withStore(async store => {
     fill(store);

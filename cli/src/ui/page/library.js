@@ -758,6 +758,7 @@ function Rename({ item, go, onDone }) {
   };
   return html`<form onSubmit=${rename} class="panel">
     <label>${STRINGS.memory.renameTitle} <input ref=${field} value=${title} onInput=${event => setTitle(event.target.value)} /></label>
+    <${HiddenCharacters} text=${title} id="hidden-in-title" />
     <${Answer} answer=${links}>
       ${reply => html`<p>${STRINGS.memory.renameLinks(reply.total)}</p>
         <ul>
@@ -904,10 +905,12 @@ function NewView({ go, named }) {
         ${STRINGS.memory.freshTitle}
         <input required ref=${field} value=${title} onInput=${event => setTitle(event.target.value)} />
       </label>
+      <${HiddenCharacters} text=${title} id="hidden-in-title" />
       <label>
         ${STRINGS.memory.freshText}
         <textarea required rows="10" value=${text} onInput=${event => setText(event.target.value)}></textarea>
       </label>
+      <${HiddenCharacters} text=${text} id="hidden-in-text" />
       <div class="buttons">
         <button type="submit" class="main">${STRINGS.save}</button>
         <a class="button" href="#/memory" onClick=${() => DRAFTS.delete('new')}>${STRINGS.cancel}</a>

@@ -13,9 +13,42 @@ function Shown({ text }) {
   if (parts.length === 1) return parts[0];
   return parts.map((part, index) => {
     if (index % 2 === 0) return part;
-    const code = `U+${part.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+    const code = codeOf(part);
     return html`<mark class="hidden-character" title=${STRINGS.hiddenCharacter(code)}>${code}</mark>`;
   });
+}
+
+/** Returns the name of a hidden character as people can read it, `U+200B`. */
+const codeOf = character => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** Number of lines that are named for one hidden character. */
+const MOST_HIDDEN_LINES = 10;
+
+/** Names the hidden characters of a text that is being edited, since a field cannot show them. */
+function HiddenCharacters({ text, id }) {
+  const found = new Map();
+  if (HIDDEN.test(text)) {
+    text.split('\n').forEach((line, index) => {
+      for (const [, character] of line.matchAll(new RegExp(HIDDEN, 'gu'))) {
+        const of = found.get(character) ?? found.set(character, { number: 0, lines: new Set() }).get(character);
+        of.number += 1;
+        of.lines.add(index + 1);
+      }
+    });
+  }
+  return html`<div class="hidden-characters" id=${id} role="status">
+    ${found.size > 0 &&
+    html`<strong>${STRINGS.hidden.title}</strong>
+      <ul>
+        ${[...found].map(([character, { number, lines }]) => {
+          const first = [...lines].slice(0, MOST_HIDDEN_LINES).join(', ') + (lines.size > MOST_HIDDEN_LINES ? ' …' : '');
+          return html`<li>
+            <mark class="hidden-character">${codeOf(character)}</mark> ${STRINGS.hidden.names[codeOf(character)] ?? STRINGS.hidden.other}:
+            ${' '}${STRINGS.hidden.where(number, first)}
+          </li>`;
+        })}
+      </ul>`}
+  </div>`;
 }
 
 /** Number of questions whose answers the reader waits for. */
@@ -222,6 +255,7 @@ function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
   >
     <textarea
       aria-label=${label}
+      aria-describedby="hidden-in-text"
       value=${draft}
       rows=${Math.min(30, Math.max(8, draft.split('\n').length + 2))}
       onInput=${event => {
@@ -231,6 +265,7 @@ function Editor({ text, label, onSave, onCancel, onInput = () => {} }) {
       onKeyDown=${keys}
       ref=${field}
     ></textarea>
+    <${HiddenCharacters} text=${draft} id="hidden-in-text" />
     <div class="buttons">
       <button type="submit" class="main">${STRINGS.save}</button>
       <button type="button" onClick=${onCancel}>${STRINGS.cancel}</button>
