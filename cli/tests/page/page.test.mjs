@@ -626,6 +626,46 @@ test('a session is undone as a whole, and its hand-off is chosen', () =>
     assert.deepEqual(page.failures, []);
   }));
 
+test('each session has the state of its hand-off, as the command line shows it', () =>
+  withStore(async store => {
+    const file = path.join(store.project, 'checkout.js');
+    writeFileSync(file, 'export {};');
+    /** Runs a session that edits a file; one that goes on has no end. */
+    const session = (name, isOver = true) => {
+      hook(store, 'SessionStart', { session_id: name, source: 'startup' });
+      hook(store, 'UserPromptSubmit', { session_id: name, prompt: `Work on the checkout, part ${name}.` });
+      hook(store, 'UserPromptSubmit', { session_id: name, prompt: 'And test it.' });
+      const edit = { tool_name: 'Edit', tool_input: { file_path: file, old_string: 'a', new_string: 'b' }, tool_response: {} };
+      hook(store, 'PostToolUse', { session_id: name, ...edit });
+      hook(store, isOver ? 'SessionEnd' : 'PreCompact', { session_id: name, reason: 'exit', trigger: 'auto' });
+    };
+    session('monday');
+    session('tuesday');
+    session('wednesday');
+    session('thursday', false);
+    const page = await store.open('#/history');
+    const sessions = page.locator('section', { has: page.getByRole('heading', { name: 'Sessions' }) }).last();
+    await sessions.locator('li').nth(3).waitFor();
+    const onPage = () =>
+      sessions.locator('li').evaluateAll(all => all.map(row => `${row.querySelector('.state').textContent.trim()}: ${row.querySelector('a').textContent}`));
+    const onLine = () => store.run('sessions').trim().split('\n').map(line => line.split('  ')).map(([, state, , title]) => `${state}: ${title}`);
+    const states = () => onLine().map(line => line.split(':')[0]).sort();
+    assert.deepEqual(await onPage(), onLine());
+    assert.deepEqual(states(), ['handed to thursday', 'handed to tuesday', 'handed to wednesday', 'open']);
+    session('friday');
+    await sessions.locator('li').nth(4).waitFor();
+    await sessions.locator('.state', { hasText: 'finished' }).waitFor();
+    assert.deepEqual(await onPage(), onLine());
+    const row = sessions.locator('li', { hasText: 'part friday' });
+    await row.getByRole('button', { name: /^Never hand this on/ }).click();
+    await row.locator('.state', { hasText: 'refused' }).waitFor();
+    assert.deepEqual(await onPage(), onLine());
+    await row.getByRole('button', { name: /^Begin the next session with this/ }).click();
+    await row.locator('.state', { hasText: 'next' }).waitFor();
+    assert.deepEqual(await onPage(), onLine());
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('a version of a note is brought back', () =>
   withStore(async store => {
     fill(store);

@@ -149,29 +149,40 @@ function UndoDialog({ what, onClose }) {
   <//>`;
 }
 
-/** Notes of sessions, and what the next one begins with. */
+/** Returns what becomes of the note of a session, in the words of `saddlebag sessions`. */
+function stateOf({ choice, claimed_by: claimedBy, finished }) {
+  const states = STRINGS.history.states;
+  if (choice === 'next' || choice === 'refused') return states[choice];
+  if (claimedBy) return states.handed(claimedBy);
+  return finished ? states.finished : states.open;
+}
+
+/** Sessions, and with which of their notes the next one begins. */
 function Sessions() {
   const { commands, memory, change } = useContext(Page);
-  const answer = useAnswer(() => commands.notes({ conditions: [{ kind: 'path', value: 'sessions' }], limit: 20 }), []);
-  if (!answer.reply?.notes?.length) return null;
+  const answer = useAnswer(() => memory.sessions(), []);
+  if (answer.error) return html`<${Problem} error=${answer.error} />`;
+  const sessions = answer.reply?.sessions ?? [];
+  if (sessions.length === 0) return null;
   return html`<section aria-labelledby="sessions-title">
     <h1 id="sessions-title">${STRINGS.history.sessions}</h1>
     <ul class="rows">
-      ${answer.reply.notes.map(
-        note => html`<li>
-          <${Item} name=${note.path}>${note.title}<//> <${Time} value=${note.modified} />
-          <p class="lead"><${Shown} text=${note.lead} /></p>
+      ${sessions.map(session => {
+        const { path, title, last } = session;
+        return html`<li key=${path}>
+          <${Item} name=${path}>${title}<//> <${Time} value=${last.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')} />
+          <span class="tag state"><${Shown} text=${stateOf(session)} /></span>
           ${!memory.isReadOnly &&
           html`<div class="buttons">
-            <button type="button" onClick=${() => change(options => commands.handOff(note.path, 'next', options))}>
+            <button type="button" aria-label=${`${STRINGS.history.next}: ${title}`} onClick=${() => change(options => commands.handOff(path, 'next', options))}>
               ${STRINGS.history.next}
             </button>
-            <button type="button" onClick=${() => change(options => commands.handOff(note.path, 'refused', options))}>
+            <button type="button" aria-label=${`${STRINGS.history.refuse}: ${title}`} onClick=${() => change(options => commands.handOff(path, 'refused', options))}>
               ${STRINGS.history.refuse}
             </button>
           </div>`}
-        </li>`,
-      )}
+        </li>`;
+      })}
     </ul>
   </section>`;
 }

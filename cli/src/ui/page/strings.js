@@ -221,6 +221,7 @@ const STRINGS = {
     operations: 'Changes',
     next: 'Begin the next session with this',
     refuse: 'Never hand this on',
+    states: { next: 'next', refused: 'refused', handed: session => `handed to ${session}`, finished: 'finished', open: 'open' },
     kinds: { created: 'created', changed: 'changed', removed: 'removed', moved: 'moved' },
     cut: 'Older changes are not kept.',
   },
