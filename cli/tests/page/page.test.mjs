@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
@@ -725,6 +725,33 @@ test('health names dead links, files that cannot be read, and failures of hooks'
     await page.getByRole('row', { name: /Notes \d/ }).waitFor();
     await page.locator('.plot').waitFor();
     assert.deepEqual(page.failures, []);
+  }));
+
+test('health shows the sizes of notes, entries, other files and the history in bytes, also on a page that only reads', () =>
+  withStore(async store => {
+    fill(store);
+    store.run('write', 'long_term', 'The shop sells saddles.');
+    const sizes = { notes: 0, entries: 0, others: 0, history: 0 };
+    for (const name of readdirSync(store.root, { recursive: true })) {
+      const { size } = statSync(path.join(store.root, name));
+      if (/\/\.saddlebag\/history\/.*\.log$|^\.saddlebag\/history\/.*\.log$/.test(name)) sizes.history += size;
+      else if (name.endsWith('.md')) sizes[name.includes('/entries/') ? 'entries' : name.startsWith('projects/') ? 'notes' : 'others'] += size;
+    }
+    assert.ok(Object.values(sizes).every(size => size > 0), JSON.stringify(sizes));
+    for (const options of [[], ['--read-only']]) {
+      const page = await store.open('#/health', { options });
+      await page.locator('table.bytes').waitFor();
+      const shown = await page.locator('table.bytes td').allTextContents();
+      assert.deepEqual(shown, Object.values(sizes).map(size => size.toLocaleString('en-GB')));
+      assert.deepEqual(page.failures, []);
+    }
+    // A page that only reads cannot change what the history keeps.
+    const page = await store.open('#/health', { options: ['--read-only'] });
+    const code = await page.evaluate(() => {
+      const memory = new MemoryOverHttp(document.querySelector('meta[name="saddlebag-csrf"]').content, false);
+      return memory.call('history', 'set-history-policy', { 'max-age-days': 1 }).then(() => 'done', error => error.code);
+    });
+    assert.equal(code, 'not-permitted');
   }));
 
 test('a page that has lost its program says so, and keeps the text', () =>

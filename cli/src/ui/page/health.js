@@ -38,7 +38,7 @@ function HealthView() {
             list=${reply.other_memory.map(other => html`<${Shown} text=${`${other.name} ${other.path ?? ''}`} />`)}
           />`}`}
       <//>
-      ${memory.isLive && html`<${TokenPlot} />`}
+      ${memory.isLive && html`<${Bytes} /><${TokenPlot} />`}
     </section>
     <section>
       <${Answer} answer=${links}>
@@ -67,6 +67,36 @@ function HealthView() {
       <//>
     </section>
   </div>`;
+}
+
+/** Returns the sizes of memory in bytes, by what they are of. */
+async function bytesOfMemory(commands) {
+  const [files, history] = await Promise.all([everyFile(commands), commands.historyPolicy()]);
+  const bytes = { notes: 0, entries: 0, others: 0, history: history.bytes };
+  for (const { path, size } of files) {
+    const kind = kindOf(path);
+    bytes[isNote({ kind }) ? 'notes' : kind === 'entry' ? 'entries' : 'others'] += size;
+  }
+  return bytes;
+}
+
+/** The sizes of the files in bytes. The program does not say how large its index is. */
+function Bytes() {
+  const { commands } = useContext(Page);
+  const answer = useAnswer(() => bytesOfMemory(commands), [], { isLater: true });
+  return html`<h2>${STRINGS.health.bytes}</h2>
+    <${Answer} answer=${answer}>
+      ${bytes => html`<table class="bytes">
+        <tbody>
+          ${Object.entries(STRINGS.health.bytesOf).map(
+            ([name, label]) => html`<tr>
+              <th scope="row">${label}</th>
+              <td class="number">${bytes[name].toLocaleString()}</td>
+            </tr>`,
+          )}
+        </tbody>
+      </table>`}
+    <//>`;
 }
 
 function Trouble({ title, list }) {

@@ -376,6 +376,8 @@ const COMMANDS = {
     memory.call('trust', 'approve', { items, 'dry-run': false }, options),
   reject: memory => (items, isForGood, options) =>
     memory.call('trust', 'reject', { items, 'dry-run': false, 'for-good': isForGood }, options),
+  /** Without values it shows what the history keeps. */
+  historyPolicy: memory => () => memory.call('history', 'set-history-policy', {}),
   operations: memory => more => memory.call('history', 'list-operations', more),
   versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),
   restoreVersion: memory => (name, version, options) =>

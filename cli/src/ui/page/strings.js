@@ -260,6 +260,8 @@ const STRINGS = {
       project_long_term_bytes: 'Long-term memory of the project, bytes',
       hook_failures: 'Failures of hooks',
     },
+    bytes: 'Size of the files, in bytes',
+    bytesOf: { notes: 'Notes, with logs and sessions', entries: 'Entries', others: 'Other files', history: 'History' },
     deadLinks: 'Dead links',
     orphans: 'Notes that no note links to',
     skipped: 'Files that cannot be read',
