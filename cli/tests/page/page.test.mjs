@@ -141,6 +141,43 @@ test('the prompt is shown byte for byte with sources, and a prompt shows what th
     assert.deepEqual(page.failures, []);
   }));
 
+test('what the hook would add is shown with the options it was computed with, which can be changed', () =>
+  withStore(async store => {
+    fill(store);
+    for (let at = 0; at < 6; at += 1) store.run('remember', `Postgres fact ${at}`, `Postgres listens on port 5433 in region ${at}. ${'More of it. '.repeat(20)}`);
+    const page = await store.open('#/prompt');
+    const computed = text => page.locator('.computed', { hasText: text }).waitFor();
+    const added = () => page.locator('pre.added').textContent();
+    const bytes = text => Buffer.byteLength(text);
+    await page.getByLabel('Prompt', { exact: true }).fill('Which port does Postgres listen on?');
+    await page.keyboard.press('Enter');
+    await computed('at most 1500 bytes (--max-bytes), a minimum score of 1 (--min-score), for the client: Claude Code');
+    const usual = await added();
+    assert.ok(bytes(usual) > 700 && bytes(usual) <= 1500, `${bytes(usual)} bytes`);
+    assert.match(usual, /<memory/);
+    // Fewer bytes: less text, and what has no room is named.
+    await page.getByLabel('Maximum bytes').fill('700');
+    await page.keyboard.press('Enter');
+    await computed('at most 700 bytes');
+    assert.ok(bytes(await added()) <= 700);
+    await page.getByText('no room in the budget').first().waitFor();
+    // A higher score than any fact has: nothing.
+    await page.getByLabel('Minimum score').fill('1000');
+    await computed('a minimum score of 1000');
+    await page.getByText('Nothing would be added.').waitFor();
+    // An invalid number asks for nothing.
+    await page.getByLabel('Maximum bytes').fill('0');
+    await page.getByRole('button', { name: 'Show what would be added' }).click();
+    assert.equal(await page.getByLabel('Maximum bytes').evaluate(field => field.validity.valid), false);
+    await computed('at most 700 bytes');
+    await page.getByLabel('Maximum bytes').fill('1500');
+    await page.getByLabel('Minimum score').fill('0.5');
+    await page.getByLabel('Client').selectOption('Codex');
+    await computed('at most 1500 bytes (--max-bytes), a minimum score of 0.5 (--min-score), for the client: Codex');
+    assert.doesNotMatch(await added(), /<memory/);
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('the inbox has one key for each answer, and each can be undone', () =>
   withStore(async store => {
     for (const name of ['one', 'two', 'three', 'four', 'five']) {
@@ -967,7 +1004,7 @@ test('a page that only reads changes nothing', () =>
       const tried = [() => commands.forgetEntry('staging_host'), () => commands.remember('X', 'y'), () => commands.undo({})];
       const codes = [];
       for (const attempt of tried) codes.push(await attempt().then(() => 'done', error => error.code));
-      codes.push(await commands.preview('Postgres port').then(() => 'done', error => error.code));
+      codes.push(await commands.preview('Postgres port', HOOK_OPTIONS).then(() => 'done', error => error.code));
       return codes;
     });
     assert.deepEqual(refused, ['not-permitted', 'not-permitted', 'not-permitted', 'done']);

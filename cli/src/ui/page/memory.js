@@ -342,8 +342,17 @@ const COMMANDS = {
       { overflow: 'balanced', 'max-bytes': null, turn: null, entries: { policy: 'greedy' }, form: 'claude' },
       { at },
     ),
-  preview: memory => prompt =>
-    memory.call('session', 'recall-for-prompt', { session: 'preview', prompt, 'keep-out': [], 'dry-run': true }),
+  /** The score is as `--min-score` takes it. */
+  preview: memory => (prompt, { bytes, score, form }) =>
+    memory.call('session', 'recall-for-prompt', {
+      session: 'preview',
+      prompt,
+      'max-bytes': bytes,
+      'min-score': Math.round(score * 1000),
+      'keep-out': [],
+      'dry-run': true,
+      form,
+    }),
   recall: memory => (query, more = {}) =>
     memory.call('files', 'recall', {
       query,

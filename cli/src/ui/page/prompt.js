@@ -117,13 +117,38 @@ function LeftOut({ list }) {
         </ul>`}`;
 }
 
+/** Options of the hook for a prompt, if the client is set up without any. */
+const HOOK_OPTIONS = { bytes: 1500, score: 1, form: 'claude' };
+
+/** Largest text that a client takes, in bytes, and largest score. */
+const MOST_BYTES = 32_000;
+const MOST_SCORE = 1_000_000;
+
 /** What the hook would add to a prompt, and what recall finds for it. */
 function Preview() {
   const { commands } = useContext(Page);
   const [draft, setDraft] = useState('');
   const [asked, setAsked] = useState('');
-  const added = useAnswer(() => (asked ? commands.preview(asked) : null), [asked]);
+  const [options, setOptions] = useState(HOOK_OPTIONS);
+  /** What is in the fields, which may not be a number yet. */
+  const [typed, setTyped] = useState(HOOK_OPTIONS);
+  /** Adds the options with which the reply was made. */
+  const preview = async () => (asked ? { ...(await commands.preview(asked, options)), options } : null);
+  const added = useAnswer(preview, [asked, ...Object.values(options)]);
   const found = useAnswer(() => (asked ? commands.recall(asked, { explain: true, limit: 10 }) : null), [asked]);
+  const number = (name, label, range) => html`<label>
+    ${label}
+    <input
+      type="number"
+      required
+      ...${range}
+      value=${typed[name]}
+      onInput=${({ target }) => {
+        setTyped({ ...typed, [name]: target.value });
+        if (target.validity.valid) setOptions({ ...options, [name]: target.valueAsNumber });
+      }}
+    />
+  </label>`;
   return html`<section aria-labelledby="try-title">
     <h1 id="try-title">${STRINGS.prompt.try}</h1>
     <form
@@ -141,11 +166,22 @@ function Preview() {
           onKeyDown=${event => {
             if (event.key === 'Enter' && !event.shiftKey) {
               event.preventDefault();
-              setAsked(draft.trim());
+              event.currentTarget.form.requestSubmit();
             }
           }}
         ></textarea>
       </label>
+      <fieldset class="options">
+        <legend>${STRINGS.prompt.options}</legend>
+        ${number('bytes', STRINGS.prompt.maxBytes, { min: 1, max: MOST_BYTES, step: 1 })}
+        ${number('score', STRINGS.prompt.minScore, { min: 0, max: MOST_SCORE, step: 'any' })}
+        <label>
+          ${STRINGS.prompt.client}
+          <select value=${options.form} onChange=${event => setOptions({ ...options, form: event.target.value })}>
+            ${Object.entries(STRINGS.prompt.clients).map(([form, label]) => html`<option value=${form}>${label}</option>`)}
+          </select>
+        </label>
+      </fieldset>
       <button type="submit" class="main">${STRINGS.prompt.ask}</button>
     </form>
     ${asked &&
@@ -157,6 +193,9 @@ function Preview() {
               ? html`<pre class="added" tabindex="0"><${Shown} text=${reply.text} /></pre>
                   <p class="faint">${STRINGS.prompt.addedSize(bytesOf(reply.text))}</p>`
               : html`<p>${STRINGS.prompt.addedNothing}</p>`}
+            <p class="faint computed">
+              ${STRINGS.prompt.computed(reply.options.bytes, reply.options.score, STRINGS.prompt.clients[reply.options.form])}
+            </p>
             ${reply.not_shown.length > 0 &&
             html`<h2>${STRINGS.prompt.notShown}</h2>
               <ul>
