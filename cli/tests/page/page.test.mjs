@@ -1295,8 +1295,8 @@ test('a person at an empty page finds out what the agent knows about a topic', (
   withStore(async store => {
     const page = await firstVisit(store);
     await page.getByRole('searchbox', { name: 'Search memory' }).fill('when does the checkout time out');
-    await page.waitForFunction(() => document.querySelector('.items .row .title')?.textContent === 'Checkout timeout');
-    assert.match(await item(page, 'Checkout timeout').textContent(), /90 seconds/);
+    const found = page.locator('.items .list[data-query="when does the checkout time out"] .row').first();
+    assert.match(await found.textContent(), /Checkout timeout[^]*90 seconds/);
     await item(page, 'Checkout timeout').click();
     await page.locator('article .rendered', { hasText: 'The checkout times out after 90 seconds.' }).waitFor();
     assert.deepEqual(page.failures, []);
