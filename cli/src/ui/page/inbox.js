@@ -78,7 +78,6 @@ function InboxView() {
     isAnswering.current = false;
     setMarked(new Map());
   };
-  const answerFor = (work, told) => (selected.length > 0 ? answerSelected(work, told) : answerWith(seen, work, told));
   const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
   const reject = () => answerWith(seen, refuse, STRINGS.inbox.rejected);
   const rejectForGood = item =>
@@ -95,8 +94,9 @@ function InboxView() {
       j: () => move(1),
       k: () => move(-1),
       x: () => current && !memory.isReadOnly && toggle(current),
-      a: () => answerFor(commands.approve, STRINGS.inbox.accepted),
-      r: () => answerFor(refuse, STRINGS.inbox.rejected),
+      // They answer for the item that is shown, whatever is selected.
+      a: accept,
+      r: reject,
       R: askForGood,
       e: edit,
     });
