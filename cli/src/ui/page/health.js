@@ -69,7 +69,7 @@ function HealthView() {
   </div>`;
 }
 
-/** Returns the sizes of memory in bytes, by what they are of. */
+/** Returns the sizes of notes, entries, other files and the history in bytes. */
 async function bytesOfMemory(commands) {
   const [files, history] = await Promise.all([everyFile(commands), commands.historyPolicy()]);
   const bytes = { notes: 0, entries: 0, others: 0, history: history.bytes };
@@ -80,7 +80,7 @@ async function bytesOfMemory(commands) {
   return bytes;
 }
 
-/** The sizes of the files in bytes. The program does not say how large its index is. */
+/** Sizes in bytes. No call returns the size of the index. */
 function Bytes() {
   const { commands } = useContext(Page);
   const answer = useAnswer(() => bytesOfMemory(commands), [], { isLater: true });

@@ -149,7 +149,7 @@ function UndoDialog({ what, onClose }) {
   <//>`;
 }
 
-/** Returns what becomes of the note of a session, in the words of `saddlebag sessions`. */
+/** Returns the state of a hand-off, in the words of `saddlebag sessions`. */
 function stateOf({ choice, claimed_by: claimedBy, finished }) {
   const states = STRINGS.history.states;
   if (choice === 'next' || choice === 'refused') return states[choice];
@@ -157,7 +157,7 @@ function stateOf({ choice, claimed_by: claimedBy, finished }) {
   return finished ? states.finished : states.open;
 }
 
-/** Sessions, and with which of their notes the next one begins. */
+/** Sessions, and the state of the hand-off of each. */
 function Sessions() {
   const { commands, memory, change } = useContext(Page);
   const answer = useAnswer(() => memory.sessions(), []);

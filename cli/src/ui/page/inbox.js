@@ -8,9 +8,9 @@ function InboxView() {
   const [refused, setRefused] = useState(null);
   const shownLast = useRef(null);
   const isAnswering = useRef(false);
-  /** Selected items, with the version that the list had. */
+  /** Versions of the selected items when they were selected, by path. */
   const [marked, setMarked] = useState(new Map());
-  /** Set once the reader works by key or has answered: then the focus stays in the list. */
+  /** Set after the first key or answer. From then on the focus stays in the list. */
   const isInList = useRef(false);
   const list = useRef(null);
   const item = useRef(null);
@@ -28,7 +28,7 @@ function InboxView() {
     const focused = document.activeElement;
     const isLost = !focused || focused === document.body;
     if (!isInList.current || !(isLost || list.current?.contains(focused))) return;
-    // A check box keeps the focus while its row is shown.
+    // A check box keeps the focus while its row is there.
     if (focused?.type === 'checkbox') return;
     const row = list.current?.querySelector('[aria-current]');
     // A narrow window shows either the list or the item.
@@ -94,7 +94,7 @@ function InboxView() {
       j: () => move(1),
       k: () => move(-1),
       x: () => current && !memory.isReadOnly && toggle(current),
-      // They answer for the item that is shown, whatever is selected.
+      // These keys answer for the shown item, never for the selected ones.
       a: accept,
       r: reject,
       R: askForGood,

@@ -60,7 +60,7 @@ class MemoryOverHttp {
     return this.post('hook-log', {});
   }
 
-  /** Returns who wrote the notes that say so, by their paths. */
+  /** Returns the provenance of each note that states one, by path. */
   sources() {
     return this.post('sources', {});
   }
@@ -342,7 +342,7 @@ const COMMANDS = {
       { overflow: 'balanced', 'max-bytes': null, turn: null, entries: { policy: 'greedy' }, form: 'claude' },
       { at },
     ),
-  /** The score is as `--min-score` takes it. */
+  /** `score` has the unit of `--min-score`. */
   preview: memory => (prompt, { bytes, score, form }) =>
     memory.call('session', 'recall-for-prompt', {
       session: 'preview',
@@ -385,7 +385,7 @@ const COMMANDS = {
     memory.call('trust', 'approve', { items, 'dry-run': false }, options),
   reject: memory => (items, isForGood, options) =>
     memory.call('trust', 'reject', { items, 'dry-run': false, 'for-good': isForGood }, options),
-  /** Without values it shows what the history keeps. */
+  /** Without values, the command changes nothing and returns the policy and the size of the history. */
   historyPolicy: memory => () => memory.call('history', 'set-history-policy', {}),
   operations: memory => more => memory.call('history', 'list-operations', more),
   versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),

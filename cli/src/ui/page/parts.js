@@ -18,13 +18,13 @@ function Shown({ text }) {
   });
 }
 
-/** Returns the name of a hidden character as people can read it, `U+200B`. */
+/** Returns the code point of a character, such as `U+200B`. */
 const codeOf = character => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** Number of lines that are named for one hidden character. */
+/** Maximum number of line numbers that are listed for one character. */
 const MOST_HIDDEN_LINES = 10;
 
-/** Names the hidden characters of a text that is being edited, since a field cannot show them. */
+/** Lists the hidden characters of a text in a field, because the field cannot show them. */
 function HiddenCharacters({ text, id }) {
   const found = new Map();
   if (HIDDEN.test(text)) {
@@ -54,7 +54,7 @@ function HiddenCharacters({ text, id }) {
 /** Number of questions whose answers the reader waits for. */
 let asked = 0;
 
-/** Shortest time after which something is asked later, in milliseconds. */
+/** Delay of a question that is asked later, in milliseconds. */
 const SHORT_PAUSE = 30;
 
 /** Waits for a time, and then until the reader waits for nothing. */
@@ -111,16 +111,16 @@ function useKeys(keys) {
   useLayoutEffect(() => setKeys(keys));
 }
 
-/** What may get the focus when the element that had it is gone, the best first. */
+/** Elements that may get the focus when the focused element is gone, the best first. */
 const FOCUS_TARGETS = ['[aria-current="true"]', '[data-current]', '[tabindex="-1"]'];
 
 /**
- * Keeps the focus in the page: if the element that has it is removed or hidden, what is nearest to its place gets it. Nothing
- * has the focus before the reader gives it to something.
+ * Keeps the focus in the page. If the focused element is removed or hidden, the nearest possible element gets the focus. The
+ * page never takes the focus before the reader has used it.
  */
 function keepFocus(root) {
   const isShown = element => element.isConnected && element.checkVisibility();
-  /** The element that had the focus last, and those around it. */
+  /** The last focused element, and its ancestors. */
   let path = [];
   root.addEventListener('focusin', ({ target }) => {
     path = [];

@@ -51,7 +51,7 @@ function Block({ reply }) {
       <tbody>
         ${lines.map((line, index) => {
           const source = sources.get(index + 1);
-          // One cell for all lines of a source, so that each line has one.
+          // One cell spans all lines of a source.
           const isFirst = !source || index === 0 || sources.get(index) !== source;
           return html`<tr class=${source ? `of-${source.family}` : 'of-block'}>
             <td class="number">${index + 1}</td>
@@ -117,10 +117,10 @@ function LeftOut({ list }) {
         </ul>`}`;
 }
 
-/** Options of the hook for a prompt, if the client is set up without any. */
+/** Default options of the hook for a prompt. */
 const HOOK_OPTIONS = { bytes: 1500, score: 1, form: 'claude' };
 
-/** Largest text that a client takes, in bytes, and largest score. */
+/** Upper limits of the options: the largest text that a client takes, in bytes, and the largest score. */
 const MOST_BYTES = 32_000;
 const MOST_SCORE = 1_000_000;
 
@@ -130,9 +130,9 @@ function Preview() {
   const [draft, setDraft] = useState('');
   const [asked, setAsked] = useState('');
   const [options, setOptions] = useState(HOOK_OPTIONS);
-  /** What is in the fields, which may not be a number yet. */
+  /** Text of the fields. It may be an invalid number. */
   const [typed, setTyped] = useState(HOOK_OPTIONS);
-  /** Adds the options with which the reply was made. */
+  /** Returns the reply together with the options that it was computed with. */
   const preview = async () => (asked ? { ...(await commands.preview(asked, options)), options } : null);
   const added = useAnswer(preview, [asked, ...Object.values(options)]);
   const found = useAnswer(() => (asked ? commands.recall(asked, { explain: true, limit: 10 }) : null), [asked]);
