@@ -1250,6 +1250,10 @@ test('one file shows memory without a server', () =>
     const requests = [];
     page.on('request', request => requests.push(request.url()));
     await page.goto(`file://${file}`);
+    await numbersAre(page, { 'Notes': 3, 'Logs': 1, 'Entries': 2, 'A person': 3, 'A tool': 2, 'infra': 2 });
+    await facet(page, 'A tool').click();
+    await titlesAre(page, ['Rate limits', 'api_version']);
+    await facet(page, 'A tool').click();
     await item(page, 'Postgres port').click();
     await page.locator('article .rendered', { hasText: '5433' }).waitFor();
     await page.getByLabel('Search memory').fill('caddy');
