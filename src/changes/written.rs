@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_newest_logs_and_contents_are_kept() {
         let mut written = WrittenLogs::default();
-        let log = |number: usize| RelPath::new(&alloc::format!("{number}.log")).unwrap();
+        let log = |number: usize| RelPath::new(alloc::format!("{number}.log")).unwrap();
         for number in 0..=MAX_LOGS {
             written.note(&log(number), Some(Version("v".into())), 0, None);
         }

@@ -103,8 +103,8 @@ impl<'a> FileHistory<'a> {
 
     /// Returns true if a file with this state was forgotten before a step brought it back.
     pub(super) fn was_forgotten_as(&self, step: usize, state: State) -> bool {
-        let changes = self.steps.iter().take(step).filter_map(StepOf::recorded_change);
-        changes.last().is_some_and(|last| last.keeps_before && last.before == state && last.after == State::Absent)
+        let mut changes = self.steps.iter().take(step).filter_map(StepOf::recorded_change);
+        changes.next_back().is_some_and(|last| last.keeps_before && last.before == state && last.after == State::Absent)
     }
 
     /// Returns true if a step happened.

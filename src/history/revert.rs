@@ -277,7 +277,7 @@ impl Without<'_> {
             let is_forgotten = before == State::Absent && self.known.was_forgotten_as(index, after);
             let after = self.known.content(with.call, after).await?;
             let before = self.known.content(with.call, before).await?;
-            // Who got a session's note as a hand-off is no later change of it.
+            // Handing a session's note on changes nothing that the session wrote.
             let is_made = before.is_none() && is_hand_off_of(self.bytes.as_deref(), after.as_deref());
             let now = if is_made { after.as_deref() } else { self.bytes.as_deref() };
             match without(now, after.as_deref(), before.as_deref()) {

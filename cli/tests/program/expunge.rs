@@ -256,7 +256,7 @@ fn redo_goes_past_what_was_expunged() {
     store.run(&["undo"]).exits(0);
     store.run(&["undo"]).exits(0);
     store.run(&["expunge", "Text that stays", "--yes"]).exits(0);
-    // The last undo cannot be taken back. The one before it can.
+    // The last undo cannot be taken back. The previous undo can.
     let made = store.run(&["redo"]).exits(0);
     assert!(made.stdout.contains("Gone") || made.stdout.contains("gone.md"), "{made:?}");
     assert!(store.run(&["show", "Gone"]).exits(0).stdout.contains("hunter2"));

@@ -126,6 +126,9 @@ fn the_help_of_a_command_has_its_own_options_and_names_where_the_others_are() {
             assert!(!help.contains(option), "{arguments:?}: {option}\n{help}");
         }
     }
+    let overview = run(&mut store.bare(&["help"]), None).exits(0).stdout;
+    assert!(overview.lines().count() <= 40 && overview.starts_with("Plain Markdown memory"), "{overview}");
+    assert_eq!(overview, run(&mut store.bare(&["-h"]), None).exits(0).stdout);
     let all = store.run(&["--help"]).exits(0).stdout;
     for option in ["--max-entries", "--durability", "--trace", "--no-index-file"] {
         assert!(all.contains(option), "{option}\n{all}");

@@ -127,3 +127,35 @@ fn logs_and_sessions_are_kinds_and_a_session_has_its_name() {
     store.run(&["forget", "importer-7"]).exits(0);
     store.run(&["show", "importer-7"]).exits(1);
 }
+
+#[test]
+fn a_session_is_undone_after_its_note_was_handed_on() {
+    let store = Store::new();
+    begin(&store, "first");
+    let event = |name: &str, fields: serde_json::Value| {
+        let mut event = serde_json::json!({
+            "session_id": "first", "hook_event_name": name, "cwd": store.here.display().to_string(),
+        });
+        event.as_object_mut().expect("an object").extend(fields.as_object().expect("fields").clone());
+        store.run_with(&["hook"], event.to_string().as_bytes()).exits(0);
+    };
+    event("UserPromptSubmit", serde_json::json!({ "prompt": "change the port of staging" }));
+    let used = serde_json::json!({
+        "tool_name": "Bash", "tool_use_id": "1", "tool_input": { "command": "make check" },
+        "tool_response": { "stdout": "ok", "exit_code": 0 },
+    });
+    event("PostToolUse", used);
+    event("SessionEnd", serde_json::json!({ "reason": "exit" }));
+    assert_eq!(store.run(&["list", "--kind", "session"]).exits(0).stdout.lines().count(), 1);
+    let block = begin(&store, "second").stdout;
+    assert!(block.contains("port"), "{block}");
+    let claimed = store.run(&["sessions"]).exits(0).stdout;
+    assert!(claimed.contains("handed to second"), "{claimed}");
+    // Beginning a session is not a change that a person takes back.
+    let last = store.run(&["undo", "--dry-run"]).exits(0).stdout;
+    assert!(!last.contains("begin-session"), "{last}");
+    store.run(&["undo", "--session", "first"]).exits(0);
+    assert_eq!(store.run(&["list", "--kind", "session"]).exits(0).stdout, "");
+    store.run(&["redo"]).exits(0);
+    assert!(store.run(&["sessions"]).exits(0).stdout.contains("handed to second"));
+}

@@ -320,3 +320,29 @@ fn undo_of_a_move_takes_later_edits_along() {
     std::fs::write(moved.trim_end(), text).expect("written");
     store.refuses(&["undo"], 3, "changed the same place");
 }
+
+#[test]
+fn what_is_forgotten_again_by_redo_is_listed_and_restored() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "It is 5432."]).exits(0);
+    store.run(&["forget", "Port"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["redo"]).exits(0);
+    assert!(store.run(&["list", "--forgotten"]).exits(0).stdout.contains("Port"));
+    store.run(&["restore", "Port"]).exits(0);
+    assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("It is 5432."));
+    // What was never forgotten is not, when its creation is undone.
+    store.run(&["remember", "Other", "Text."]).exits(0);
+    store.run(&["undo"]).exits(0);
+    assert!(!store.run(&["list", "--forgotten"]).exits(0).stdout.contains("Other"));
+}
+
+#[test]
+fn a_short_number_names_no_operation() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "It is 5432."]).exits(0);
+    let log = store.run(&["op", "log"]).exits(0).stdout;
+    let operation = &log[..12];
+    store.refuses(&["undo", &operation[..3]], 1, "give at least 4 digits");
+    store.run(&["undo", &operation[..4]]).exits(0);
+}

@@ -90,7 +90,8 @@ pub(crate) async fn recall_for_prompt(
     let mut respelled = request.clone();
     for (word, near) in near {
         let query = respell(&respelled.query, &word, &near);
-        let request = Recall { query, ..request.clone() };
+        // The index was brought up to date for the first question.
+        let request = Recall { query, assume_unchanged: true, ..request.clone() };
         let of_near = Asked { request: &request, ..asked }.find().await?;
         if of_near.is_in_a_name(&asked.corpora(), &near) {
             (found, respelled) = (of_near, request);
