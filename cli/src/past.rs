@@ -2,11 +2,9 @@
 
 use clap::Args;
 use saddlebag::Moment;
+use saddlebag::history::MIN_OPERATION_DIGITS;
 
 use crate::input::since;
-
-/// Fewest characters that name an operation.
-const LEAST_CHARACTERS: usize = 4;
 
 /// Option of a subcommand that can show an earlier time.
 #[derive(Debug, Args)]
@@ -19,7 +17,7 @@ pub(crate) struct AtArgs {
 
 /// Parses a time, or the operation that was made then.
 pub(crate) fn moment(text: &str) -> Result<Moment, String> {
-    let is_operation = text.len() >= LEAST_CHARACTERS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_operation = text.len() >= MIN_OPERATION_DIGITS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     match since(text) {
         Ok(time) => Ok(Moment::Second(time.seconds)),
         Err(_) if is_operation => Ok(Moment::Operation(text.into())),

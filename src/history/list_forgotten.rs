@@ -9,7 +9,7 @@ use crate::changes::File;
 use crate::document::{Note, TagSyntax};
 use crate::engine::ambiguous;
 use crate::files::is_listed;
-use crate::notebook::slug;
+use crate::notebook::{SESSION, slug};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -116,7 +116,7 @@ enum Fit {
     None,
     /// The name of the file is made from it.
     Slug,
-    /// Title or alias.
+    /// Title, alias, or name of the session.
     Title,
     /// End of the path, from a folder on.
     PathEnd,
@@ -147,6 +147,7 @@ impl Forgotten {
             () if wanted == path => Fit::Path,
             () if path.strip_suffix(wanted.as_str()).is_some_and(|rest| rest.ends_with('/')) => Fit::PathEnd,
             () if titles.any(|title| title.trim().eq_ignore_ascii_case(&wanted)) => Fit::Title,
+            () if self.note.frontmatter.texts(SESSION).any(|session| session == wanted) => Fit::Title,
             () if self.path.file_stem() == slug(&wanted) => Fit::Slug,
             () => Fit::None,
         }

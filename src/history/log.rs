@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Content, Head, Log, Record, State};
 
-use super::types::HistoryCall;
+use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
 use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
@@ -15,13 +15,10 @@ use crate::order;
 use crate::origin::Moment;
 use crate::protocol::{Entry, Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{HistoryFolder, RelPath, rfc3339};
+use crate::store::{HistoryFolder, RelPath, SCRATCHPAD_FILE, rfc3339};
 
 /// Commands that make a file under its new name before they remove the old one, and those that take that back.
 pub(super) const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];
-
-/// Minimum number of digits that mean an operation. Fewer may be a number of something else.
-const LEAST_DIGITS: usize = 4;
 
 /// Maximum size of all logs that are read, in bytes. The oldest months are left out.
 const MAX_LOG_BYTES: u64 = 256 << 20;
@@ -65,12 +62,30 @@ pub(super) struct Recorded {
 impl History {
     /// Reads the records of the scope. With a path, only the records of this file.
     pub(super) async fn read(call: &Call, entries: &Entries, only: Option<&RelPath>) -> Result<Self, Error> {
-        let mut history = Self::default();
         let mut folders = folders(call, entries)?;
         if let Some(path) = only {
             let own = history_of(path)?;
             folders.retain(|folder| *folder == own);
         }
+        Self::of_folders(call, entries, folders, only).await
+    }
+
+    /// Reads the records of all files that the memory sees, those for all projects among them.
+    pub(super) async fn of_all_seen(call: &Call, entries: &Entries) -> Result<Self, Error> {
+        let mut folders = folders(call, entries)?;
+        if let Some(note) = call.scope.layout.user_folder().and_then(|user| user.join(SCRATCHPAD_FILE).ok()) {
+            folders.push(history_of(&note)?);
+        }
+        Self::of_folders(call, entries, folders, None).await
+    }
+
+    async fn of_folders(
+        call: &Call,
+        entries: &Entries,
+        folders: Vec<HistoryFolder>,
+        only: Option<&RelPath>,
+    ) -> Result<Self, Error> {
+        let mut history = Self::default();
         let mut files = Vec::new();
         for folder in &folders {
             files.extend(call.logs(folder).await?.into_iter().map(|log| (folder.clone(), log)));
@@ -264,7 +279,7 @@ impl History {
             if operation == given {
                 return Ok(operation);
             }
-            if given.len() >= LEAST_DIGITS && operation.starts_with(given) {
+            if given.len() >= MIN_OPERATION_DIGITS && operation.starts_with(given) {
                 found.push(operation);
             }
         }
@@ -272,7 +287,7 @@ impl History {
             [one] => Ok(one),
             [] => {
                 let message = format!("there is no operation `{}`", given.escape_debug());
-                let help = format!("`op log` lists the operations; give at least {LEAST_DIGITS} digits of one");
+                let help = format!("`op log` lists the operations; give at least {MIN_OPERATION_DIGITS} digits of one");
                 Err(Error::new(ErrorCode::NotFound, message, help))
             }
             several => {

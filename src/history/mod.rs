@@ -35,7 +35,9 @@ pub use redo::Redo;
 pub use replace_file::{ReplaceFile, ReplacedFile};
 pub use restore_version::{RestoreVersion, RestoredVersion};
 pub use snapshot::{Snapshot, SnapshotTaken};
-pub use types::{ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, OperationInfo};
+pub use types::{
+    ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, MIN_OPERATION_DIGITS, OperationInfo,
+};
 pub use undo::{SkippedOperation, Undo, UndoReply};
 
 pub(crate) use list_forgotten::find_forgotten;

@@ -42,7 +42,7 @@ enum PastFile {
 ///
 /// The history begins later, or the files that were different are too large.
 pub(crate) async fn look_back(call: &Call, entries: &Entries, at: &Moment) -> Result<i64, Error> {
-    let history = History::read(call, entries, None).await?;
+    let history = History::of_all_seen(call, entries).await?;
     let end = history.end_of(at, call)?;
     let first = history.records.iter().map(|recorded| recorded.record.time_ns).min();
     if first.is_none_or(|first| first >= end) {

@@ -21,6 +21,9 @@ pub const DEFAULT_HISTORY_ITEMS: u32 = 50;
 /// Maximum number of operations or versions in a reply.
 pub const MAX_HISTORY_ITEMS: u32 = 10_000;
 
+/// Minimum number of digits that mean an operation. Fewer may be a number of something else.
+pub const MIN_OPERATION_DIGITS: usize = 4;
+
 /// Parts of a memory that the commands about the history need.
 pub(crate) struct HistoryCall<'a> {
     pub(crate) call: &'a Call,

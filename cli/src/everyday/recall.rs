@@ -37,7 +37,7 @@ pub(crate) struct RecallArgs {
     #[arg(long, short = 's', value_name = "KEY")]
     sort: Vec<String>,
     /// Search the notes of all projects of the store, not only those of this one
-    #[arg(long)]
+    #[arg(long, conflicts_with = "at")]
     everywhere: bool,
     /// Print the parts of each score
     #[arg(long, hide_short_help = true)]

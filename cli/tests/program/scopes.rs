@@ -507,6 +507,21 @@ fn notes_for_all_projects_are_found_shown_and_in_every_block() {
 }
 
 #[test]
+fn an_earlier_time_is_seen_in_the_notes_for_all_projects_too() {
+    let store = Store::new();
+    store.run_now(&["--user", "remember", "Editor", "We use vim and zebra mode."]).exits(0);
+    store.run_now(&["remember", "Here", "A zebra here."]).exits(0);
+    let log = store.run_now(&["op", "log"]).exits(0).stdout;
+    let then = &log[..12];
+    store.run_now(&["--user", "remember", "Editor of today", "We use helix and zebra mode."]).exits(0);
+    store.run_now(&["--user", "edit", "Editor", "--old", "vim", "--new", "emacs"]).exits(0);
+    let found = store.run_now(&["recall", "zebra", "--at", then]).exits(0).stdout;
+    assert!(found.contains("vim") && found.contains("A zebra here"), "{found}");
+    assert!(!found.contains("helix") && !found.contains("emacs"), "{found}");
+    assert!(store.run_now(&["recall", "zebra"]).exits(0).stdout.contains("helix"));
+}
+
+#[test]
 fn only_a_person_changes_the_notes_for_all_projects() {
     let store = Store::new();
     store.run(&["--user", "remember", "Editor settings", "Four spaces."]).exits(0);

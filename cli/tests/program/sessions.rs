@@ -126,6 +126,8 @@ fn logs_and_sessions_are_kinds_and_a_session_has_its_name() {
     assert!(store.run(&["history", "importer-7"]).exits(0).stdout.contains("tag"), "by its name");
     store.run(&["forget", "importer-7"]).exits(0);
     store.run(&["show", "importer-7"]).exits(1);
+    store.run(&["restore", "importer-7"]).exits(0);
+    store.run(&["show", "importer-7"]).exits(0);
 }
 
 #[test]
