@@ -451,7 +451,11 @@ impl Memory {
             seed: [self.epoch, id.0],
             secret: self.secret.clone(),
             written: self.written.clone(),
-            state: AtomicRefCell::new(Progress { operation: origin.operation.clone(), ..Progress::default() }),
+            state: AtomicRefCell::new(Progress {
+                is_given: origin.operation.is_some(),
+                operation: origin.operation.clone(),
+                ..Progress::default()
+            }),
         });
         let step = self.engine.start(id, name, |fs| run(fs, scope, now, shared, recorder, origin, command))?;
         Ok(self.with_answers(step))

@@ -136,24 +136,27 @@ impl Call {
         self.check_all_rejected(changes).await?;
         let opened = self.open(recorder, changes).await?;
         for (place, change) in changes.iter().enumerate() {
-            let applied = match self.apply(change).await {
-                // Nothing is recorded yet, and nothing is made.
-                Err(error) if place == 0 && error.code == ErrorCode::Contention => {
-                    self.close(&opened).await?;
-                    recorder.begin_again();
+            let applied = self.apply(change).await;
+            let is_first = place == 0;
+            match applied {
+                Ok(true) => {}
+                Ok(false) if self.is_made(change).await? => {}
+                // Another command finishes what was written down, if it can be finished.
+                Err(error) if error.code != ErrorCode::Contention && !(is_first && opened.is_empty()) => {
                     return Err(error);
                 }
-                applied => applied?,
-            };
-            if !applied && !self.is_made(change).await? {
-                // What was begun and cannot be finished is finished by nobody.
-                self.close(&opened).await?;
-                if place == 0 {
-                    // The record is there, and nothing of it has happened.
-                    self.record_undo(&history_of(change.path())?, redoes, undoes).await?;
-                    recorder.begin_again();
+                failed => {
+                    self.close(&opened).await?;
+                    if is_first && recorder.has_recorded() {
+                        // Nothing happened of what the record says. If this record cannot be written either, the first error counts.
+                        let undone = self.record_undo(&history_of(change.path())?, redoes, undoes).await;
+                        recorder.begin_again();
+                        failed.and(undone.map(|_| false))?;
+                    } else {
+                        failed?;
+                    }
+                    return Err(contention(change.path()));
                 }
-                return Err(contention(change.path()));
             }
         }
         self.close(&opened).await?;

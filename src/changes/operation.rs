@@ -44,6 +44,8 @@ pub(crate) struct Recorder {
 pub(crate) struct Progress {
     /// Identifier of the operation; `None` until the first change.
     pub(crate) operation: Option<String>,
+    /// True if the host gave the identifier.
+    pub(crate) is_given: bool,
     /// Operations that this one undoes.
     pub(crate) undoes: Vec<String>,
     /// Operations that this one makes again.
@@ -78,6 +80,7 @@ impl Recorder {
         let known = self.state.borrow();
         let state = Progress {
             operation: Some(operation),
+            is_given: true,
             policy: known.policy,
             completed: known.completed.clone(),
             ..Progress::default()
@@ -100,11 +103,18 @@ impl Recorder {
         (state.undoes, state.redoes) = (undoes, redoes);
     }
 
+    /// Returns true if a log has a record of the operation.
+    pub(super) fn has_recorded(&self) -> bool {
+        !self.state.borrow().logs.is_empty()
+    }
+
     /// Begins another operation, because nothing of this one was done.
     pub(super) fn begin_again(&self) {
         let mut state = self.state.borrow_mut();
-        state.operation = None;
         state.logs.clear();
+        if !state.is_given {
+            state.operation = None;
+        }
     }
 
     /// Returns the condition of the next record, if it is for this log. It holds for one record.

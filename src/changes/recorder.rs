@@ -98,17 +98,18 @@ impl Call {
         let before = change.before.bytes();
         let after = change.after_bytes();
         let keeps_before = self.is_kept_in_history(change).await;
-        let is_before_known = match before.filter(|before| !before.is_empty()) {
-            Some(before) => self.is_known(recorder, &log, &end, &Digest::of(before), folder.relative(path)).await,
-            None => true,
+        let known_since = match before.filter(|before| !before.is_empty()) {
+            Some(before) => Self::known_since(recorder, &log, &end, &Digest::of(before), folder.relative(path)),
+            None => Some(end.size),
         };
+        let is_before_known = known_since.is_some();
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
             let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
             let version = self.append_if(&log, line, recorder.claimed(&log), true).await?;
-            recorder.written.borrow_mut().note(&log, version, end.size, None);
+            recorder.written.borrow_mut().note(&log, version, None);
             return Ok(false);
         }
         let has_secret = self.has_secret(before.filter(|_| !is_before_known));
@@ -137,14 +138,14 @@ impl Call {
         self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
         let of_first = changes.first().filter(|_| !has_secret && changes.len() == 1);
         let made = match of_first.map(|first| (first.path.clone(), first.after)) {
-            Some((path, State::Bytes(digest))) => Some((path, digest)),
+            Some((path, State::Bytes(digest))) => Some((path, digest, known_since.unwrap_or(end.size))),
             _ => None,
         };
         let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
         let version = self.append_if(&log, line, recorder.claimed(&log), may_vanish).await?;
-        recorder.written.borrow_mut().note(&log, version, end.size, made);
+        recorder.written.borrow_mut().note(&log, version, made);
         Ok(keeps_before)
     }
 
@@ -186,7 +187,7 @@ impl Call {
         let Some((log, end)) = self.opened(recorder, folder).await? else { return Ok(None) };
         let line = self.line(recorder, end.size, Vec::new(), true);
         let version = self.append_if(&log, line, recorder.claimed(&log), false).await?;
-        recorder.written.borrow_mut().note(&log, version, end.size, None);
+        recorder.written.borrow_mut().note(&log, version, None);
         Ok(Some(recorder.operation(end.size)))
     }
 
@@ -350,15 +351,11 @@ impl Call {
         }
     }
 
-    /// Returns true if the end of a log has the content of a file.
-    async fn is_known(&self, recorder: &Recorder, log: &RelPath, end: &LogEnd, content: &Digest, path: &str) -> bool {
+    /// Returns the offset from which on a log can make the content of a file; `None` if its end cannot.
+    fn known_since(recorder: &Recorder, log: &RelPath, end: &LogEnd, content: &Digest, path: &str) -> Option<u64> {
         match &end.bytes {
-            Some(bytes) => can_make(bytes, content, path),
-            None if recorder.written.borrow().has(log, end.size, path, content) => true,
-            None => {
-                let start = end.size.saturating_sub(RECENT_BYTES.into());
-                can_make(&self.read_end(log, start).await.0, content, path)
-            }
+            Some(bytes) => can_make(bytes, content, path).then(|| end.size.saturating_sub(RECENT_BYTES.into())),
+            None => recorder.written.borrow().since(log, end.size, path, content),
         }
     }
 
@@ -380,7 +377,10 @@ impl Call {
             let outcome = self.operations.append_to_log(log, line.clone(), precondition, may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {
                 AppendOutcome::Written(version) => return Ok(Some(version)),
-                AppendOutcome::Stale(_) if condition.is_some() && !self.has_own_record(log).await => break,
+                AppendOutcome::Stale(_) if condition.is_some() && !self.has_line(log, &line).await => {
+                    self.recorder.iter().for_each(|recorder| recorder.begin_again());
+                    break;
+                }
                 AppendOutcome::Stale(_) if condition.is_some() => return Ok(None),
                 // A line that is there twice says the same as one.
                 AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
@@ -389,20 +389,27 @@ impl Call {
         Err(contention(log))
     }
 
-    /// Returns true if the end of a log has a record of this operation: the host could not tell that it was written, or somebody
-    /// else finishes the operation.
-    async fn has_own_record(&self, log: &RelPath) -> bool {
-        let own = self.recorder.as_ref().and_then(|recorder| recorder.state.borrow().operation.clone());
-        let (bytes, _) = self.read_end(log, 0).await;
-        own.is_some_and(|own| memmem::find(&bytes, own.as_bytes()).is_some())
+    /// Returns true if the end of a log has a line: the host could not tell that it was written, or somebody else finishes the
+    /// operation.
+    async fn has_line(&self, log: &RelPath, line: &[u8]) -> bool {
+        memmem::find(&self.read_end(log, 0).await.0, line.trim_ascii_end()).is_some()
     }
 
-    /// Makes the next record depend on the log of a folder being as it was read, with this size.
+    /// Returns true if this command has recorded nothing yet.
+    pub(crate) fn has_recorded_nothing(&self) -> bool {
+        self.recorder.as_ref().is_none_or(|recorder| !recorder.has_recorded())
+    }
+
+    /// Makes the next record depend on the log of a folder being as it was read, with this size; `None` if it was not read.
     ///
     /// # Errors
     ///
     /// Others have added to the log.
-    pub(crate) async fn claim_log(&self, folder: &HistoryFolder, known: impl Fn(&RelPath) -> u64) -> Result<(), Error> {
+    pub(crate) async fn claim_log(
+        &self,
+        folder: &HistoryFolder,
+        known: impl Fn(&RelPath) -> Option<u64>,
+    ) -> Result<(), Error> {
         let claim = self.check_log(folder, known).await?;
         if let Some(recorder) = &self.recorder {
             recorder.state.borrow_mut().claim = claim;
@@ -418,7 +425,7 @@ impl Call {
     pub(crate) async fn check_log(
         &self,
         folder: &HistoryFolder,
-        known: impl Fn(&RelPath) -> u64,
+        known: impl Fn(&RelPath) -> Option<u64>,
     ) -> Result<Option<(RelPath, Precondition)>, Error> {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         let log = self.current_log(folder, recorder)?;
@@ -427,7 +434,7 @@ impl Call {
             ReadOutcome::Absent => (0, Precondition::Absent),
             ReadOutcome::Content(found) => (found.size, Precondition::Matches(found.version)),
         };
-        if size != known(&log) {
+        if known(&log).is_some_and(|known| size != known) {
             return Err(contention(&log));
         }
         Ok(Some((log, condition)))

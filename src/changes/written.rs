@@ -25,7 +25,8 @@ pub(crate) struct WrittenLogs(Vec<WrittenLog>);
 struct WrittenLog {
     log: RelPath,
     version: Version,
-    /// Paths and digests of contents that its records can make, the newest last, each with the offset of its record.
+    /// Paths and digests of contents that its records can make, the newest last, each with the offset of the first record that
+    /// is needed for it.
     contents: Vec<(String, Digest, u64)>,
 }
 
@@ -35,32 +36,22 @@ impl WrittenLogs {
         self.0.iter().find(|written| written.log == *log).map(|written| &written.version)
     }
 
-    /// Returns true if the end of a log, which has this size, can make a content of a file.
-    pub(super) fn has(&self, log: &RelPath, size: u64, path: &str, content: &Digest) -> bool {
-        let written = self.0.iter().find(|written| written.log == *log);
-        written.is_some_and(|written| {
-            let is_it = |(file, digest, offset): &(String, Digest, u64)| {
-                file == path && digest == content && size.saturating_sub(*offset) <= RECENT_BYTES.into()
-            };
-            written.contents.iter().any(is_it)
-        })
+    /// Returns the offset from which on a log of this size can make a content of a file; `None` if its end cannot.
+    pub(super) fn since(&self, log: &RelPath, size: u64, path: &str, content: &Digest) -> Option<u64> {
+        let written = self.0.iter().find(|written| written.log == *log)?;
+        let found = written.contents.iter().find(|(file, digest, _)| file == path && digest == content)?;
+        Some(found.2).filter(|since| size.saturating_sub(*since) <= RECENT_BYTES.into())
     }
 
-    /// Notes that a record was added to a log of this size, with the content of a file that it can make. Without a version,
+    /// Notes that a record was added to a log, with the content of a file that it can make from an offset on. Without a version,
     /// nothing is known of the log.
-    pub(super) fn note(
-        &mut self,
-        log: &RelPath,
-        version: Option<Version>,
-        size: u64,
-        content: Option<(String, Digest)>,
-    ) {
+    pub(super) fn note(&mut self, log: &RelPath, version: Option<Version>, content: Option<(String, Digest, u64)>) {
         let known = self.0.iter().position(|written| written.log == *log).map(|place| self.0.remove(place));
         let Some(version) = version else { return };
         let mut contents = known.map(|known| known.contents).unwrap_or_default();
-        if let Some((path, digest)) = content {
-            contents.retain(|(file, ..)| *file != path);
-            contents.push((path, digest, size));
+        if let Some(content) = content {
+            contents.retain(|(file, ..)| *file != content.0);
+            contents.push(content);
         }
         let over = contents.len().saturating_sub(MAX_CONTENTS);
         contents.drain(..over);
@@ -79,35 +70,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_content_is_known_while_its_record_is_near_the_end_of_the_log() {
+    fn a_content_is_known_while_all_of_its_records_are_near_the_end_of_the_log() {
         let (log, other) = (RelPath::new("a.log").unwrap(), RelPath::new("b.log").unwrap());
         let (version, first, second) = (Version("v1".into()), Digest::of(b"1"), Digest::of(b"2"));
         let mut written = WrittenLogs::default();
-        written.note(&log, Some(version.clone()), 100, Some(("n.md".into(), first)));
+        written.note(&log, Some(version.clone()), Some(("n.md".into(), first, 100)));
         assert_eq!((written.version(&log), written.version(&other)), (Some(&version), None));
-        assert!(written.has(&log, 700, "n.md", &first) && !written.has(&log, 700, "m.md", &first));
-        assert!(!written.has(&log, 101 + u64::from(RECENT_BYTES), "n.md", &first));
-        written.note(&log, Some(Version("v2".into())), 700, Some(("n.md".into(), second)));
-        assert!(written.has(&log, 900, "n.md", &second) && !written.has(&log, 900, "n.md", &first));
+        assert_eq!(written.since(&log, 700, "n.md", &first), Some(100));
+        assert_eq!(written.since(&log, 700, "m.md", &first), None);
+        // The second content is a difference to the first.
+        written.note(&log, Some(Version("v2".into())), Some(("n.md".into(), second, 100)));
+        assert_eq!(written.since(&log, 900, "n.md", &second), Some(100));
+        assert_eq!(written.since(&log, 900, "n.md", &first), None);
+        assert_eq!(written.since(&log, 101 + u64::from(RECENT_BYTES), "n.md", &second), None);
         // Who cannot say what the log is now knows nothing of it.
-        written.note(&log, None, 900, Some(("n.md".into(), second)));
-        assert!(written.version(&log).is_none() && !written.has(&log, 900, "n.md", &second));
+        written.note(&log, None, Some(("n.md".into(), second, 900)));
+        assert!(written.version(&log).is_none() && written.since(&log, 900, "n.md", &second).is_none());
     }
 
     #[test]
     fn the_newest_logs_and_contents_are_kept() {
         let mut written = WrittenLogs::default();
         let log = |number: usize| RelPath::new(alloc::format!("{number}.log")).unwrap();
+        let version = || Some(Version("v".into()));
         for number in 0..=MAX_LOGS {
-            written.note(&log(number), Some(Version("v".into())), 0, None);
+            written.note(&log(number), version(), None);
         }
         assert!(written.version(&log(0)).is_none() && written.version(&log(1)).is_some());
+        let content = Digest::of(b"x");
         for number in 0..=MAX_CONTENTS {
-            let path = alloc::format!("{number}.md");
-            written.note(&log(1), Some(Version("v".into())), 0, Some((path, Digest::of(b"x"))));
+            written.note(&log(1), version(), Some((alloc::format!("{number}.md"), content, 0)));
         }
-        assert!(
-            !written.has(&log(1), 0, "0.md", &Digest::of(b"x")) && written.has(&log(1), 0, "1.md", &Digest::of(b"x"))
-        );
+        assert_eq!(written.since(&log(1), 0, "0.md", &content), None);
+        assert_eq!(written.since(&log(1), 0, "1.md", &content), Some(0));
     }
 }

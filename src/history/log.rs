@@ -137,10 +137,11 @@ impl History {
         self.logs.push(bytes);
     }
 
-    /// Returns the size of a log as it was read, in bytes; 0 if it was not there.
-    pub(super) fn size_of(&self, log: &RelPath) -> u64 {
+    /// Returns the size of a log as it was read, in bytes; 0 if it was not there, `None` if it was left out.
+    pub(super) fn size_of(&self, log: &RelPath) -> Option<u64> {
         let read = self.files.iter().zip(&self.logs).find(|(path, _)| *path == log);
-        read.map_or(0, |(_, bytes)| bytes.len() as u64)
+        let missing = Some(0).filter(|_| !self.is_cut);
+        read.map(|(_, bytes)| bytes.len() as u64).or(missing)
     }
 
     /// Sorts the records of several logs by time. A clock that was set back changes nothing about the order in one log.

@@ -29,7 +29,7 @@ impl Request for Redo {
 
 impl Run<HistoryCall<'_>> for Redo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        begin_again(|number| self.attempt(with, number)).await
+        begin_again(with.call, |number| self.attempt(with, number)).await
     }
 }
 

@@ -4,7 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::unified;
+use atomic_refcell::AtomicRefCell;
+use saddlebag_history::{State, unified};
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
@@ -58,13 +59,19 @@ impl Request for RestoreVersion {
 
 impl Run<HistoryCall<'_>> for RestoreVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
-        begin_again(|_| self.attempt(with)).await
+        // A version has another number after a change of others.
+        let chosen = AtomicRefCell::new(None);
+        begin_again(with.call, |_| self.attempt(with, &chosen)).await
     }
 }
 
 impl RestoreVersion {
     /// Restores a version, unless others change the file meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
+    async fn attempt(
+        &self,
+        with: &HistoryCall<'_>,
+        chosen: &AtomicRefCell<Option<(u32, State)>>,
+    ) -> Result<RestoredVersion, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("restore a version")?;
@@ -73,7 +80,9 @@ impl RestoreVersion {
         }
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::of_item(call, &history, &path).await?;
+        let known = *chosen.borrow();
         let number = match (self.version, &self.at) {
+            _ if known.is_some() => known.map_or(0, |(number, _)| number),
             (Some(number), None) => number,
             (None, Some(at)) => number_at(call, &history, &file, at).await?,
             _ => {
@@ -81,8 +90,12 @@ impl RestoreVersion {
                 return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
             }
         };
-        let version = numbered(&file, number)?;
-        let bytes = file.content(call, version.state).await?;
+        let state = match known {
+            Some((_, state)) => state,
+            None => numbered(&file, number)?.state,
+        };
+        *chosen.borrow_mut() = Some((number, state));
+        let bytes = file.content(call, state).await?;
         let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let diff = unified(&text(file.file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
         let shown = call.scope.display_path(&path);

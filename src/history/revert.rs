@@ -82,6 +82,7 @@ impl<'a> Reverted<'a> {
         if left.is_err() {
             for (place, bytes) in earlier.into_iter().rev() {
                 if let Some(file) = self.files.get_mut(place) {
+                    file.is_forgotten &= bytes.is_none();
                     file.bytes = bytes;
                 }
             }

@@ -168,14 +168,17 @@ pub(super) fn is_recent(call: &Call, record: &Record) -> bool {
     call.now.epoch_nanoseconds().abs_diff(record.time_ns.max(0).unsigned_abs()) < MADE_WITHIN
 }
 
-/// Begins a change again while others change the history or the files. `attempt` gets its number, from 0 on.
+/// Begins a change again while others change the history or the files, and nothing of it is recorded. `attempt` gets its number,
+/// from 0 on.
 pub(super) async fn begin_again<T, Attempt: Future<Output = Result<T, Error>>>(
+    call: &Call,
     attempt: impl Fn(u32) -> Attempt,
 ) -> Result<T, Error> {
     let mut number = 0;
     loop {
         match attempt(number).await {
-            Err(error) if error.code == ErrorCode::Contention && number + 1 < MAX_ATTEMPTS => {}
+            Err(error)
+                if error.code == ErrorCode::Contention && number + 1 < MAX_ATTEMPTS && call.has_recorded_nothing() => {}
             done => return done,
         }
         number += 1;

@@ -76,7 +76,7 @@ impl Request for Undo {
 
 impl Run<HistoryCall<'_>> for Undo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        begin_again(|number| self.attempt(with, number)).await
+        begin_again(with.call, |number| self.attempt(with, number)).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
 use super::arguments::{Arguments, on_one_line};
@@ -15,8 +16,8 @@ use crate::files::{ItemKind, Names, answer_recall, resolve};
 use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
-    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
-    SortKey, locate_page, note_rule, of_user,
+    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, Notebook, NotebookCall, NotebookCommand,
+    NotebookReply, SortBy, SortKey, locate_page, note_rule, of_user,
 };
 use crate::order;
 use crate::origin::Origin;
@@ -73,12 +74,15 @@ async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Er
         limit: Some(start.saturating_add(limit)),
         ..ListNotes::default()
     };
-    let notebook = with.notebook;
-    let mut reply = list.clone().run(&NotebookCall { call: with.call, notebook }).await?;
+    let mut reply = list.clone().run(&NotebookCall { call: with.call, notebook: with.notebook }).await?;
     if let Some(user) = of_user(with.call)? {
-        let of_all = list.run(&NotebookCall { call: &user, notebook }).await?;
+        // The index of this memory has other files.
+        let notebook = Arc::new(Notebook::default());
+        let of_all = list.run(&NotebookCall { call: &user, notebook: &notebook }).await?;
         reply.notes.extend(of_all.notes);
-        order::sort_slice(&mut reply.notes, |a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+        order::sort_slice(&mut reply.notes, |a, b| {
+            b.modified.cmp(&a.modified).then_with(|| (&a.title, &a.path).cmp(&(&b.title, &b.path)))
+        });
         reply.total = reply.total.saturating_add(of_all.total);
     }
     reply.notes = reply.notes.into_iter().skip(start as usize).take(limit as usize).collect();

@@ -147,15 +147,15 @@ impl Items {
             self.items.extend(page.notes.into_iter().map(of_note));
             Ok(())
         })?;
-        for (kind, folder) in FOLDERS {
+        for (kind, paths) in FOLDERS {
             let request =
-                ListNotes { filter: args.of_notes().with(ConditionKind::Path, [folder]), ..ListNotes::default() };
-            let mut paths = BTreeSet::new();
+                ListNotes { filter: args.of_notes().with(ConditionKind::Path, paths), ..ListNotes::default() };
+            let mut found = BTreeSet::new();
             pages::list(store, &request, output, |page, _| {
-                paths.extend(page.notes.into_iter().map(|note| note.path));
+                found.extend(page.notes.into_iter().map(|note| note.path));
                 Ok(())
             })?;
-            self.items.iter_mut().filter(|item| paths.contains(&item.path)).for_each(|item| item.kind = kind);
+            self.items.iter_mut().filter(|item| found.contains(&item.path)).for_each(|item| item.kind = kind);
         }
         self.warnings.extend(notes.warnings);
         self.skipped.extend(notes.skipped);

@@ -5,7 +5,7 @@ use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
 use saddlebag::entries::EntryFilter;
 use saddlebag::files::ItemKind;
 use saddlebag::notebook::{ConditionKind, NoteFilter};
-use saddlebag::store::{DAILY_FOLDER, SESSIONS_FOLDER, Timestamp, utc_text};
+use saddlebag::store::{Timestamp, utc_text};
 
 use super::graph::GraphForm;
 use crate::failure::Failure;
@@ -16,8 +16,9 @@ use crate::word::word;
 
 /// Options of notes, as an error names them.
 const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
-/// Kinds of notes that have a folder each.
-pub(super) const FOLDERS: [(ItemKind, &str); 2] = [(ItemKind::Log, DAILY_FOLDER), (ItemKind::Session, SESSIONS_FOLDER)];
+/// Kinds of notes that have a folder each, with the beginnings of their paths: the name of each is a date and more.
+pub(super) const FOLDERS: [(ItemKind, [&str; 2]); 2] =
+    [(ItemKind::Log, ["daily/1", "daily/2"]), (ItemKind::Session, ["sessions/1", "sessions/2"])];
 
 /// Options of entries, as an error names them.
 const FOR_ENTRIES: &str = "--category, --any-tag, --until and --after are for entries";
@@ -192,9 +193,9 @@ impl ListArgs {
     /// Returns the filter for notes.
     pub(super) fn of_notes(&self) -> NoteFilter {
         let since = self.since.map(|since| utc_text(nanoseconds(since)));
-        let folder = FOLDERS.iter().find(|(kind, _)| self.kind == Some(*kind)).map(|(_, folder)| *folder);
+        let folder = FOLDERS.iter().find(|(kind, _)| self.kind == Some(*kind)).map(|(_, paths)| *paths);
         let filter = NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since);
-        filter.with(ConditionKind::Path, folder)
+        filter.with(ConditionKind::Path, folder.into_iter().flatten())
     }
 
     /// Returns the filter for entries.

@@ -10,7 +10,7 @@ use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::search::{Skipped, day_of_log};
-use crate::store::{Layout, RelPath, SESSIONS_FOLDER, utc_day};
+use crate::store::{Date, Layout, RelPath, SESSIONS_FOLDER, utc_day};
 use crate::trust::{ForModel, Provenance};
 
 /// Maximum size of a query in bytes.
@@ -76,12 +76,13 @@ impl ItemKind {
     pub(crate) fn of_note(layout: &Layout, path: &RelPath) -> Self {
         let is_session = || {
             let below = layout.below_any_notebook(path.as_str())?.0.strip_prefix(SESSIONS_FOLDER)?;
-            Some(below.starts_with('/'))
+            // Its name begins with a date.
+            Date::parse(below.strip_prefix('/')?.get(..10)?)
         };
         match () {
             () if layout.is_kept(path) => Self::File,
             () if day_of_log(path).is_some() => Self::Log,
-            () if is_session() == Some(true) => Self::Session,
+            () if is_session().is_some() => Self::Session,
             () => Self::Note,
         }
     }

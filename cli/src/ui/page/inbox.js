@@ -74,9 +74,11 @@ function InboxView() {
     isAnswering.current = true;
     isInList.current = true;
     const items = selected.map(({ path }) => ({ name: path, version: marked.get(path) }));
-    await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
+    const answered = await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
     isAnswering.current = false;
-    setMarked(new Map());
+    // Items that another source hides stay selected.
+    const done = new Set(items.map(({ name }) => name));
+    if (answered) setMarked(now => new Map([...now].filter(([id]) => !done.has(id))));
   };
   const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
   const reject = () => answerWith(seen, refuse, STRINGS.inbox.rejected);
