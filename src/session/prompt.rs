@@ -280,6 +280,8 @@ async fn found(
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
     let mut all = Vec::new();
     for asked in [Asked::Facts, Asked::Pages] {
+        // The index is brought up to date once.
+        let request = Recall { assume_unchanged: asked != Asked::Facts, ..request.clone() };
         let recall = PromptRecall {
             request: &request,
             passage_bytes: PASSAGE_BYTES,

@@ -191,17 +191,41 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     }
 }
 
-/// Returns a text with the tools of these sets in place of the commands of the program that do the same.
+/// First words of commands of the program that the help of an error names.
+const COMMANDS: [&str; 14] = [
+    "forget", "history", "list", "log", "memory", "op", "recall", "redo", "remember", "restore", "show", "undo",
+    "unforget", "write",
+];
+
+/// Returns a text with the tools of these sets in place of the commands of the program that do the same. Of the everyday tools, a
+/// clause with a command that has no tool is left out, unless it says that a person runs it.
 fn of_tools(help: &str, sets: &[ToolSet]) -> String {
     let is_there = |name: &str| table::rows(sets).any(|spec| spec.name == name);
+    let verb = |command: &str| String::from(command.split(' ').next().unwrap_or_default());
     let tool_of = |command: &str| {
-        let verb = command.split(' ').next().unwrap_or_default();
-        let named = format!("{EVERYDAY_PREFIX}{verb}");
-        match verb {
+        let named = format!("{EVERYDAY_PREFIX}{}", verb(command));
+        match command {
             _ if is_there(&named) && !command.contains(" --") => Some(named),
-            "history" | "op" => Some(format!("{EVERYDAY_PREFIX}list")).filter(|tool| is_there(tool)),
+            "history" | "op log" => Some(format!("{EVERYDAY_PREFIX}list")).filter(|tool| is_there(tool)),
             _ => None,
         }
+    };
+    let is_for_person = |clause: &str| {
+        let commands = clause.split('`').skip(1).step_by(2);
+        let mut commands = commands.filter(|part| COMMANDS.contains(&verb(part).as_str()));
+        !clause.contains("person") && commands.any(|command| tool_of(command).is_none())
+    };
+    let help = match sets.contains(&ToolSet::Everyday) {
+        true => {
+            let clauses = help.split("; ").flat_map(|clause| clause.split(", or "));
+            let (left_out, kept): (Vec<&str>, Vec<&str>) = clauses.partition(|clause| is_for_person(clause));
+            match (left_out.is_empty(), kept.is_empty()) {
+                (true, _) => help.to_string(),
+                (false, true) => "ask a person".to_string(),
+                (false, false) => format!("{}; a person can do more", kept.join("; ")),
+            }
+        }
+        false => help.to_string(),
     };
     let parts = help.split('`').enumerate().map(|(number, part)| match number % 2 == 1 {
         true => tool_of(part).unwrap_or_else(|| part.to_string()),
@@ -228,9 +252,17 @@ mod tests {
         let told = "`mem_list` lists all; `memory approve` is for a person; keep it with `mem_remember`";
         assert_eq!(of_tools(help, &[ToolSet::Everyday]), told);
         assert_eq!(of_tools(help, &[ToolSet::Journal]), help);
-        let versions = "`history NAME` lists the versions; a person may use `undo --skip-conflicts`";
-        let told = "`mem_list` lists the versions; a person may use `undo --skip-conflicts`";
+        let versions =
+            "`op log` lists all; `history NAME` lists the versions; a person may use `undo --skip-conflicts`";
+        let told = "`mem_list` lists all; a person may use `undo --skip-conflicts`; a person can do more";
         assert_eq!(of_tools(versions, &[ToolSet::Everyday]), told);
+        let conflict = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
+        assert_eq!(of_tools(conflict, &[ToolSet::Everyday]), "undo the later change first; a person can do more");
+        assert_eq!(of_tools("`restore` puts it back", &[ToolSet::Everyday]), "ask a person");
+        assert_eq!(
+            of_tools("give `old_str`, or leave it out", &[ToolSet::Everyday]),
+            "give `old_str`, or leave it out"
+        );
         assert_eq!(of_tools("an odd ` quote", &[ToolSet::Everyday]), "an odd ` quote");
     }
 }
