@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, Store};
+use crate::support::{Run, Store, run};
 
 fn session(store: &Store, day: &str, name: &str, fields: &str, text: &str) {
     let folder = store.file("sessions");
@@ -160,4 +160,24 @@ fn a_session_is_undone_after_its_note_was_handed_on() {
     assert_eq!(store.run(&["list", "--kind", "session"]).exits(0).stdout, "");
     store.run(&["redo"]).exits(0);
     assert!(store.run(&["sessions"]).exits(0).stdout.contains("handed to second"));
+}
+
+#[test]
+fn a_prompt_lists_each_folder_once() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "Postgres listens on port 5432."]).exits(0);
+    let event = serde_json::json!({
+        "session_id": "one", "hook_event_name": "UserPromptSubmit", "prompt": "which port has postgres?",
+        "cwd": store.here.display().to_string(),
+    });
+    let mut command = store.command(&["hook"]);
+    command.env("SADDLEBAG_LOG", "trace");
+    let asked = run(&mut command, Some(event.to_string().as_bytes())).exits(0);
+    assert!(asked.stdout.contains("5432"), "{asked:?}");
+    let mut listed: Vec<&str> = asked.stderr.lines().filter(|line| line.contains("op=\"list-directory\"")).collect();
+    listed.iter_mut().for_each(|line| *line = line.split_once(" path=").map_or(*line, |(_, path)| path));
+    let all = listed.len();
+    listed.sort_unstable();
+    listed.dedup();
+    assert!(all > 1 && listed.len() == all, "{}", asked.stderr);
 }
