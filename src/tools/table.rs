@@ -84,7 +84,7 @@ const TABLE: &[Spec] = &[
         id: Id::Ask,
         name: "mem_recall",
         set: ToolSet::Everyday,
-        description: "Ask memory a question before you ask the user: notes, decisions, logs, facts, sessions.",
+        description: "Ask memory a question before you ask the user: notes, decisions, logs, facts.",
         fields: &[
             needed("query", Kind::Text),
             optional("kind", KINDS),

@@ -10,7 +10,7 @@ pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Maximum size of the component in bytes, so that it does not grow unnoticed. The bar is lower: see
 /// `docs/benchmarks.md`.
-const MAX_BYTES: u64 = 4_420_000;
+const MAX_BYTES: u64 = 4_460_000;
 
 /// Profile of the component that the program embeds.
 const FAST: &str = "component";
@@ -31,12 +31,12 @@ pub(crate) struct World {
 
 /// Worlds, the smallest first.
 pub(crate) const WORLDS: [World; 6] = [
-    World { name: "journal-memory", features: "journal", profile: SMALL, max_bytes: 1_200_000 },
-    World { name: "entries-memory", features: "entries", profile: SMALL, max_bytes: 1_450_000 },
-    World { name: "journal-entries-memory", features: "journal,entries", profile: SMALL, max_bytes: 1_550_000 },
-    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_800_000 },
-    World { name: "saddlebag", features: "everything", profile: FAST, max_bytes: 3_850_000 },
-    World { name: "saddlebag-json", features: "json", profile: SMALL, max_bytes: 3_150_000 },
+    World { name: "journal-memory", features: "journal", profile: SMALL, max_bytes: 1_220_000 },
+    World { name: "entries-memory", features: "entries", profile: SMALL, max_bytes: 1_470_000 },
+    World { name: "journal-entries-memory", features: "journal,entries", profile: SMALL, max_bytes: 1_570_000 },
+    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_840_000 },
+    World { name: "saddlebag", features: "everything", profile: FAST, max_bytes: 3_900_000 },
+    World { name: "saddlebag-json", features: "json", profile: SMALL, max_bytes: 3_200_000 },
 ];
 
 /// Builds the component with the profile of releases and checks its size.

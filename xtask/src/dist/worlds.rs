@@ -28,7 +28,7 @@ const AGAIN: &str = "target/tmp/worlds-again";
 const OF_MOST_HOSTS: &str = "notebook-memory";
 
 /// Maximum size of its JavaScript in bytes, so that it does not grow unnoticed. The bar is lower: see `docs/benchmarks.md`.
-const MAX_JAVASCRIPT_BYTES: u64 = 720_000;
+const MAX_JAVASCRIPT_BYTES: u64 = 730_000;
 
 /// Builds every file in the folder, checks their sizes, and returns a line about each.
 pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
