@@ -74,11 +74,9 @@ function InboxView() {
     isAnswering.current = true;
     isInList.current = true;
     const items = selected.map(({ path }) => ({ name: path, version: marked.get(path) }));
-    const answered = await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
+    await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
     isAnswering.current = false;
-    // Items that another source hides stay selected.
-    const done = new Set(items.map(({ name }) => name));
-    if (answered) setMarked(now => new Map([...now].filter(([id]) => !done.has(id))));
+    setMarked(new Map());
   };
   const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
   const reject = () => answerWith(seen, refuse, STRINGS.inbox.rejected);
