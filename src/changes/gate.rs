@@ -136,28 +136,27 @@ impl Call {
         self.check_all_rejected(changes).await?;
         let opened = self.open(recorder, changes).await?;
         for (place, change) in changes.iter().enumerate() {
-            let applied = self.apply(change).await;
+            let error = match self.apply(change).await {
+                Ok(true) => continue,
+                Ok(false) if self.is_made(change).await? => continue,
+                Ok(false) => contention(change.path()),
+                Err(error) => error,
+            };
             let is_first = place == 0;
-            match applied {
-                Ok(true) => {}
-                Ok(false) if self.is_made(change).await? => {}
+            if error.code != ErrorCode::Contention && !(is_first && opened.is_empty()) {
                 // Another command finishes what was written down, if it can be finished.
-                Err(error) if error.code != ErrorCode::Contention && !(is_first && opened.is_empty()) => {
-                    return Err(error);
-                }
-                failed => {
-                    self.close(&opened).await?;
-                    if is_first && recorder.has_recorded() {
-                        // Nothing happened of what the record says. If this record cannot be written either, the first error counts.
-                        let undone = self.record_undo(&history_of(change.path())?, redoes, undoes).await;
-                        recorder.begin_again();
-                        failed.and(undone.map(|_| false))?;
-                    } else {
-                        failed?;
-                    }
-                    return Err(contention(change.path()));
+                return Err(error);
+            }
+            self.close(&opened).await?;
+            if is_first && recorder.has_recorded() {
+                // Nothing happened of what the record says.
+                let taken_back = self.record_undo(&history_of(change.path())?, redoes, undoes).await;
+                recorder.begin_again();
+                if error.code == ErrorCode::Contention {
+                    taken_back?;
                 }
             }
+            return Err(error);
         }
         self.close(&opened).await?;
         Ok(recorder.state.borrow().operation.clone())

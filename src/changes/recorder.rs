@@ -108,8 +108,7 @@ impl Call {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
             let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
-            let version = self.append_if(&log, line, recorder.claimed(&log), true).await?;
-            recorder.written.borrow_mut().note(&log, version, None);
+            self.append_record(recorder, &log, line, true, None).await?;
             return Ok(false);
         }
         let has_secret = self.has_secret(before.filter(|_| !is_before_known));
@@ -144,8 +143,7 @@ impl Call {
         let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
         // The bytes that a file gets at its end are there even if their record is lost.
         let may_vanish = matches!(change.after, After::Added(_));
-        let version = self.append_if(&log, line, recorder.claimed(&log), may_vanish).await?;
-        recorder.written.borrow_mut().note(&log, version, made);
+        self.append_record(recorder, &log, line, may_vanish, made).await?;
         Ok(keeps_before)
     }
 
@@ -186,8 +184,7 @@ impl Call {
     async fn record_empty(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<String>, Error> {
         let Some((log, end)) = self.opened(recorder, folder).await? else { return Ok(None) };
         let line = self.line(recorder, end.size, Vec::new(), true);
-        let version = self.append_if(&log, line, recorder.claimed(&log), false).await?;
-        recorder.written.borrow_mut().note(&log, version, None);
+        self.append_record(recorder, &log, line, false, None).await?;
         Ok(Some(recorder.operation(end.size)))
     }
 
@@ -359,6 +356,21 @@ impl Call {
         }
     }
 
+    /// Appends a record of this command, under the condition that was set for it, and notes the content of a file that the log can
+    /// make with it.
+    async fn append_record(
+        &self,
+        recorder: &Recorder,
+        log: &RelPath,
+        line: Vec<u8>,
+        may_vanish: bool,
+        made: Option<(String, Digest, u64)>,
+    ) -> Result<(), Error> {
+        let version = self.append_if(log, line, recorder.claimed(log), may_vanish).await?;
+        recorder.written.borrow_mut().note(log, version, made);
+        Ok(())
+    }
+
     pub(super) async fn append_line(&self, log: &RelPath, line: Vec<u8>, may_vanish: bool) -> Result<(), Error> {
         self.append_if(log, line, None, may_vanish).await.map(|_| ())
     }
@@ -377,11 +389,13 @@ impl Call {
             let outcome = self.operations.append_to_log(log, line.clone(), precondition, may_vanish).await;
             match outcome.map_err(|error| Error::storage(Some(log), &error))? {
                 AppendOutcome::Written(version) => return Ok(Some(version)),
-                AppendOutcome::Stale(_) if condition.is_some() && !self.has_line(log, &line).await => {
+                AppendOutcome::Stale(_) if condition.is_some() => {
+                    if self.has_line(log, &line).await {
+                        return Ok(None);
+                    }
                     self.recorder.iter().for_each(|recorder| recorder.begin_again());
                     break;
                 }
-                AppendOutcome::Stale(_) if condition.is_some() => return Ok(None),
                 // A line that is there twice says the same as one.
                 AppendOutcome::Stale(_) | AppendOutcome::Unknown(_) => {}
             }

@@ -17,7 +17,7 @@ const MAX_LOGS: usize = 8;
 /// Maximum number of contents of a log.
 const MAX_CONTENTS: usize = 64;
 
-/// What a memory knows of the logs that it wrote last. A log that others changed since has another version; then its end is read.
+/// The logs of the history that this memory wrote last. If the version of a log is another one now, others have changed it.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenLogs(Vec<WrittenLog>);
 

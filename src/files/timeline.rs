@@ -12,7 +12,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::day_of_log;
-use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
+use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX, RelPath};
 
 /// Maximum size of the text of a hit, in bytes.
 const PASSAGE_BYTES: usize = 400;
@@ -139,11 +139,7 @@ pub(super) async fn timeline(
     let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
     // Long-term memory and the scratchpad are of no time.
     let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
-    let is_asked = |note: &NoteInfo| {
-        let kind =
-            call.scope.file(&note.path).map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, &file));
-        asked.kinds.is_empty() || asked.kinds.iter().any(|&asked| kind.is(asked))
-    };
+    let is_asked = |note: &NoteInfo| kind_of(call, call.scope.file(&note.path).as_ref()).is_one_of(&asked.kinds);
     let mut found: Vec<(u64, NoteInfo)> =
         dated.filter(|(at, note)| time.contains(at) && !is_kept(note) && is_asked(note)).collect();
     order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
@@ -165,6 +161,10 @@ fn time_of(call: &Call, note: &NoteInfo) -> u64 {
     day.and_then(Date::parse).map_or(note.created, start)
 }
 
+fn kind_of(call: &Call, note: Option<&RelPath>) -> ItemKind {
+    note.map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, file))
+}
+
 async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
     let NoteInfo { path, title, unapproved, .. } = note;
     let file = call.scope.file(&path);
@@ -176,7 +176,7 @@ async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
     };
     let body = Note::parse(&text, TagSyntax::default()).body;
     let passage = head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string();
-    let kind = file.as_ref().map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, file));
+    let kind = kind_of(call, file.as_ref());
     RecallHit { kind, path, title, date, passage, unapproved, ..RecallHit::default() }
 }
 

@@ -110,7 +110,7 @@ fn named(with: &HistoryCall<'_>, notes: Vec<Forgotten>, name: &str) -> Vec<Forgo
     notes.into_iter().filter(|lost| best > Fit::None && fit(lost) == best).collect()
 }
 
-/// How a name fits a note. A later variant is a better fit.
+/// How well a name fits a note, from the worst to the best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     None,

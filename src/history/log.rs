@@ -26,10 +26,8 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 /// Records of the files that a memory may see, oldest first.
 #[derive(Default)]
 pub(super) struct History {
-    /// Bytes of the logs.
-    logs: Vec<Vec<u8>>,
-    /// Paths of the logs.
-    files: Vec<RelPath>,
+    /// Logs, with their paths and their bytes.
+    logs: Vec<(RelPath, Vec<u8>)>,
     pub(super) records: Vec<Recorded>,
     /// Number of lines that could not be read.
     pub(super) damaged: u32,
@@ -108,14 +106,20 @@ impl History {
         }
         for (folder, file) in kept.iter().rev() {
             let bytes = call.read_whole(&file.path).await?;
-            history.files.push(file.path.clone());
-            history.add(call, entries, folder, bytes, only);
+            history.add(call, entries, folder, (file.path.clone(), bytes), only);
         }
         history.sort();
         Ok(history)
     }
 
-    fn add(&mut self, call: &Call, entries: &Entries, folder: &HistoryFolder, bytes: Vec<u8>, only: Option<&RelPath>) {
+    fn add(
+        &mut self,
+        call: &Call,
+        entries: &Entries,
+        folder: &HistoryFolder,
+        (path, bytes): (RelPath, Vec<u8>),
+        only: Option<&RelPath>,
+    ) {
         let log = self.logs.len();
         let mut lines = match only {
             Some(path) => Log::new(&bytes).lines_with(folder.relative(path)),
@@ -134,12 +138,12 @@ impl History {
             }
         }
         self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
-        self.logs.push(bytes);
+        self.logs.push((path, bytes));
     }
 
     /// Returns the size of a log as it was read, in bytes; 0 if it was not there, `None` if it was left out.
     pub(super) fn size_of(&self, log: &RelPath) -> Option<u64> {
-        let read = self.files.iter().zip(&self.logs).find(|(path, _)| *path == log);
+        let read = self.logs.iter().find(|(path, _)| path == log);
         let missing = Some(0).filter(|_| !self.is_cut);
         read.map(|(_, bytes)| bytes.len() as u64).or(missing)
     }
@@ -232,7 +236,7 @@ impl History {
 
     /// Returns what the log keeps of the contents of a change.
     pub(super) fn contents(&self, recorded: &Recorded, change: usize) -> Vec<Content> {
-        let line = self.logs.get(recorded.log).and_then(|log| log.get(recorded.range.clone()));
+        let line = self.logs.get(recorded.log).and_then(|(_, log)| log.get(recorded.range.clone()));
         let line = line.and_then(|line| core::str::from_utf8(line).ok());
         line.and_then(Head::from_line).and_then(|head| head.contents(change)).unwrap_or_default()
     }

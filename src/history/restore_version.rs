@@ -81,18 +81,9 @@ impl RestoreVersion {
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::of_item(call, &history, &path).await?;
         let known = *chosen.borrow();
-        let number = match (self.version, &self.at) {
-            _ if known.is_some() => known.map_or(0, |(number, _)| number),
-            (Some(number), None) => number,
-            (None, Some(at)) => number_at(call, &history, &file, at).await?,
-            _ => {
-                let message = "a version is named by a number or by a time, and not by both";
-                return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
-            }
-        };
-        let state = match known {
-            Some((_, state)) => state,
-            None => numbered(&file, number)?.state,
+        let (number, state) = match known {
+            Some(known) => known,
+            None => self.choose(call, &history, &file).await?,
         };
         *chosen.borrow_mut() = Some((number, state));
         let bytes = file.content(call, state).await?;
@@ -116,6 +107,19 @@ impl RestoreVersion {
             (false, false) => format!("Restored version {number} of {shown}; `undo` takes it back"),
         };
         Ok(RestoredVersion { path: shown, version: number, diff, operation, message })
+    }
+
+    /// Returns the number and the state of the version to restore.
+    async fn choose(&self, call: &Call, history: &History, file: &FileHistory<'_>) -> Result<(u32, State), Error> {
+        let number = match (self.version, &self.at) {
+            (Some(number), None) => number,
+            (None, Some(at)) => number_at(call, history, file, at).await?,
+            _ => {
+                let message = "a version is named by a number or by a time, and not by both";
+                return Err(Error::invalid_argument(message, "`history NAME` lists the versions"));
+            }
+        };
+        Ok((number, numbered(file, number)?.state))
     }
 }
 

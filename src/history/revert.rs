@@ -16,12 +16,12 @@ use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, RelPath};
 
-/// What else keeps an operation from being taken back.
+/// Reasons, beside a later change, not to take an operation back.
 #[derive(Clone, Copy)]
 pub(super) struct Checks {
-    /// The files would get a value that was rejected for good.
+    /// True to refuse if the files would get a value that was rejected for good.
     pub(super) rejected: bool,
-    /// Somebody is about to change one of the files.
+    /// True to refuse if somebody is about to change one of the files.
     pub(super) under_way: bool,
 }
 
@@ -118,9 +118,11 @@ impl<'a> Reverted<'a> {
             }
         }
         let mut left = Left::Unmade;
+        let mut places = Vec::new();
         for path in &paths {
             let place = self.load(with, history, path).await?;
             earlier.push((place, self.file(place)?.bytes.clone()));
+            places.push(place);
         }
         let mut moved_back = Vec::new();
         for (from, to) in history.moves_of(operation) {
@@ -130,8 +132,7 @@ impl<'a> Reverted<'a> {
                 moved_back.extend([from, to]);
             }
         }
-        for path in paths.into_iter().rev() {
-            let place = self.load(with, history, path).await?;
+        for (path, place) in paths.into_iter().zip(places).rev() {
             if moved_back.contains(&place) {
                 continue;
             }

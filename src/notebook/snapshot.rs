@@ -14,7 +14,7 @@ use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
-use crate::store::{RelPath, SESSIONS_FOLDER};
+use crate::store::{RelPath, is_of_sessions};
 use crate::trust::Provenance;
 
 /// Maximum number of notes that an error suggests.
@@ -197,9 +197,7 @@ impl<'a> Snapshot<'a> {
     /// Returns the notes of a session, whose name their frontmatter has.
     fn of_session(&self, name: &str) -> Vec<usize> {
         let is_named = |(_, view): &(usize, &NoteView<'_>)| {
-            let below = view.path.strip_prefix(SESSIONS_FOLDER);
-            below.is_some_and(|below| below.starts_with('/'))
-                && view.note.frontmatter.texts(SESSION).any(|session| session == name)
+            is_of_sessions(view.path) && view.note.frontmatter.texts(SESSION).any(|session| session == name)
         };
         self.views.iter().enumerate().filter(is_named).map(|(note, _)| note).collect()
     }

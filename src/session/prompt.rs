@@ -10,7 +10,7 @@ use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
 use super::screened::{Excluded, Screening, first_chars};
 use super::state::{Event, Line, Recorded, State, record};
-use super::types::{SessionCall, SessionName, is_of_sessions, searchable};
+use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{head, one_line};
@@ -19,7 +19,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::ranked::Fit;
-use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Timestamp};
+use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Timestamp, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.

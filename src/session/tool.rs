@@ -8,13 +8,13 @@ use super::prompt::{NotShown, NotShownReason, dated, rendered};
 use super::screened::{Excluded, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, State, record};
 use super::subject::{Subject, is_form};
-use super::types::{SessionCall, SessionName, is_of_sessions, searchable};
+use super::types::{SessionCall, SessionName, searchable};
 use crate::context::{BlockForm, SectionItem};
 use crate::document::{Note, head, one_line};
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, recall_for_prompt};
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::store::DECISIONS_FOLDER;
+use crate::store::{DECISIONS_FOLDER, is_of_sessions};
 use crate::trust::{Approved, ForModel, Provenance, sha256, without_private};
 
 /// Default size limit of the text in bytes.

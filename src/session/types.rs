@@ -12,7 +12,7 @@ use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
-use crate::store::{RelPath, SESSIONS_FOLDER};
+use crate::store::RelPath;
 use crate::trust::sha256;
 
 /// Parts of a memory that the commands of a session need.
@@ -69,11 +69,6 @@ impl SessionName {
 pub(super) fn in_scope(call: &Call, path: &str) -> Result<RelPath, Error> {
     let layout = &call.scope.layout;
     layout.in_notebook(path).map_err(|error| Error::internal(format!("the path `{path}` of a session: {error}")))
-}
-
-/// Returns true for the path of a session's note, relative to the notebook.
-pub(super) fn is_of_sessions(path: &str) -> bool {
-    path.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Returns the entries that a recall searches; `None` without an agent.

@@ -392,6 +392,11 @@ impl Layout {
     }
 }
 
+/// Returns true for the path, relative to its notebook, of a file in the folder of the notes about sessions.
+pub(crate) fn is_of_sessions(below: &str) -> bool {
+    below.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'))
+}
+
 /// Returns true for the folder of the entries of an agent or a workspace, as we spell it, and for what is below it.
 pub(crate) fn is_below_entries(path: &RelPath) -> bool {
     let mut segments = path.segments();

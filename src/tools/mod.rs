@@ -197,8 +197,8 @@ const COMMANDS: [&str; 14] = [
     "unforget", "write",
 ];
 
-/// Returns a text with the tools of these sets in place of the commands of the program that do the same. Of the everyday tools, a
-/// clause with a command that has no tool is left out, unless it says that a person runs it.
+/// Replaces the commands of the program in a help text by the tools that do the same. With the everyday tools, a clause with a
+/// command that has no tool is left out, unless it says that a person runs it.
 fn of_tools(help: &str, sets: &[ToolSet]) -> String {
     let is_there = |name: &str| table::rows(sets).any(|spec| spec.name == name);
     let verb = |command: &str| String::from(command.split(' ').next().unwrap_or_default());

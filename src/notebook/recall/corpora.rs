@@ -40,7 +40,7 @@ pub(super) struct Selection {
 
 impl Selection {
     fn has_kind(&self, kind: ItemKind) -> bool {
-        self.kinds.is_empty() || self.kinds.iter().any(|&asked| kind.is(asked))
+        kind.is_one_of(&self.kinds)
     }
 
     fn accepts_note(&self, id: DocId) -> bool {

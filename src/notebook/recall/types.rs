@@ -93,6 +93,11 @@ impl ItemKind {
         matches!(self, Self::Note | Self::Log | Self::Session)
     }
 
+    /// Returns true if someone who asks for these kinds means items of this kind; without kinds, all are meant.
+    pub(crate) fn is_one_of(self, asked: &[Self]) -> bool {
+        asked.is_empty() || asked.iter().any(|&asked| self.is(asked))
+    }
+
     /// Returns true if someone who asks for items of kind `asked` means items of this kind too.
     pub(crate) fn is(self, asked: Self) -> bool {
         self == asked || (asked == Self::Note && self.is_note())
