@@ -159,7 +159,7 @@ impl Call {
             return Err(error);
         }
         self.close(&opened).await?;
-        Ok(recorder.state.borrow().operation.clone())
+        Ok(self.recorded_operation())
     }
 
     /// Writes a file of the index, which can be computed again. Returns `false` if it was not written.

@@ -409,6 +409,12 @@ impl Call {
         memmem::find(&self.read_end(log, 0).await.0, line.trim_ascii_end()).is_some()
     }
 
+    /// Returns the identifier of the operation; `None` if nothing is recorded of it.
+    pub(crate) fn recorded_operation(&self) -> Option<String> {
+        let recorder = self.recorder.as_ref().filter(|recorder| recorder.has_recorded())?;
+        recorder.state.borrow().operation.clone()
+    }
+
     /// Returns true if this command has recorded nothing yet.
     pub(crate) fn has_recorded_nothing(&self) -> bool {
         self.recorder.as_ref().is_none_or(|recorder| !recorder.has_recorded())

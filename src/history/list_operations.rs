@@ -72,7 +72,8 @@ pub(super) fn is_by(info: &OperationInfo, by: &str) -> bool {
     provenance == by || [agent, client, session, tool].into_iter().any(|name| name.as_deref() == Some(by))
 }
 
-/// Returns the operations whose records are wanted, oldest first.
+/// Returns the operations whose records are wanted, oldest first. The last record of an operation counts: what comes before it
+/// may be of a change that others prevented, and that was made later.
 pub(super) fn operations(
     with: &HistoryCall<'_>,
     history: &History,
@@ -80,7 +81,7 @@ pub(super) fn operations(
 ) -> Vec<OperationInfo> {
     let HistoryCall { call, entries, .. } = *with;
     let undone = history.undone();
-    let mut found: Vec<OperationInfo> = Vec::new();
+    let mut found: Vec<(usize, OperationInfo)> = Vec::new();
     let mut places: SortedMap<&str, usize> = SortedMap::default();
     for recorded in &history.records {
         let record = &recorded.record;
@@ -95,11 +96,12 @@ pub(super) fn operations(
                     continue;
                 }
                 places.insert(&record.operation, found.len());
-                found.push(info);
+                found.push((recorded.place, info));
                 found.len() - 1
             }
         };
-        let Some(info) = found.get_mut(place) else { continue };
+        let Some((last, info)) = found.get_mut(place) else { continue };
+        *last = recorded.place;
         let visible = record.changes.iter().zip(&recorded.paths);
         for file in visible.filter_map(|(change, path)| file_change(call, path.as_ref()?, change)) {
             // A change that was tried again is recorded again.
@@ -109,5 +111,6 @@ pub(super) fn operations(
             }
         }
     }
-    found
+    crate::order::sort_slice(&mut found, |(a, _), (b, _)| a.cmp(b));
+    found.into_iter().map(|(_, info)| info).collect()
 }

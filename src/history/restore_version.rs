@@ -4,15 +4,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use atomic_refcell::AtomicRefCell;
 use saddlebag_history::{State, unified};
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::log::{History, complete_interrupted};
 use super::read_version::numbered;
-use super::types::{HistoryCall, begin_again, check_is_kept};
-use crate::changes::{Call, is_tombstone};
+use super::types::{HistoryCall, check_is_kept};
+use crate::changes::{Backups, Call, File, is_tombstone};
 use crate::origin::Moment;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -59,19 +58,6 @@ impl Request for RestoreVersion {
 
 impl Run<HistoryCall<'_>> for RestoreVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
-        // A version has another number after a change of others.
-        let chosen = AtomicRefCell::new(None);
-        begin_again(with.call, |_| self.attempt(with, &chosen)).await
-    }
-}
-
-impl RestoreVersion {
-    /// Restores a version, unless others change the file meanwhile.
-    async fn attempt(
-        &self,
-        with: &HistoryCall<'_>,
-        chosen: &AtomicRefCell<Option<(u32, State)>>,
-    ) -> Result<RestoredVersion, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("restore a version")?;
@@ -80,27 +66,27 @@ impl RestoreVersion {
         }
         let (path, history) = history_of(with, &self.name).await?;
         let mut file = FileHistory::of_item(call, &history, &path).await?;
-        let known = *chosen.borrow();
-        let (number, state) = match known {
-            Some(known) => known,
-            None => self.choose(call, &history, &file).await?,
-        };
-        *chosen.borrow_mut() = Some((number, state));
+        let (number, state) = self.choose(call, &history, &file).await?;
         let bytes = file.content(call, state).await?;
-        let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        let diff = unified(&text(file.file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
         let shown = call.scope.display_path(&path);
+        let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let is_gone = |bytes: Option<&[u8]>| bytes.is_none_or(|bytes| is_tombstone(&path, bytes));
-        if is_gone(bytes.as_deref()) && !is_gone(file.file.bytes()) {
-            let message = format!("{shown} does not exist in version {number}");
-            return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
-        }
-        let is_same = file.file.bytes() == bytes.as_deref();
-        let change = call.screen.revert(&file.file, bytes)?.keeping_text();
-        let mut operation = None;
-        if !self.dry_run && !is_same {
-            operation = call.apply_all(&[change], Vec::new(), Vec::new()).await?;
-        }
+        let restore = |file: &File| {
+            if is_gone(bytes.as_deref()) && !is_gone(file.bytes()) {
+                let message = format!("{shown} does not exist in version {number}");
+                return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
+            }
+            let diff = unified(&text(file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
+            let is_same = file.bytes() == bytes.as_deref();
+            let change = call.screen.revert(file, bytes.clone())?;
+            Ok(((!is_same).then_some(change), (is_same, diff)))
+        };
+        let (is_same, diff) = match self.dry_run {
+            true => restore(&file.file)?.1,
+            // The version that was chosen stays, although it has another number after a change of others.
+            false => call.update(&path, Backups::Keep, restore).await?.0,
+        };
+        let operation = call.recorded_operation();
         let message = match (self.dry_run, is_same) {
             (_, true) => format!("{shown} already has the text of version {number}"),
             (true, false) => format!("Dry run, nothing is changed: {shown} would get the text of version {number}"),
@@ -108,7 +94,9 @@ impl RestoreVersion {
         };
         Ok(RestoredVersion { path: shown, version: number, diff, operation, message })
     }
+}
 
+impl RestoreVersion {
     /// Returns the number and the state of the version to restore.
     async fn choose(&self, call: &Call, history: &History, file: &FileHistory<'_>) -> Result<(u32, State), Error> {
         let number = match (self.version, &self.at) {

@@ -127,3 +127,40 @@ fn undo_beside_a_write_takes_a_whole_operation() {
         assert_eq!(text.matches("line ").count(), 2, "round {round}: {undone}{text}");
     }
 }
+
+#[test]
+fn concurrent_restores_are_undone_in_the_order_in_which_they_were_made() {
+    const VERSIONS: usize = 5;
+
+    for round in 0..8 {
+        let store = Store::new();
+        store.run_now(&["remember", "Port", "The port is 0."]).exits(0);
+        for version in 1..VERSIONS {
+            let (old, new) = (format!("is {}.", version - 1), format!("is {version}."));
+            store.run_now(&["edit", "Port", "--old", &old, "--new", &new]).exits(0);
+        }
+        let restored: usize = thread::scope(|scope| {
+            let restores: Vec<_> = (2..=VERSIONS)
+                .map(|version| {
+                    let store = &store;
+                    scope.spawn(move || {
+                        store.run_now(&["restore", "Port", "--at", &version.to_string()]).exits(0).stdout
+                    })
+                })
+                .collect();
+            let done = restores.into_iter().map(|one| one.join().expect("restored"));
+            done.filter(|text| text.contains("Restored version")).count()
+        });
+        let mut undone = 0;
+        while store.run_now(&["list", "--kind", "note"]).stdout.contains("Port") {
+            let before = store.run_now(&["show", "Port"]).exits(0).stdout;
+            let undo = store.run_now(&["undo"]).exits(0).stdout;
+            let after = store.run_now(&["show", "Port"]).stdout;
+            // A restore that lost may find that the other has restored its text.
+            let is_lost = undo.contains("no file had to change");
+            assert_eq!(before == after, is_lost, "round {round}: {undo}");
+            undone += usize::from(!is_lost);
+        }
+        assert_eq!(undone, VERSIONS + restored, "round {round}");
+    }
+}
