@@ -91,6 +91,8 @@ pub(crate) struct Change {
     pub(super) like: Option<RelPath>,
     /// File whose text comes here, if it is another one. Its values are not new.
     pub(super) from: Option<File>,
+    /// True if that file is removed next, as a part of the same move.
+    pub(super) moves: bool,
 }
 
 /// State of a file after a change.
@@ -110,7 +112,7 @@ pub(crate) enum After {
 
 impl Change {
     pub(super) fn new(before: File, after: After) -> Self {
-        Self { before, after, keep_as: None, like: None, from: None }
+        Self { before, after, keep_as: None, like: None, from: None, moves: false }
     }
 
     /// Returns a change of a record of ours below `.saddlebag/`, such as the intent of a rename.

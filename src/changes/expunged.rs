@@ -102,7 +102,7 @@ impl Call {
         let log = self.current_log(&folder, recorder)?;
         let size = self.log_size(&log).await;
         let changes = Vec::from([change]);
-        self.write_blobs(&folder, &changes, [None, after]).await?;
+        self.write_blobs(&folder, &changes, [None, after, None]).await?;
         self.append_line(&log, self.line(recorder, size, changes, true), false).await
     }
 }

@@ -21,6 +21,9 @@ use crate::protocol::{Error, Precondition, Version};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
 
+/// Maximum number of moves of a file over which its kept text is looked for.
+const MAX_MOVES: usize = 64;
+
 /// Where a change kept the bytes that it replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
@@ -80,15 +83,40 @@ impl Call {
         if file.bytes().is_some() {
             return Ok(Some(KeptText { file, is_in_history: false }));
         }
-        if *backup != Layout::backup_of(path) {
+        let own = Layout::backup_of(path);
+        if *backup != own && self.load(&own).await?.bytes().is_some() {
             return Ok(None);
         }
-        let folder = history_of(path)?;
-        let mut of_files = self.kept_records(&folder, Some(path), |other| other == path).await?;
-        let Some(mut records) = of_files.remove(path) else { return Ok(None) };
         let now = self.load(path).await?;
-        let kept = records.newest(self, &folder, path, now.bytes()).await?;
+        let kept = self.kept_in_history(path, now.bytes()).await?;
         Ok(kept.map(|bytes| KeptText { file: file.with_bytes(bytes), is_in_history: true }))
+    }
+
+    /// Reads the newest text that the history keeps of a file, also of one that had another path when its text was replaced.
+    async fn kept_in_history(&self, path: &RelPath, now: Option<&[u8]>) -> Result<Option<Vec<u8>>, Error> {
+        let folder = history_of(path)?;
+        let (mut path, mut state) = (path.clone(), State::of(now));
+        // The operation that moved it, and the contents of the records after that.
+        let mut departure: Option<(String, Contents)> = None;
+        for _ in 0..MAX_MOVES {
+            let mut of_files = self.kept_records(&folder, Some(&path), |other| *other == path).await?;
+            let Some(mut records) = of_files.remove(&path) else { break };
+            if let Some((operation, contents)) = departure {
+                records.end_before(&operation);
+                records.contents.add_all(contents);
+            }
+            match records.newest_kept(&path, state) {
+                Some(Newest::Kept(digest)) if State::of(now) != State::Bytes(digest) => {
+                    return records.content(self, &folder, digest, now).await;
+                }
+                Some(Newest::Moved { from, operation, state: moved }) => {
+                    departure = Some((operation, records.contents));
+                    (path, state) = (from, moved);
+                }
+                _ => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the wanted files whose text the history keeps. None of them must exist.
@@ -99,7 +127,7 @@ impl Call {
     ) -> Result<Vec<RemovedFile>, Error> {
         let mut removed = Vec::new();
         for (path, mut records) in self.kept_records(folder, None, is_wanted).await?.into_entries() {
-            if let Some(bytes) = records.newest(self, folder, &path, None).await? {
+            if let Some(bytes) = records.newest_of_removed(self, folder, &path).await? {
                 let time_ns = records.steps.last().map_or(0, |step| step.time_ns);
                 let is_kept_by_removal = records.newest_step(State::Absent).is_some_and(|step| step.keeps_before);
                 removed.push(RemovedFile { path, bytes, time_ns, is_kept_by_removal });
@@ -135,6 +163,7 @@ impl Call {
                         before: change.before,
                         after: change.after,
                         keeps_before: change.keeps_before,
+                        moved_from: change.moved_from.as_deref().and_then(|from| folder.absolute(from)),
                     });
                     for place in 0..record.changes.len() {
                         for content in line.head.contents(place).unwrap_or_default() {
@@ -162,6 +191,16 @@ struct RecordedStep {
     before: State,
     after: State,
     keeps_before: bool,
+    /// Path that the file had before, if this change moved it.
+    moved_from: Option<RelPath>,
+}
+
+/// The newest change of a file that says where its kept text is.
+enum Newest {
+    /// The history keeps this content.
+    Kept(Digest),
+    /// The file had another path before this operation.
+    Moved { from: RelPath, operation: String, state: State },
 }
 
 impl Records {
@@ -169,15 +208,27 @@ impl Records {
         Self { steps: Vec::new(), contents: Contents::new(max_bytes) }
     }
 
-    /// Returns the newest text that the history keeps; `None` if there is none, or if it was expunged.
-    async fn newest(
+    /// Returns the newest text that the history keeps of a file that does not exist; `None` if there is none.
+    async fn newest_of_removed(
         &mut self,
         call: &Call,
         folder: &HistoryFolder,
         path: &RelPath,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        match self.newest_kept(path, State::Absent) {
+            Some(Newest::Kept(digest)) => self.content(call, folder, digest, None).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the content of a digest; `None` if it was expunged. `now` is the file as it is.
+    async fn content(
+        &mut self,
+        call: &Call,
+        folder: &HistoryFolder,
+        digest: Digest,
         now: Option<&[u8]>,
     ) -> Result<Option<Vec<u8>>, Error> {
-        let Some(digest) = self.newest_digest(path, State::of(now)) else { return Ok(None) };
         if let Some(now) = now {
             self.contents.add_known(now.to_vec());
         }
@@ -197,6 +248,14 @@ impl Records {
         }
     }
 
+    /// Leaves out the change by which an operation moved the file away, and those after it.
+    fn end_before(&mut self, operation: &str) {
+        let is_departure = |step: &RecordedStep| step.operation == operation && step.after == State::Absent;
+        if let Some(departure) = self.steps.iter().position(is_departure) {
+            self.steps.truncate(departure);
+        }
+    }
+
     /// Returns the change that gave the file its state of now; `None` if no record has it.
     fn newest_step(&self, now: State) -> Option<&RecordedStep> {
         let step = self.versions(now).first()?.step?;
@@ -211,9 +270,9 @@ impl Records {
         versions(&steps, now)
     }
 
-    /// Returns the content before the newest change that happened and that keeps it in the history. A change whose text before is
-    /// the text of now does not count: it was not made, or others took it back.
-    fn newest_digest(&mut self, path: &RelPath, now: State) -> Option<Digest> {
+    /// Returns the newest change that happened and that keeps the content before it in the history, or that moved the file as it
+    /// was. A change whose text before is the text of now does not count: it was not made, or others took it back.
+    fn newest_kept(&mut self, path: &RelPath, now: State) -> Option<Newest> {
         // Logs of several machines are sorted by time.
         self.steps.sort_by_key(|step| step.time_ns);
         for version in self.versions(now) {
@@ -222,7 +281,11 @@ impl Records {
                 Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. })
                     if now != State::Bytes(*digest) =>
                 {
-                    return Some(*digest);
+                    return Some(Newest::Kept(*digest));
+                }
+                Some(RecordedStep { moved_from: Some(from), operation, .. }) if is_below_entries(path) => {
+                    let (from, operation) = (from.clone(), operation.clone());
+                    return Some(Newest::Moved { from, operation, state: version.state });
                 }
                 // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
                 _ if version.state == State::Absent && is_below_entries(path) => return None,

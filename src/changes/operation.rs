@@ -6,6 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
+use saddlebag_history::State;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -58,6 +59,8 @@ pub(crate) struct Progress {
     pub(crate) logs: Vec<RelPath>,
     /// Log that the next record goes to, and its condition; `None` if the record may come after any other.
     pub(crate) claim: Option<(RelPath, Precondition)>,
+    /// Files that a move removes next, as they are then. The record of their new files has their removal too.
+    pub(crate) moved: Vec<(RelPath, State)>,
     /// Folders in which nothing is left of an operation that was interrupted.
     pub(crate) completed: Vec<HistoryFolder>,
 }

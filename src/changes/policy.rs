@@ -131,10 +131,10 @@ impl InputPolicy {
         self.checked(file, file.clone(), after.into())
     }
 
-    /// Gives `file` the text of another one with other names in it, which keeps its trust and its permissions.
+    /// Gives `file` the text of another one, which is removed next, with other names in it. It keeps its trust and its permissions.
     pub(crate) fn copy(&self, old: &File, file: &File, after: impl Into<Vec<u8>>) -> Result<Change, Error> {
         let copy = self.checked(old, file.clone(), after.into())?;
-        Ok(Change { like: Some(old.path.clone()), ..copy })
+        Ok(Change { like: Some(old.path.clone()), moves: true, ..copy })
     }
 
     /// Gives `file` the bytes of its backup, or those with other fields.

@@ -94,9 +94,13 @@ impl Call {
         let path = change.path();
         let Some(recorder) = &self.recorder else { return Ok(false) };
         let folder = history_of(path)?;
-        let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(false) };
         let before = change.before.bytes();
         let after = change.after_bytes();
+        let state_before = (path.clone(), State::of(before));
+        if after.is_none() && recorder.state.borrow().moved.contains(&state_before) {
+            return Ok(false);
+        }
+        let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(false) };
         let keeps_before = self.is_kept_in_history(change).await;
         let known_since = match before.filter(|before| !before.is_empty()) {
             Some(before) => Self::known_since(recorder, &log, &end, &Digest::of(before), folder.relative(path)),
@@ -121,11 +125,21 @@ impl Call {
         };
         first.keeps_before = keeps_before;
         // A note with another name is written under it, and removed afterwards.
-        let from = change.from.as_ref().map(|from| &from.path).filter(|from| *from != path);
-        first.moved_from = from
-            .filter(|from| history_of(from).is_ok_and(|of| of == folder))
-            .map(|from| folder.relative(from).to_string());
+        let from = change.from.as_ref().filter(|from| from.path != *path);
+        let from = from.filter(|from| history_of(&from.path).is_ok_and(|of| of == folder));
+        first.moved_from = from.map(|from| folder.relative(&from.path).to_string());
         let mut changes = alloc::vec![first];
+        let moved = from.filter(|_| change.moves);
+        if let Some(old) = moved {
+            let (path, bytes) = (folder.relative(&old.path), old.bytes());
+            let known =
+                bytes.is_some_and(|bytes| Self::known_since(recorder, &log, &end, &Digest::of(bytes), path).is_some());
+            changes.push(match self.has_secret(bytes.filter(|_| !known)) {
+                true => self.without_contents(path, bytes, None),
+                false => RecordedChange::of(path, bytes, None, known, MAX_INLINE_BYTES),
+            });
+            recorder.state.borrow_mut().moved.push((old.path.clone(), State::of(bytes)));
+        }
         if let After::Moved(to) = &change.after {
             let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);
             if let Some(first) = changes.first() {
@@ -134,30 +148,36 @@ impl Call {
             moved.moved_from = Some(folder.relative(path).to_string());
             changes.push(moved);
         }
-        self.write_blobs(&folder, &changes, [before, after.as_deref()]).await?;
+        self.write_blobs(&folder, &changes, [before, after.as_deref(), moved.and_then(|old| old.bytes())]).await?;
         let of_first = changes.first().filter(|_| !has_secret && changes.len() == 1);
         let made = match of_first.map(|first| (first.path.clone(), first.after)) {
             Some((path, State::Bytes(digest))) => Some((path, digest, known_since.unwrap_or(end.size))),
             _ => None,
         };
         let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
-        // The bytes that a file gets at its end are there even if their record is lost.
-        let may_vanish = matches!(change.after, After::Added(_));
+        // The bytes that a file gets at its end are there even if their record is lost, and those of a file that moves are in its new
+        // place.
+        let may_vanish = matches!(change.after, After::Added(_)) || (moved.is_some() && before.is_none());
         self.append_record(recorder, &log, line, may_vanish, made).await?;
         Ok(keeps_before)
     }
 
     /// Returns true if the history is to keep the bytes that a change replaces in place of a backup: the file has none, and
-    /// the backup would be its own.
+    /// the backup would be its own, or its own after a move that follows.
     async fn is_kept_in_history(&self, change: &Change) -> bool {
-        let replaces = matches!(change.after, After::Whole(_) | After::Removed);
-        let backup = Layout::backup_of(change.path());
-        self.scope.backups == BackupPlace::History
-            && replaces
-            && change.before.bytes().is_some()
-            && change.keep_as.as_ref() == Some(&backup)
-            // The backup that is there, or that cannot be read, is the newest kept text and must stay so.
-            && matches!(self.fs.read(&backup, 0, 0).await, Ok(ReadOutcome::Absent))
+        let own = Layout::backup_of(change.path());
+        let Some(backup) = &change.keep_as else { return false };
+        let replaces = match change.after {
+            After::Whole(_) => true,
+            After::Removed => *backup == own,
+            _ => false,
+        };
+        if self.scope.backups != BackupPlace::History || !replaces || change.before.bytes().is_none() {
+            return false;
+        }
+        // The backup that is there, or that cannot be read, is the newest kept text and must stay so.
+        matches!(self.fs.read(backup, 0, 0).await, Ok(ReadOutcome::Absent))
+            && (*backup == own || matches!(self.fs.read(&own, 0, 0).await, Ok(ReadOutcome::Absent)))
     }
 
     /// Writes a record without changes, which names a point in the history. Returns the operation; `None` if the policy turns
@@ -221,12 +241,12 @@ impl Call {
         Ok(Some((log, end)))
     }
 
-    /// Writes the contents that have files of their own, from the bytes of the file before and after.
+    /// Writes the contents that have files of their own, from the bytes that files have before and after.
     pub(super) async fn write_blobs(
         &self,
         folder: &HistoryFolder,
         changes: &[RecordedChange],
-        known: [Option<&[u8]>; 2],
+        known: [Option<&[u8]>; 3],
     ) -> Result<(), Error> {
         for content in changes.iter().flat_map(|change| &change.contents) {
             if matches!(content.stored, Stored::Blob) {

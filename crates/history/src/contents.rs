@@ -84,6 +84,15 @@ impl Contents {
         digest
     }
 
+    /// Adds all contents of others.
+    pub fn add_all(&mut self, others: Self) {
+        for (digest, forms) in others.stored {
+            for stored in forms {
+                self.add_content(Content { digest, stored });
+            }
+        }
+    }
+
     /// Returns true if a form of the content with this digest was added that is not [`Stored::Removed`]. What the form is made of
     /// may still be missing.
     #[must_use]

@@ -95,6 +95,15 @@ fn a_recorded_change_costs_few_syncs() {
                 syncs(|| memory.execute(Forget { note: "Port".into() })),
             ];
             assert_eq!(found, expected, "{backups}");
+
+            // The folders of both categories are there.
+            memory.execute(store("three", "notes")).unwrap();
+            let moved = syncs(|| memory.execute(store("four", "core")));
+            memory.execute(Remember { title: "Port".into(), content: "5432".into(), ..Remember::default() }).unwrap();
+            memory.execute(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
+            let renamed = syncs(|| memory.execute(Rename { note: "Ports".into(), title: "Port two".into() }));
+            let most = if backups == BackupPlace::History { 6 } else { 8 };
+            assert_eq!((moved, renamed), (most, 6), "{backups}");
         }
     }
 }
