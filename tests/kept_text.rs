@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::approval::{ApproveItem, Reject};
 use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry, PurgeEntries, RestoreEntry, StoreEntry};
-use saddlebag::history::{Expunge, SetHistoryPolicy};
+use saddlebag::history::{Expunge, ListVersions, RestoreVersion, SetHistoryPolicy, Undo};
 use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Remember, Rename};
 use saddlebag::protocol::ErrorCode;
@@ -164,6 +164,33 @@ fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
         }
         now.executor.insert(&path(NOTE), texts.last().unwrap().as_str());
     }
+}
+
+#[both_engines]
+fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
+    const MOVED: &str = "agents/a/entries/notes/k.md";
+    let mut drive = drive(kind, agent_config(), &[]);
+    for (content, category) in [("one", "core"), ("two", "core"), ("three", "notes")] {
+        drive.run(entry(content, category)).unwrap();
+    }
+    assert_eq!(backups(&drive), [""; 0]);
+    for expected in ["two", "three", "two"] {
+        drive.run(restore_entry()).unwrap();
+        assert!(text(&drive, MOVED).contains(expected), "{expected}");
+    }
+    drive.run(entry("four", "core")).unwrap();
+    drive.run(restore_entry()).unwrap();
+    assert!(text(&drive, ENTRY).contains("two"));
+    // Undone, it is in its old place, and the next change keeps what was there.
+    for _ in 0..2 {
+        drive.call(Undo::default()).unwrap();
+    }
+    assert!(text(&drive, MOVED).contains("two") && backups(&drive).is_empty());
+    // An earlier version comes back in the category that the entry has now.
+    let all = drive.call(ListVersions { name: "k".into(), limit: 99, ..ListVersions::default() }).unwrap();
+    let first = all.versions.last().map(|version| version.number);
+    drive.call(RestoreVersion { name: "k".into(), version: first, ..RestoreVersion::default() }).unwrap();
+    assert!(text(&drive, MOVED).contains("one") && text(&drive, MOVED).contains("category: notes"));
 }
 
 #[both_engines]

@@ -103,6 +103,7 @@ pub use plan::{
 };
 pub use purge::{PurgeEntries, PurgeReply};
 pub use restore::RestoreEntry;
+pub(crate) use restore::with_category_of;
 pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};

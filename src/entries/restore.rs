@@ -13,7 +13,7 @@ use super::retention::stamp;
 use super::room::Removed;
 use super::rules::{check_reach, check_trust_state, read_entry};
 use super::scope::Pool;
-use super::state::EntriesCall;
+use super::state::{Entries, EntriesCall};
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
 use crate::changes::{Backups, Call, File, KeptText};
@@ -130,6 +130,30 @@ fn read_backup<'a>(
         return Err(unusable(format!("it has the key `{}`, not `{key}`", entry.fields.key)));
     }
     Ok((text, entry))
+}
+
+/// Returns an earlier version of an entry's file with the category that the file has now, whose folder it is in. Other bytes are
+/// returned as they are.
+pub(crate) fn with_category_of(
+    call: &Call,
+    entries: &Entries,
+    file: &File,
+    path: &RelPath,
+    earlier: Vec<u8>,
+) -> Vec<u8> {
+    let with_category = || {
+        let pool = entries.scope().ok()?.pools().find(|pool| pool.folder.has(path))?;
+        let now = call.now.epoch_nanoseconds();
+        let parse = |bytes| Entry::parse(&pool.folder, path, core::str::from_utf8(bytes).ok()?, now, pool.shared).ok();
+        let (stands, older) = (parse(file.bytes()?)?, parse(&earlier)?);
+        if stands.fields.category == older.fields.category {
+            return None;
+        }
+        let mut entry = older.clone();
+        entry.fields.category = stands.fields.category;
+        entry.rewrite(core::str::from_utf8(&earlier).ok()?, &older).ok().map(String::into_bytes)
+    };
+    with_category().unwrap_or(earlier)
 }
 
 fn restored(

@@ -12,6 +12,7 @@ use super::log::{History, complete_interrupted};
 use super::read_version::numbered;
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{Backups, Call, File, is_tombstone};
+use crate::entries::with_category_of;
 use crate::origin::Moment;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -72,13 +73,14 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
         let is_gone = |bytes: Option<&[u8]>| bytes.is_none_or(|bytes| is_tombstone(&path, bytes));
         let restore = |file: &File| {
+            let bytes = bytes.clone().map(|bytes| with_category_of(call, with.entries, file, &path, bytes));
             if is_gone(bytes.as_deref()) && !is_gone(file.bytes()) {
                 let message = format!("{shown} does not exist in version {number}");
                 return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
             }
             let diff = unified(&text(file.bytes()), &text(bytes.as_deref()), CONTEXT_LINES);
             let is_same = file.bytes() == bytes.as_deref();
-            let change = call.screen.revert(file, bytes.clone())?;
+            let change = call.screen.revert(file, bytes)?;
             Ok(((!is_same).then_some(change), (is_same, diff)))
         };
         let (is_same, diff) = match self.dry_run {
