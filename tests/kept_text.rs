@@ -167,6 +167,17 @@ fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
 }
 
 #[both_engines]
+fn a_note_under_the_old_name_of_another_has_none_of_its_text(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("one")).unwrap();
+    drive.run(replace(page(), "one", "two")).unwrap();
+    drive.run(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
+    drive.executor.insert(&path(NOTE), "another note");
+    assert_eq!(drive.run(restore(page())).unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(text(&drive, NOTE), "another note");
+}
+
+#[both_engines]
 fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     const MOVED: &str = "agents/a/entries/notes/k.md";
     let mut drive = drive(kind, agent_config(), &[]);

@@ -164,6 +164,7 @@ impl Call {
                         after: change.after,
                         keeps_before: change.keeps_before,
                         moved_from: change.moved_from.as_deref().and_then(|from| folder.absolute(from)),
+                        moves_away: record.changes.iter().any(|other| other.moved_from.as_ref() == Some(&change.path)),
                     });
                     for place in 0..record.changes.len() {
                         for content in line.head.contents(place).unwrap_or_default() {
@@ -191,8 +192,10 @@ struct RecordedStep {
     before: State,
     after: State,
     keeps_before: bool,
-    /// Path that the file had before, if this change moved it.
+    /// Path that the file had before, if this change moved it here.
     moved_from: Option<RelPath>,
+    /// True if this change moved the file away, with its text.
+    moves_away: bool,
 }
 
 /// The newest change of a file that says where its kept text is.
@@ -287,6 +290,8 @@ impl Records {
                     let (from, operation) = (from.clone(), operation.clone());
                     return Some(Newest::Moved { from, operation, state: version.state });
                 }
+                // The text belongs to the file in its new place, and the file here is another one.
+                Some(RecordedStep { moves_away: true, .. }) if now != State::Absent => return None,
                 // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
                 _ if version.state == State::Absent && is_below_entries(path) => return None,
                 _ => {}
