@@ -14,6 +14,7 @@ mod args;
 mod backfill;
 mod conform;
 mod copy;
+mod disk;
 mod editor;
 mod engine;
 mod entry;

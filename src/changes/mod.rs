@@ -24,6 +24,7 @@ mod written;
 
 pub(crate) use call::Call;
 pub(crate) use change::{After, Change, File};
+pub use expunged_text::EXPUNGED;
 pub(crate) use expunged_text::ExpungedText;
 pub(crate) use gate::Backups;
 pub(crate) use kept::{Kept, KeptText};

@@ -40,6 +40,8 @@ pub use types::{
 };
 pub use undo::{SkippedOperation, Undo, UndoReply};
 
+pub use crate::changes::EXPUNGED;
+
 pub(crate) use list_forgotten::find_forgotten;
 pub(crate) use past::look_back;
 pub(crate) use types::HistoryCall;

@@ -51,7 +51,7 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
     let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
     let target = if is_stream { None } else { Some(Target::from_path(&args.out, global, is_file)?) };
     if let Some(target) = &target {
-        target.name_leftovers(output);
+        target.begin(output);
     }
     let (files, reply) = collect(format, args, &mut store, output)?;
     match &target {

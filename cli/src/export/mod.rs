@@ -3,6 +3,7 @@
 mod args;
 mod foreign;
 mod own;
+mod places;
 mod target;
 
 use schemars::JsonSchema;
@@ -14,6 +15,7 @@ use crate::output::Output;
 use crate::subcommand::Subcommand;
 
 pub(crate) use args::ExportArgs;
+pub(crate) use places::ExportPlaces;
 
 /// JSON output of an export to files.
 #[derive(JsonSchema)]

@@ -35,7 +35,7 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         return to_stream(args, &mut store, global, output);
     }
     let target = Target::from_path(&args.out, global, false)?;
-    target.name_leftovers(output);
+    target.begin(output);
     let made = target.folder()?;
     let exported = each_file(args, &mut store, output, |file, _| {
         write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))

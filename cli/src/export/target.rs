@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::entries::EntryProblem;
 
+use super::places::ExportPlaces;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::{Durability, Global};
 use crate::output::{self, Output};
@@ -65,6 +66,8 @@ pub(super) struct Target {
     /// Folders above it that this export created, the outermost first.
     made_above: Vec<PathBuf>,
     durability: Durability,
+    /// Folder of the store.
+    store: PathBuf,
 }
 
 /// Prefix of the name of an unfinished export.
@@ -104,12 +107,13 @@ impl Target {
             let help = "its files would be read as memory; name a folder elsewhere";
             return Err(Failure::new(ProgramCode::InsideStore, format!("`{shown}` is in the store"), help));
         }
-        Ok(Self { folder, parent, shown, made_above, durability: global.durability })
+        Ok(Self { folder, parent, shown, made_above, durability: global.durability, store: root })
     }
 
-    /// Warns about unfinished exports in the same folder. They are not removed, because one of them may still be
-    /// running.
-    pub(super) fn name_leftovers(&self, output: &mut Output) {
+    /// Notes the place for `expunge`, and warns about unfinished exports in the same folder. They are not removed, because one
+    /// of them may still be running.
+    pub(super) fn begin(&self, output: &mut Output) {
+        ExportPlaces::note(&self.store, &self.folder, output);
         let Ok(found) = fs::read_dir(&self.parent) else { return };
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut left: Vec<String> = names.filter(|name| name.starts_with(UNFINISHED)).collect();
@@ -219,7 +223,14 @@ mod tests {
         let parent = folder.join("made");
         fs::create_dir(&parent).expect("made");
         let made_above = vec![parent.clone()];
-        Target { folder: parent.join("out"), parent, shown: "out".into(), made_above, durability }
+        Target {
+            folder: parent.join("out"),
+            parent,
+            shown: "out".into(),
+            made_above,
+            durability,
+            store: PathBuf::new(),
+        }
     }
 
     #[test]

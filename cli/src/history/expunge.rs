@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
-use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
+use saddlebag::history::{
+    EXPUNGED, Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace,
+};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER};
 use saddlebag_host::{Project, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::disk::{DiskError, replace};
+use crate::export::ExportPlaces;
 use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::help::example;
@@ -66,6 +70,8 @@ pub(crate) struct Expunged {
     unreadable: u32,
     /// Keyed digests that the history keeps of the text.
     digests: Vec<String>,
+    /// Exports of the store that were searched.
+    exports: Vec<PathBuf>,
     /// What the program cannot reach, and may have the text.
     unreachable: Vec<String>,
     /// Summary.
@@ -99,6 +105,7 @@ impl Subcommand for ExpungeArgs {
                 done.add(scope.open(global)?.call(everywhere(!self.yes), output)?);
             }
             done.logs(&text, self.yes)?;
+            done.exports(root, &text, self.yes)?;
         }
         if self.yes {
             // What was found left while the scopes were searched one after the other counts no more.
@@ -113,6 +120,7 @@ impl Subcommand for ExpungeArgs {
                 clear_locks(root, &text);
                 done.logs_left(&text);
                 done.search(root, &text);
+                done.exports_left(root, &text)?;
             }
             if !done.places.is_empty() {
                 set_changes(true, true);
@@ -259,10 +267,40 @@ impl Expunged {
         Ok(())
     }
 
+    /// Removes the text from the exports of this store.
+    fn exports(&mut self, root: &Path, text: &str, is_removed: bool) -> Result<(), Failure> {
+        let Some(places) = ExportPlaces::of_user() else { return Ok(()) };
+        let forms = forms_of(text);
+        self.exports = places.of_store(root)?;
+        for place_of_export in &self.exports {
+            for (path, count) in exported_files_with(place_of_export, &forms) {
+                if is_removed {
+                    // What cannot be replaced is found by the search.
+                    let _ = remove_forms(&path, &forms);
+                }
+                add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
+            }
+        }
+        if is_removed {
+            places.forget(text)?;
+        }
+        Ok(())
+    }
+
+    /// Searches the exports again.
+    fn exports_left(&mut self, root: &Path, text: &str) -> Result<(), Failure> {
+        let places = ExportPlaces::of_user().map(|places| places.of_store(root)).transpose()?;
+        let forms = forms_of(text);
+        for (path, count) in places.iter().flatten().flat_map(|place| exported_files_with(place, &forms)) {
+            add(&mut self.left, vec![place(&path, PlaceKind::File, count)]);
+        }
+        Ok(())
+    }
+
     /// Searches the folder with the state of the program.
     fn logs_left(&mut self, text: &str) {
         let Some(state) = saddlebag_host::state_folder() else { return };
-        for (path, count) in files_with(&state, text, &|_| true) {
+        for (path, count) in files_with(&state, &[text.to_string()], &|_| true) {
             add(&mut self.left, vec![place(&path, PlaceKind::State, count)]);
         }
     }
@@ -272,7 +310,7 @@ impl Expunged {
     fn search(&mut self, root: &Path, text: &str) {
         let is_log = |path: &Path| path.extension().is_some_and(|suffix| suffix == "log") && is_below(path, "history");
         let known: BTreeSet<String> = self.left.iter().map(|place| place.path.clone()).collect();
-        for (path, count) in files_with(root, text, &|path| !is_log(path)) {
+        for (path, count) in files_with(root, &[text.to_string()], &|path| !is_log(path)) {
             let below = path.strip_prefix(root).unwrap_or(&path);
             let shown = below.to_string_lossy().replace('\\', "/");
             if known.contains(&shown) {
@@ -295,7 +333,8 @@ impl Expunged {
             _ => None,
         };
         let mut trees: Vec<PathBuf> = Vec::new();
-        for folder in [Some(root), project.as_deref()].into_iter().flatten() {
+        let exports = self.exports.iter().map(PathBuf::as_path);
+        for folder in [Some(root), project.as_deref()].into_iter().flatten().chain(exports) {
             let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
             let tree = folder.ancestors().find(|folder| folder.join(".git").exists()).map(Path::to_path_buf);
             trees.extend(tree.filter(|tree| !trees.contains(tree)));
@@ -317,7 +356,7 @@ impl Expunged {
             }
         }
         let others = [
-            "exports, whose places the program does not record: search the folders that you exported to",
+            "exports to standard output, exports that were moved, and those in which line ends or markup break the text",
             "other machines, and copies of the store that a backup or a sync program made",
             "files of --trace, and the transcripts that a client keeps itself",
             "pages and prompts that a running program has already given to a model",
@@ -380,7 +419,7 @@ fn counted(places: &[TextPlace]) -> String {
 
 /// Overwrites the text in the lock files of the store that nobody holds. A lock file keeps the path that its last holder changed.
 fn clear_locks(root: &Path, text: &str) {
-    for (path, _) in files_with(&root.join(".saddlebag"), text, &|path| is_lock(path)) {
+    for (path, _) in files_with(&root.join(".saddlebag"), &[text.to_string()], &|path| is_lock(path)) {
         // What cannot be overwritten is found by the search.
         let _ = clear_lock(&path, text);
     }
@@ -408,6 +447,51 @@ fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the spellings of a text in exports: as it is, in JSON, and in the JSON of a page, also as HTML.
+fn forms_of(text: &str) -> Vec<String> {
+    let json = |text: &str| {
+        let json = serde_json::to_string(text).unwrap_or_default();
+        json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_string()
+    };
+    let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let mut forms = vec![text.to_string(), json(text), json(text).replace('<', "\\u003c"), json(&html)];
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn count_of(bytes: &[u8], forms: &[String]) -> usize {
+    forms.iter().map(|form| memchr::memmem::find_iter(bytes, form).count()).sum()
+}
+
+/// Returns the files of an export that have a text in one of its forms, each with how often.
+fn exported_files_with(export: &Path, forms: &[String]) -> Vec<(PathBuf, u32)> {
+    if !regular::is_one(export) {
+        return files_with(export, forms, &|_| true);
+    }
+    let count = regular::read(export, MAX_SEARCHED_BYTES).ok().flatten().map_or(0, |bytes| count_of(&bytes, forms));
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    Vec::from_iter((count > 0).then(|| (export.to_path_buf(), count)))
+}
+
+/// Replaces a text in a file of an export.
+fn remove_forms(path: &Path, forms: &[String]) -> Result<(), DiskError> {
+    let before = fs::read(path).map_err(DiskError::Unreadable)?;
+    let mut after = before.clone();
+    for form in forms {
+        let mut parts = Vec::new();
+        let mut end = 0;
+        for found in memchr::memmem::find_iter(&after, form) {
+            parts.extend_from_slice(&after[end..found]);
+            parts.extend_from_slice(EXPUNGED.as_bytes());
+            end = found + form.len();
+        }
+        parts.extend_from_slice(&after[end..]);
+        after = parts;
+    }
+    replace(path, Some(&before), Some(&after), None).map(|_| ())
+}
+
 fn place(path: &Path, kind: PlaceKind, count: u32) -> TextPlace {
     TextPlace { path: path.display().to_string(), kind, count }
 }
@@ -425,8 +509,8 @@ fn is_below(path: &Path, folder: &str) -> bool {
     path.components().any(|part| part.as_os_str() == folder)
 }
 
-/// Returns the files below a folder that have a text, each with how often. Links are not followed.
-fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
+/// Returns the files below a folder that have a text in one of its forms, each with how often. Links are not followed.
+fn files_with(folder: &Path, forms: &[String], is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
     let mut folders = vec![folder.to_path_buf()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -439,7 +523,7 @@ fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) ->
                 && is_searched(&path)
                 && entry.metadata().is_ok_and(|found| found.len() <= MAX_SEARCHED_BYTES)
             {
-                let count = fs::read(&path).map_or(0, |bytes| memchr::memmem::find_iter(&bytes, text).count());
+                let count = fs::read(&path).map_or(0, |bytes| count_of(&bytes, forms));
                 if count > 0 {
                     found.push((path, u32::try_from(count).unwrap_or(u32::MAX)));
                 }

@@ -7,10 +7,10 @@ use similar::TextDiff;
 
 use super::args::SetupArgs;
 use super::clients::{Client, Scope};
-use super::disk::{self, DiskError};
 use super::plan::Plan;
 use super::record::{Entry, FILE, Record, digest};
 use super::report::{Action, FileReport, SetupReport};
+use crate::disk::{self, DiskError};
 use crate::failure::{Exit, Failure, ProgramCode, set_setup_done};
 use crate::output::Output;
 

@@ -11,7 +11,6 @@ mod apply;
 mod args;
 mod choices;
 mod clients;
-mod disk;
 mod format;
 mod hooks;
 mod installer;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::places::Places;
 use super::record::Record;
+use crate::export::ExportPlaces;
 use crate::hook::files::files_in;
 use crate::{prompt, regular};
 
@@ -44,7 +45,8 @@ pub(super) fn owned(places: &Places, record: &Record) -> Vec<Owned> {
     let (of_hooks, folders) = files_in(&state);
     let (of_syncs, syncs) = prompt::files_in(&state);
     let machine = Some(state.join(saddlebag_host::MACHINE_FILE)).filter(|file| is_machine(file));
-    let of_state = record.own_files().into_iter().chain(of_hooks).chain(of_syncs).chain(machine).collect();
+    let records = machine.into_iter().chain(ExportPlaces::file_in(&state));
+    let of_state = record.own_files().into_iter().chain(of_hooks).chain(of_syncs).chain(records).collect();
     let folders = folders.into_iter().chain([syncs, state.join(super::record::ORIGINALS), state.clone()]).collect();
     vec![
         Owned { kind: "code", place: code.clone(), files: of_code, folders: vec![code] },

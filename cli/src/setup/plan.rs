@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::clients::{Client, FilePlan, Scope};
-use super::disk;
 use super::format::Format;
 use super::piece::{Piece, added, removed};
 use super::record::{Entry, Record, digest};
+use crate::disk;
 
 /// Change of one file.
 #[derive(Debug)]

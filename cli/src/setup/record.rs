@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::disk::{self, DiskError};
+use crate::disk::{self, DiskError};
 use crate::regular;
 
 /// File of the record in the state folder.

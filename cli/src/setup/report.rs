@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::clients::Client;
-use super::disk::DiskError;
+use crate::disk::DiskError;
 use crate::output::{FAINT, Output, STRONG};
 
 /// Work of a run.

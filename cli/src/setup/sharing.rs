@@ -17,9 +17,9 @@ use serde::Serialize;
 
 use super::args::{SetupArgs, Target};
 use super::choices::places;
-use super::disk::write_file;
 use super::run::Program;
 use super::types::Share;
+use crate::disk::write_file;
 use crate::failure::{Exit, Failure, ProgramCode, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;

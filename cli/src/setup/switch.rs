@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::clients::Client;
-use super::disk;
 use super::format::Format;
 use super::json::Dialect;
 use super::places::{Places, Platform};
 use super::value::Value;
+use crate::disk;
 
 /// Setting that switches hooks off.
 struct Switch {

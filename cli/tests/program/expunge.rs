@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 #[cfg(feature = "server")]
 use crate::mcp::client::Pipes;
-use crate::support::{Store, run};
+use crate::support::{Store, run, tree_of};
 
 const VALUE: &str = "zebra-7741-quartz";
 
@@ -261,4 +261,48 @@ fn redo_goes_past_what_was_expunged() {
     assert!(made.stdout.contains("Gone") || made.stdout.contains("gone.md"), "{made:?}");
     assert!(store.run(&["show", "Gone"]).exits(0).stdout.contains("hunter2"));
     store.run(&["show", "Kept"]).exits(1);
+}
+
+#[test]
+fn exports_lose_the_text_in_each_form() {
+    const TEXT: &str = "the \"pass\" is <tango>";
+    let store = Store::new();
+    store.run(&["remember", "--key", "login", TEXT]).exits(0);
+    store.run(&["remember", "--key", "other", "Text that stays."]).exits(0);
+    store.run(&["remember", "Login", TEXT]).exits(0);
+    let place = |name: &str| store.here.with_file_name(name).display().to_string();
+    store.run(&["memory", "export", "--out", &place("own")]).exits(0);
+    store.run(&["memory", "export", "--to", "jsonl", "--out", &place("all.jsonl")]).exits(0);
+    store.run(&["ui", "--out", &place("page.html")]).exits(0);
+    let has_text = || {
+        let mut bytes = fs::read(place("all.jsonl")).expect("an export");
+        bytes.extend(fs::read(place("page.html")).expect("a page"));
+        bytes.extend(tree_of(&store.here.with_file_name("own")).into_values().flatten());
+        let text = String::from_utf8(bytes).expect("text");
+        (text.matches("tango").count(), text.contains("Text that stays."))
+    };
+    let (before, _) = has_text();
+    assert!(before >= 3, "{before}");
+    let listed = store.run(&["expunge", TEXT]).exits(0).stdout;
+    for name in ["own", "all.jsonl", "page.html"] {
+        assert!(listed.contains(&place(name)), "{listed}");
+    }
+    assert_eq!(has_text().0, before);
+    let done = store.run(&["expunge", TEXT, "--yes"]).exits(0).stdout;
+    assert_eq!(has_text(), (0, true), "{done}");
+    let lines = fs::read_to_string(place("all.jsonl")).expect("an export");
+    for line in lines.lines() {
+        serde_json::from_str::<serde_json::Value>(line).expect("JSON");
+    }
+    // A link in the place of an export leads to a file of somebody else.
+    #[cfg(unix)]
+    {
+        let foreign = store.here.with_file_name("foreign");
+        fs::write(&foreign, "a second text").expect("a file");
+        fs::remove_file(place("all.jsonl")).expect("removed");
+        std::os::unix::fs::symlink(&foreign, place("all.jsonl")).expect("a link");
+        store.run(&["remember", "Second", "a second text"]).exits(0);
+        store.run(&["expunge", "a second text", "--text", "--yes"]).exits(0);
+        assert_eq!(fs::read_to_string(&foreign).expect("a file"), "a second text");
+    }
 }

@@ -143,7 +143,7 @@ fn write(target: &Path, temporary: PathBuf, before: Option<&[u8]>, after: &[u8])
 }
 
 /// Replaces a text file that still is what was read; an empty text removes it.
-pub(super) fn write_file(path: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> {
+pub(crate) fn write_file(path: &Path, before: Option<&str>, after: &str) -> Result<(), Failure> {
     let before = before.map(str::as_bytes);
     let written = if after.is_empty() {
         unchanged(path, before).and_then(|()| fs::remove_file(path).map_err(DiskError::Unwritable))
