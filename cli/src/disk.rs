@@ -55,7 +55,11 @@ impl std::fmt::Display for DiskError {
 
 /// Returns the bytes of a regular file, or of the one that a link leads to; `None` if there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
-    match regular::read(path, MAX_FILE_BYTES) {
+    read_up_to(path, MAX_FILE_BYTES)
+}
+
+fn read_up_to(path: &Path, most: u64) -> Result<Option<Vec<u8>>, DiskError> {
+    match regular::read(path, most) {
         Ok(Some(bytes)) => Ok(Some(bytes)),
         Ok(None) => Err(DiskError::TooLarge),
         Err(_) if path.exists() && !path.is_file() => Err(DiskError::NotRegular),
@@ -180,7 +184,8 @@ fn create(path: PathBuf, #[cfg_attr(not(unix), allow(unused_variables))] mode: u
 
 /// Fails if a file has other bytes than those that were read before.
 fn unchanged(path: &Path, before: Option<&[u8]>) -> Result<(), DiskError> {
-    if read(path)?.as_deref() == before { Ok(()) } else { Err(DiskError::Changed) }
+    let most = before.map_or(0, |bytes| bytes.len() as u64).max(MAX_FILE_BYTES);
+    if read_up_to(path, most)?.as_deref() == before { Ok(()) } else { Err(DiskError::Changed) }
 }
 
 /// Creates a folder and those above it, and returns the created ones, the outermost first.

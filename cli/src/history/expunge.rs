@@ -274,9 +274,8 @@ impl Expunged {
         self.exports = places.of_store(root)?;
         for place_of_export in &self.exports {
             for (path, count) in exported_files_with(place_of_export, &forms) {
-                if is_removed {
-                    // What cannot be replaced is found by the search.
-                    let _ = remove_forms(&path, &forms);
+                if is_removed && let Err(error) = remove_forms(&path, &forms) {
+                    self.unreachable.push(format!("{}: {error}", path.display()));
                 }
                 add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
             }
