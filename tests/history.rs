@@ -22,12 +22,12 @@ use support::{Kind, Random, agent_config, both_engines, each, path, today};
 const NOTE: &str = "projects/proj/facts/port.md";
 
 /// Returns the files that people keep: not our bookkeeping, and not the backups.
-fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
     let is_kept = |path: &str| !path.contains(".saddlebag/") && !path.ends_with(".bak");
     store.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
 }
 
-fn remember(title: &str, content: &str) -> Remember {
+pub(crate) fn remember(title: &str, content: &str) -> Remember {
     Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
 }
 
@@ -315,6 +315,38 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
         found.retain(|path, _| !path.ends_with(".tmp"));
         assert!(found == after || (found == before && !is_done), "{kind:?}, crash at {operation}: {:?}", found.keys());
     }
+}
+
+/// Invariant (history): an undo of one file that is interrupted at any point is made, or the next undo takes the same operation
+/// back. It never takes an earlier one in its place.
+#[both_engines]
+fn an_undo_of_one_file_that_is_interrupted_is_not_passed_over(kind: Kind) {
+    let prepared = || {
+        let mut drive = drive(kind, agent_config(), &[]);
+        for item in ["- [ ] one", "- [ ] two", "- [ ] three"] {
+            drive.run(pad(item)).unwrap();
+        }
+        drive
+    };
+    let mut calm = prepared();
+    let begun = calm.executor.operations();
+    undo(&mut calm).unwrap();
+    let mut recorded_alone = 0;
+    for operation in each("operation", begun..calm.executor.operations()) {
+        let mut broken = prepared();
+        broken.executor.crash_at(operation);
+        let is_done = undo(&mut broken).is_ok();
+        broken.executor.restart();
+        let mut drive = Drive::new(kind, Config { epoch: 2, ..agent_config() }, broken.executor);
+        undo(&mut drive).unwrap();
+        // The one that was not made, the one that says so, and this one.
+        let undos = operations(&mut drive).iter().filter(|info| info.command == "undo").count();
+        recorded_alone += u32::from(undos == 3);
+        let text = drive.executor.files()["projects/proj/SCRATCHPAD.md"].clone();
+        let once = text == b"- [ ] one\n- [ ] two\n" && !is_done;
+        assert!(once || text == b"- [ ] one\n", "{kind:?}, crash at {operation}: {}", String::from_utf8_lossy(&text));
+    }
+    assert!(recorded_alone > 0);
 }
 
 /// Invariant (history): a rename that is interrupted at any point and finished by a later command is undone as one operation, and

@@ -18,6 +18,7 @@ mod expunge;
 mod failures_say_where;
 mod files;
 mod history;
+mod history_crashes;
 mod hostile_host;
 mod hydration;
 mod imports_nothing;

@@ -14,7 +14,7 @@ use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, contention};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
-use crate::store::{Layout, RelPath};
+use crate::store::{HistoryFolder, Layout, RelPath};
 
 /// File in which a change keeps the bytes that it replaces, unless the history keeps them: see [`Kept`]. The host changes both
 /// files in one step, so a change that fails leaves the older backup alone. An empty file is not kept, because an editor may be
@@ -150,8 +150,7 @@ impl Call {
             self.close(&opened).await?;
             if is_first && recorder.has_recorded() {
                 // Nothing happened of what the record says.
-                let taken_back = self.record_undo(&history_of(change.path())?, redoes, undoes).await;
-                recorder.begin_again();
+                let taken_back = self.record_unmade(&history_of(change.path())?, undoes, redoes).await;
                 if error.code == ErrorCode::Contention {
                     taken_back?;
                 }
@@ -160,6 +159,20 @@ impl Call {
         }
         self.close(&opened).await?;
         Ok(self.recorded_operation())
+    }
+
+    /// Records that nothing happened of what a record says about operations that are undone or made again.
+    pub(crate) async fn record_unmade(
+        &self,
+        folder: &HistoryFolder,
+        undoes: Vec<String>,
+        redoes: Vec<String>,
+    ) -> Result<(), Error> {
+        let taken_back = self.record_undo(folder, redoes, undoes).await;
+        if let Some(recorder) = &self.recorder {
+            recorder.begin_again();
+        }
+        taken_back.map(drop)
     }
 
     /// Writes a file of the index, which can be computed again. Returns `false` if it was not written.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
-use super::log::{History, complete_interrupted};
+use super::log::{History, complete_interrupted, take_back_unmade};
 use super::revert::{Checks, Left, Reverted};
 use super::types::{HistoryCall, MAX_WAITS, OperationInfo, begin_again, check_is_kept};
 use super::undo::{SkippedOperation, Took, UndoReply, finish, is_lasting};
@@ -40,7 +40,10 @@ impl Redo {
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
         complete_interrupted(with).await?;
-        let history = History::read(call, entries, None).await?;
+        let mut history = History::read(call, entries, None).await?;
+        if take_back_unmade(with, &history, number < MAX_WAITS).await? {
+            history = History::read(call, entries, None).await?;
+        }
         let undone = history.undone();
         let is_in_force =
             |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
-use super::log::{History, Recorded, complete_interrupted};
+use super::log::{History, Recorded, complete_interrupted, take_back_unmade};
 use super::revert::{Checks, Left, Reverted};
 use super::types::{HistoryCall, MAX_WAITS, OperationInfo, begin_again, check_is_kept};
 use crate::changes::Call;
@@ -94,7 +94,10 @@ impl Undo {
             return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
         }
         complete_interrupted(with).await?;
-        let history = History::read(call, entries, None).await?;
+        let mut history = History::read(call, entries, None).await?;
+        if take_back_unmade(with, &history, number < MAX_WAITS).await? {
+            history = History::read(call, entries, None).await?;
+        }
         // A server without state has a new session for each request; then agent and client say whose operation it is.
         let session = call.writer.session.as_ref();
         let is_of = |recorded: &Recorded| recorded.record.writer.session.as_ref() == session;

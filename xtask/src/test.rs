@@ -8,13 +8,14 @@ use crate::{clients, component, new_user, release, remote, shells};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
-const SLOW: [&str; 19] = [
+const SLOW: [&str; 20] = [
     "agents_are_isolated::agents_are_isolated::component",
     "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
     "catalogue::a_host_that_fails_once_loses_no_text::component",
     "concurrency::two_processes_appending_lose_no_line_ten_times_in_a_row",
     "durability::a_change_that_is_not_durable_is_never_acknowledged::component",
     "durability::acknowledged_writes_survive::component",
+    "history_crashes::ten_thousand_commands_with_power_cuts_lose_no_byte",
     "history::ten_thousand_operations_are_undone_to_the_beginning_and_made_again",
     "index_file::a_damaged_index_is_never_believed",
     "index_file::a_forged_index_does_not_trap::component",

@@ -100,7 +100,8 @@ fn every_test_that_a_page_names_exists() {
     // The last cell of a row has the tests; a name that ends in `…` begins those of several.
     let rows = weaknesses.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit("| ").next());
     let contributing = fs::read_to_string(base().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md is there");
-    let pages = page() + &contributing;
+    let acceptance = fs::read_to_string(base().join("docs/acceptance.md")).expect("docs/acceptance.md is there");
+    let pages = page() + &contributing + &acceptance;
     let names: Vec<&str> = named_tests(&pages).chain(rows.flat_map(named_tests)).collect();
     assert!(names.len() > 200, "{} names of tests", names.len());
     let gone: Vec<&&str> = names.iter().filter(|name| !tests.names.contains(**name)).collect();
