@@ -145,3 +145,25 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
         assert!(answer.body.contains(said), "{body}: {answer:?}");
     }
 }
+
+/// Acceptance (gateway, no way around): the page.
+#[test]
+fn the_page_stores_no_value_that_was_rejected_for_good() {
+    let store = store();
+    store.run(&["memory", "reject", "Postgres port", "--for-good"]).exits(0);
+    let page = Page::start(&store, &[]);
+    let [cookie, secret] = page.sign_in();
+    let remember = |content: &str| {
+        let command = serde_json::json!({ "remember": {
+            "title": "Again", "content": content, "template": "fact", "tags": [], "links": [], "supersede": false,
+        } });
+        let body = serde_json::json!({ "interface": "notebook", "command": command }).to_string();
+        page.ask("POST", &format!("{}api/call", page.folder), &[&cookie, &secret], &body)
+    };
+    let before = store.tree();
+    let refused = remember("It listens on 5433.");
+    assert!(refused.status >= 400 && refused.body.contains("rejected for good"), "{refused:?}");
+    assert_eq!(store.tree(), before);
+    let stored = remember("The port is 5434.");
+    assert_eq!(stored.status, 200, "{stored:?}");
+}
