@@ -178,6 +178,39 @@ fn a_note_under_the_old_name_of_another_has_none_of_its_text(kind: Kind) {
 }
 
 #[both_engines]
+fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
+    let edited = || {
+        let mut drive = drive(kind, agent_config(), &[]);
+        drive.run(remember("one")).unwrap();
+        drive.run(replace(page(), "one", "two")).unwrap();
+        drive
+    };
+    let rename = |from: &str, to: &str| Rename { note: from.into(), title: to.into() };
+    let mut undone = edited();
+    undone.run(rename("Port", "Ports")).unwrap();
+    undone.call(Undo::default()).unwrap();
+    undone.run(restore(page())).unwrap();
+    assert!(text(&undone, NOTE).contains("one"));
+    let mut back = edited();
+    back.run(rename("Port", "Ports")).unwrap();
+    back.run(rename("Ports", "Port")).unwrap();
+    back.run(restore(page())).unwrap();
+    assert!(text(&back, NOTE).contains("one"));
+    let mut moved = drive(kind, agent_config(), &[]);
+    for (content, category) in [("one", "core"), ("two", "core"), ("two", "notes")] {
+        moved.run(entry(content, category)).unwrap();
+    }
+    moved.call(Undo::default()).unwrap();
+    moved.call(saddlebag::history::Redo::default()).unwrap();
+    moved.run(restore_entry()).unwrap();
+    assert!(text(&moved, "agents/a/entries/notes/k.md").contains("two"), "the text before the move");
+    moved.call(Undo::default()).unwrap();
+    moved.call(Undo::default()).unwrap();
+    moved.run(restore_entry()).unwrap();
+    assert!(text(&moved, ENTRY).contains("one"));
+}
+
+#[both_engines]
 fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     const MOVED: &str = "agents/a/entries/notes/k.md";
     let mut drive = drive(kind, agent_config(), &[]);

@@ -126,17 +126,23 @@ impl Call {
     /// One of the files is no longer as it was.
     pub(crate) async fn apply_all(
         &self,
-        changes: &[Change],
+        mut changes: Vec<Change>,
         undoes: Vec<String>,
         redoes: Vec<String>,
     ) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Err(Error::internal("an operation without a history")) };
         recorder.set_undone(undoes.clone(), redoes.clone());
         // A change that is refused must not come after others were made.
-        self.check_all_rejected(changes).await?;
-        let opened = self.open(recorder, changes).await?;
+        self.check_all_rejected(&changes).await?;
+        let opened = self.open(recorder, &mut changes).await?;
         for (place, change) in changes.iter().enumerate() {
-            let error = match self.apply(change).await {
+            for path in &opened {
+                if self.is_closed(path).await? {
+                    return Ok(self.recorded_operation());
+                }
+            }
+            let made = if opened.is_empty() { self.apply(change).await } else { self.make(change).await };
+            let error = match made {
                 Ok(true) => continue,
                 Ok(false) if self.is_made(change).await? => continue,
                 Ok(false) => contention(change.path()),

@@ -21,6 +21,9 @@ use crate::protocol::{Error, Precondition, Version};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
 
+/// Commands that take changes back, or make them again.
+const REVERTS: [&str; 2] = ["undo", "redo"];
+
 /// Maximum number of moves of a file over which its kept text is looked for.
 const MAX_MOVES: usize = 64;
 
@@ -164,6 +167,7 @@ impl Call {
                         after: change.after,
                         keeps_before: change.keeps_before,
                         moved_from: change.moved_from.as_deref().and_then(|from| folder.absolute(from)),
+                        reverts: REVERTS.contains(&record.command.as_str()),
                         moves_away: record.changes.iter().any(|other| other.moved_from.as_ref() == Some(&change.path)),
                     });
                     for place in 0..record.changes.len() {
@@ -196,6 +200,8 @@ struct RecordedStep {
     moved_from: Option<RelPath>,
     /// True if this change moved the file away, with its text.
     moves_away: bool,
+    /// True if this change takes others back, or makes them again.
+    reverts: bool,
 }
 
 /// The newest change of a file that says where its kept text is.
@@ -251,10 +257,16 @@ impl Records {
         }
     }
 
+    /// Sorts by time, because there may be logs of several machines.
+    fn sort(&mut self) {
+        self.steps.sort_by_key(|step| step.time_ns);
+    }
+
     /// Leaves out the change by which an operation moved the file away, and those after it.
     fn end_before(&mut self, operation: &str) {
+        self.sort();
         let is_departure = |step: &RecordedStep| step.operation == operation && step.after == State::Absent;
-        if let Some(departure) = self.steps.iter().position(is_departure) {
+        if let Some(departure) = self.steps.iter().rposition(is_departure) {
             self.steps.truncate(departure);
         }
     }
@@ -276,10 +288,16 @@ impl Records {
     /// Returns the newest change that happened and that keeps the content before it in the history, or that moved the file as it
     /// was. A change whose text before is the text of now does not count: it was not made, or others took it back.
     fn newest_kept(&mut self, path: &RelPath, now: State) -> Option<Newest> {
-        // Logs of several machines are sorted by time.
-        self.steps.sort_by_key(|step| step.time_ns);
+        self.sort();
+        let mut later = None;
         for version in self.versions(now) {
             let step = version.step.and_then(|step| self.steps.get(step));
+            let next = later.replace(version);
+            let by_others = next.as_ref().filter(|next: &&saddlebag_history::Version| next.step.is_none());
+            // It was not made, or others took it back.
+            let is_back = step.is_some_and(|step| by_others.is_some_and(|next| next.state == step.before));
+            let next_step = next.as_ref().and_then(|next| self.steps.get(next.step?));
+            let is_reverted = [step, next_step].into_iter().flatten().any(|step| step.reverts);
             match step {
                 Some(RecordedStep { keeps_before: true, before: State::Bytes(digest), .. })
                     if now != State::Bytes(*digest) =>
@@ -290,10 +308,12 @@ impl Records {
                     let (from, operation) = (from.clone(), operation.clone());
                     return Some(Newest::Moved { from, operation, state: version.state });
                 }
-                // The text belongs to the file in its new place, and the file here is another one.
-                Some(RecordedStep { moves_away: true, .. }) if now != State::Absent => return None,
+                // The text belongs to the file in its new place, and somebody else made another one here.
+                Some(RecordedStep { moves_away: true, .. }) if by_others.is_some() && !is_back => return None,
                 // An entry that was purged takes its kept text with it. A new entry of the same key begins without any.
-                _ if version.state == State::Absent && is_below_entries(path) => return None,
+                _ if version.state == State::Absent && is_below_entries(path) && !is_back && !is_reverted => {
+                    return None;
+                }
                 _ => {}
             }
         }

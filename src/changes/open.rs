@@ -1,7 +1,8 @@
 //! Operations on several files: written down before the first change, so that whoever finds one that was interrupted
 //! finishes it.
 //!
-//! The file `open/<operation>` has a record for each change, with the content after it. It is removed after the last change.
+//! The log gets the records of all changes at once, under the condition that the operation needs, so that nobody undoes what is
+//! about to be undone. Then the file `open/<operation>` gets them, with the contents after. It is removed after the last change.
 //! Each change is made only of the file that the record names, so several processes may finish an operation at once, and a
 //! file that was changed since is left as it is.
 
@@ -14,40 +15,59 @@ use super::change::{Change, File};
 use super::logs::history_of;
 use super::operation::Recorder;
 use crate::engine::{Loaded, load};
-use crate::protocol::{EntryKind, Error, Precondition};
+use crate::protocol::{EntryKind, Error, Precondition, ReadOutcome};
 use crate::store::{HistoryFolder, RelPath};
+
+/// Number of looks at a file while others are about to change it. There is no clock to wait by.
+const MAX_POLLS: u32 = 4_096;
 
 /// Maximum number of operations that one command finishes.
 const MAX_OPEN: usize = 64;
 
 impl Call {
-    /// Writes down the changes of an operation on several files. Returns the files that have them.
-    pub(super) async fn open(&self, recorder: &Recorder, changes: &[Change]) -> Result<Vec<RelPath>, Error> {
+    /// Records the changes of an operation on several files, and writes them down. The changes lose their backups where the history
+    /// keeps what they replace. Returns the files that have them.
+    pub(super) async fn open(&self, recorder: &Recorder, changes: &mut [Change]) -> Result<Vec<RelPath>, Error> {
         let mut opened: Vec<RelPath> = Vec::new();
         if changes.len() < 2 {
             return Ok(opened);
         }
         let mut folders: Vec<HistoryFolder> = Vec::new();
-        for change in changes {
+        for change in changes.iter() {
             let folder = history_of(change.path())?;
             if !folders.contains(&folder) {
                 folders.push(folder);
             }
         }
         for folder in folders {
-            let size = self.log_size(&self.current_log(&folder, recorder)?).await;
-            let mut lines = Vec::new();
-            for change in changes {
+            let log = self.opened(recorder, &folder).await?;
+            let size = match &log {
+                Some((_, end)) => end.size,
+                None => self.log_size(&self.current_log(&folder, recorder)?).await,
+            };
+            let (mut records, mut lines) = (Vec::new(), Vec::new());
+            for change in changes.iter_mut() {
                 if history_of(change.path())? != folder {
                     continue;
+                }
+                let is_first = lines.is_empty();
+                if let Some((log, end)) = &log {
+                    let recordable = self.recordable_as(recorder, log, end, change).await?;
+                    records.extend_from_slice(&self.line(recorder, size, recordable.changes, is_first));
+                    if recordable.keeps_before {
+                        change.keep_as = None;
+                    }
                 }
                 let (before, after) = (change.before.bytes(), change.after_bytes());
                 // Whoever finishes it has the content before: it is that of the file.
                 let max_inline = self.scope.limits.max_file_bytes as usize;
                 let change =
                     RecordedChange::of(folder.relative(change.path()), before, after.as_deref(), true, max_inline);
-                let is_first = lines.is_empty();
                 lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change], is_first));
+            }
+            if let Some((log, _)) = log {
+                recorder.is_first_in(&log);
+                self.append_record(recorder, &log, records, false, None).await?;
             }
             let name = recorder.operation(size);
             let path = folder.open().and_then(|open| open.join(&name));
@@ -57,6 +77,29 @@ impl Call {
             opened.push(path);
         }
         Ok(opened)
+    }
+
+    /// Returns true if somebody else has finished the operation. A slow process must not make its changes then, because a file may
+    /// be as it was before them for another reason.
+    pub(super) async fn is_closed(&self, opened: &RelPath) -> Result<bool, Error> {
+        let read = self.fs.read(opened, 0, 0).await;
+        Ok(matches!(read.map_err(|error| Error::storage(Some(opened), &error))?, ReadOutcome::Absent))
+    }
+
+    /// Waits for others to change a file that they have just recorded a change of. Returns false if they do not: the process may have
+    /// been killed.
+    pub(crate) async fn is_changed_soon(&self, file: &File) -> Result<bool, Error> {
+        for _ in 0..MAX_POLLS {
+            let read = self.fs.read(&file.path, 0, 0).await;
+            let is_same = match read.map_err(|error| Error::storage(Some(&file.path), &error))? {
+                ReadOutcome::Absent => file.has_version(None),
+                ReadOutcome::Content(found) => file.has_version(Some(&found.version)),
+            };
+            if !is_same {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Notes that an operation is finished.
@@ -122,6 +165,9 @@ impl Call {
                 let log = self.current_log(folder, recorder)?;
                 if let Some(text) = bytes.get(line.range.clone()) {
                     self.append_line(&log, [text.trim_ascii_end(), b"\n"].concat(), false).await?;
+                }
+                if self.is_closed(path).await? {
+                    return Ok(true);
                 }
                 self.make(&made).await?;
             }

@@ -20,7 +20,7 @@ use saddlebag_history::{
 use saddlebag_sanitize::secrets_in;
 
 use super::call::Call;
-use super::change::{After, Change};
+use super::change::{After, Change, File};
 use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
@@ -36,11 +36,22 @@ const MAX_INLINE_BYTES: usize = 1 << 20;
 const MAX_ATTEMPTS: u32 = 64;
 
 /// End of a log.
-struct LogEnd {
+pub(super) struct LogEnd {
     /// Size of the whole log.
-    size: u64,
+    pub(super) size: u64,
     /// The last bytes; `None` if they were not read, because this memory was the last to write the log.
     bytes: Option<Vec<u8>>,
+}
+
+/// What a log is to have of a change.
+pub(super) struct Recordable {
+    pub(super) changes: Vec<RecordedChange>,
+    /// True if the history now keeps the bytes that the change replaces in place of a backup.
+    pub(super) keeps_before: bool,
+    /// True if a power cut may take the record away: the bytes are kept elsewhere.
+    may_vanish: bool,
+    /// Content of a file that the log can make then, and the offset from which on.
+    made: Option<(String, Digest, u64)>,
 }
 
 /// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
@@ -101,12 +112,6 @@ impl Call {
             return Ok(false);
         }
         let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(false) };
-        let keeps_before = self.is_kept_in_history(change).await;
-        let known_since = match before.filter(|before| !before.is_empty()) {
-            Some(before) => Self::known_since(recorder, &log, &end, &Digest::of(before), folder.relative(path)),
-            None => Some(end.size),
-        };
-        let is_before_known = known_since.is_some();
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
@@ -115,7 +120,43 @@ impl Call {
             self.append_record(recorder, &log, line, true, None).await?;
             return Ok(false);
         }
-        let has_secret = self.has_secret(before.filter(|_| !is_before_known));
+        let Recordable { changes, keeps_before, may_vanish, made } =
+            self.recordable_as(recorder, &log, &end, change).await?;
+        let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
+        self.append_record(recorder, &log, line, may_vanish, made).await?;
+        Ok(keeps_before)
+    }
+
+    /// Returns what a log with this end needs to have of a change. Contents that need files of their own are written.
+    pub(super) async fn recordable_as(
+        &self,
+        recorder: &Recorder,
+        log: &RelPath,
+        end: &LogEnd,
+        change: &Change,
+    ) -> Result<Recordable, Error> {
+        let path = change.path();
+        let folder = history_of(path)?;
+        let before = change.before.bytes();
+        let after = change.after_bytes();
+        let keeps_before = self.is_kept_in_history(change).await;
+        let known_since = match before.filter(|before| !before.is_empty()) {
+            Some(before) => Self::known_since(recorder, log, end, &Digest::of(before), folder.relative(path)),
+            None => Some(end.size),
+        };
+        let is_before_known = known_since.is_some();
+        // A note with another name is written under it, and removed afterwards.
+        let from = change.from.as_ref().filter(|from| from.path != *path);
+        let from = from.filter(|from| history_of(&from.path).is_ok_and(|of| of == folder));
+        let moved = from.filter(|_| change.moves).map(|old| (folder.relative(&old.path), old));
+        let is_known = |(path, old): &(&str, &File)| {
+            let known = |bytes| Self::known_since(recorder, log, end, &Digest::of(bytes), path);
+            old.bytes().is_some_and(|bytes| known(bytes).is_some())
+        };
+        let is_old_known = moved.as_ref().is_some_and(is_known);
+        let old_bytes = moved.and_then(|(_, old)| old.bytes());
+        let has_secret = self.has_secret(before.filter(|_| !is_before_known))
+            || self.has_secret(old_bytes.filter(|_| !is_old_known));
         let keeps_before = keeps_before && !has_secret;
         let mut first = match has_secret {
             false => {
@@ -124,21 +165,14 @@ impl Call {
             true => self.without_contents(folder.relative(path), before, after.as_deref()),
         };
         first.keeps_before = keeps_before;
-        // A note with another name is written under it, and removed afterwards.
-        let from = change.from.as_ref().filter(|from| from.path != *path);
-        let from = from.filter(|from| history_of(&from.path).is_ok_and(|of| of == folder));
         first.moved_from = from.map(|from| folder.relative(&from.path).to_string());
         let mut changes = alloc::vec![first];
-        let moved = from.filter(|_| change.moves);
-        if let Some(old) = moved {
-            let (path, bytes) = (folder.relative(&old.path), old.bytes());
-            let known =
-                bytes.is_some_and(|bytes| Self::known_since(recorder, &log, &end, &Digest::of(bytes), path).is_some());
-            changes.push(match self.has_secret(bytes.filter(|_| !known)) {
-                true => self.without_contents(path, bytes, None),
-                false => RecordedChange::of(path, bytes, None, known, MAX_INLINE_BYTES),
+        if let Some((path, old)) = moved {
+            changes.push(match has_secret {
+                true => self.without_contents(path, old_bytes, None),
+                false => RecordedChange::of(path, old_bytes, None, is_old_known, MAX_INLINE_BYTES),
             });
-            recorder.state.borrow_mut().moved.push((old.path.clone(), State::of(bytes)));
+            recorder.state.borrow_mut().moved.push((old.path.clone(), State::of(old_bytes)));
         }
         if let After::Moved(to) = &change.after {
             let mut moved = RecordedChange::of(folder.relative(to), None, None, true, MAX_INLINE_BYTES);
@@ -148,18 +182,16 @@ impl Call {
             moved.moved_from = Some(folder.relative(path).to_string());
             changes.push(moved);
         }
-        self.write_blobs(&folder, &changes, [before, after.as_deref(), moved.and_then(|old| old.bytes())]).await?;
+        self.write_blobs(&folder, &changes, [before, after.as_deref(), old_bytes]).await?;
         let of_first = changes.first().filter(|_| !has_secret && changes.len() == 1);
         let made = match of_first.map(|first| (first.path.clone(), first.after)) {
             Some((path, State::Bytes(digest))) => Some((path, digest, known_since.unwrap_or(end.size))),
             _ => None,
         };
-        let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
-        // The bytes that a file gets at its end are there even if their record is lost, and those of a file that moves are in its new
-        // place.
-        let may_vanish = matches!(change.after, After::Added(_)) || (moved.is_some() && before.is_none());
-        self.append_record(recorder, &log, line, may_vanish, made).await?;
-        Ok(keeps_before)
+        // The bytes that a file gets at its end are there even if their record is lost, and those of a file that moves are in the records
+        // of its old place.
+        let may_vanish = matches!(change.after, After::Added(_)) || (is_old_known && before.is_none());
+        Ok(Recordable { changes, keeps_before, may_vanish, made })
     }
 
     /// Returns true if the history is to keep the bytes that a change replaces in place of a backup: the file has none, and
@@ -223,7 +255,11 @@ impl Call {
 
     /// Returns the log that a record goes to, and its end; `None` if the policy turns the record off. A new log lets those that
     /// are too old go.
-    async fn opened(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<(RelPath, LogEnd)>, Error> {
+    pub(super) async fn opened(
+        &self,
+        recorder: &Recorder,
+        folder: &HistoryFolder,
+    ) -> Result<Option<(RelPath, LogEnd)>, Error> {
         let known = recorder.state.borrow().policy;
         let policy = match known {
             Some(policy) => policy,
@@ -378,7 +414,7 @@ impl Call {
 
     /// Appends a record of this command, under the condition that was set for it, and notes the content of a file that the log can
     /// make with it.
-    async fn append_record(
+    pub(super) async fn append_record(
         &self,
         recorder: &Recorder,
         log: &RelPath,

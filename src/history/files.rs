@@ -112,6 +112,15 @@ impl<'a> FileHistory<'a> {
         self.happened.contains(&step)
     }
 
+    /// Returns true if a step never happened, or if others have taken it back at once, which looks the same.
+    pub(super) fn looks_unmade(&self, step: usize) -> bool {
+        let Some((before, after)) = self.states(step) else { return false };
+        let place = self.versions.iter().position(|version| version.step == Some(step));
+        let next = place.and_then(|place| self.versions.get(place.checked_sub(1)?));
+        let is_back = next.is_some_and(|next| next.step.is_none() && next.state == before);
+        before != after && (place.is_none() || is_back)
+    }
+
     /// Returns true if the history may have the content of a state: it was neither too large, nor secret, nor expunged.
     pub(super) fn keeps(&self, state: State) -> bool {
         match state {

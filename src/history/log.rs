@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Content, Head, Log, Record, State};
 
-use super::types::{HistoryCall, MIN_OPERATION_DIGITS, is_recent};
+use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
 use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
@@ -311,47 +311,6 @@ pub(super) async fn complete_interrupted(with: &HistoryCall<'_>) -> Result<(), E
     }
     settle_rename(with.call, with.notebook).await;
     Ok(())
-}
-
-/// Takes the last undo of each folder back if nothing happened of it: its process ended before it changed its file. Returns true if
-/// there was one. Undos of several files are finished instead, by [`complete_interrupted`].
-///
-/// # Errors
-///
-/// The undo may be about to happen, and `may_wait` is set.
-pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History, may_wait: bool) -> Result<bool, Error> {
-    let call = with.call;
-    let mut is_any = false;
-    for folder in folders(call, with.entries)? {
-        let is_here = |path: &RelPath| history_of(path).is_ok_and(|of| of == folder);
-        let is_last = |recorded: &&Recorded| {
-            let Record { undoes, redoes, changes, .. } = &recorded.record;
-            let is_undo = !undoes.is_empty() || !redoes.is_empty();
-            is_undo && (changes.is_empty() || recorded.paths.iter().flatten().any(is_here))
-        };
-        let Some(last) = history.records.iter().rfind(is_last) else { continue };
-        let ([change], [Some(path)]) = (last.record.changes.as_slice(), last.paths.as_slice()) else { continue };
-        if history.records_of(&last.record.operation).any(|recorded| recorded.paths != last.paths) {
-            continue;
-        }
-        let later = history.changes_of(path).find(|(recorded, _)| recorded.place > last.place);
-        let later = later.and_then(|(recorded, change)| recorded.record.changes.get(change));
-        let state = match later {
-            Some(later) => later.before,
-            None => State::of(call.load(path).await?.bytes()),
-        };
-        if change.before == change.after || state != change.before {
-            continue;
-        }
-        if may_wait && is_recent(call, &last.record) {
-            let message = format!("operation {} is recorded and not made yet", last.record.operation);
-            return Err(Error::new(ErrorCode::Contention, message, "try again when it is made"));
-        }
-        call.claim_log(&folder, |log| history.size_of(log)).await?;
-        call.record_unmade(&folder, last.record.undoes.clone(), last.record.redoes.clone()).await?;
-        is_any = true;
-    }
-    Ok(is_any)
 }
 
 /// Returns the folders with the history of the scope.

@@ -23,6 +23,7 @@ mod revert;
 mod snapshot;
 mod types;
 mod undo;
+mod unmade;
 
 pub use compare_versions::{CompareVersions, Comparison};
 pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};

@@ -3,10 +3,11 @@
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
-use super::log::{History, complete_interrupted, take_back_unmade};
-use super::revert::{Checks, Left, Reverted};
-use super::types::{HistoryCall, MAX_WAITS, OperationInfo, begin_again, check_is_kept};
+use super::log::{History, complete_interrupted};
+use super::revert::{Left, Reverted};
+use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::undo::{SkippedOperation, Took, UndoReply, finish, is_lasting};
+use super::unmade::take_back_unmade;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -29,19 +30,19 @@ impl Request for Redo {
 
 impl Run<HistoryCall<'_>> for Redo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        begin_again(with.call, |number| self.attempt(with, number)).await
+        begin_again(with.call, || self.attempt(with)).await
     }
 }
 
 impl Redo {
     /// Makes the last undone operations again, unless others add to the history meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>, number: u32) -> Result<UndoReply, Error> {
+    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
         complete_interrupted(with).await?;
         let mut history = History::read(call, entries, None).await?;
-        if take_back_unmade(with, &history, number < MAX_WAITS).await? {
+        if !self.dry_run && take_back_unmade(with, &history).await? {
             history = History::read(call, entries, None).await?;
         }
         let undone = history.undone();
@@ -52,8 +53,7 @@ impl Redo {
         let mut skipped: Vec<SkippedOperation> = Vec::new();
         let mut first_error = None;
         for undo in all.iter().rev().filter(|info| is_in_force(info)) {
-            let checks = Checks { rejected: true, under_way: number < MAX_WAITS };
-            let left = match reverted.take_back(with, &history, &undo.operation, checks).await {
+            let left = match reverted.take_back(with, &history, &undo.operation, true).await {
                 // What was expunged or rejected for good since cannot come back, and must not keep the undo before it.
                 Err(error) if is_lasting(error.code) && error.code != ErrorCode::Conflict => {
                     let undone = all.iter().filter(|info| undo.undoes.contains(&info.operation)).cloned();

@@ -16,15 +16,6 @@ use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, RelPath};
 
-/// Reasons, beside a later change, not to take an operation back.
-#[derive(Clone, Copy)]
-pub(super) struct Checks {
-    /// True to refuse if the files would get a value that was rejected for good.
-    pub(super) rejected: bool,
-    /// True to refuse if somebody is about to change one of the files.
-    pub(super) under_way: bool,
-}
-
 /// How much of an operation the files still have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Left {
@@ -52,7 +43,8 @@ struct Without<'a> {
 }
 
 impl<'a> Reverted<'a> {
-    /// Takes an operation back, of the files as they are without the operations before.
+    /// Takes an operation back, of the files as they are without the operations before. `checks_rejected` refuses if the files would
+    /// get a value that was rejected for good.
     ///
     /// # Errors
     ///
@@ -62,15 +54,15 @@ impl<'a> Reverted<'a> {
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
-        checks: Checks,
+        checks_rejected: bool,
     ) -> Result<Left, Error> {
         let mut earlier = Vec::new();
         let mut left = self.take_back_each(with, history, operation, &mut earlier).await;
-        if checks.rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
+        if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
             let allowed = with.call.check_all_rejected(&self.changes(with)?).await;
             left = allowed.and(left);
         }
-        if checks.under_way && self.is_under_way(with.call) {
+        if self.is_under_way(with.call).await? {
             let message = format!("a change of the files of operation {operation} is recorded and not made yet");
             left = Err(Error::new(ErrorCode::Contention, message, "try again when it is made"));
         }
@@ -90,15 +82,22 @@ impl<'a> Reverted<'a> {
         left
     }
 
-    /// Returns true if the last record of a file may be of a change that is about to be made.
-    fn is_under_way(&self, call: &Call) -> bool {
-        self.files.iter().any(|file| {
-            let last = file.known.steps.len().checked_sub(1);
-            let states = last.and_then(|last| file.known.states(last));
-            let record = last.and_then(|last| file.known.steps.get(last)).map(|step| &step.recorded.record);
-            let is_made = |(before, after)| before == after || State::of(file.known.file.bytes()) != before;
-            states.is_some_and(|states| !is_made(states)) && record.is_some_and(|record| is_recent(call, record))
-        })
+    /// Returns true if somebody else makes the change now that the last record of a file announces.
+    async fn is_under_way(&self, call: &Call) -> Result<bool, Error> {
+        for Without { known, .. } in &self.files {
+            let last = known.steps.len().checked_sub(1);
+            let states = last.and_then(|last| known.states(last));
+            let record = last.and_then(|last| known.steps.get(last)).map(|step| &step.recorded.record);
+            let is_made = |(before, after)| before == after || State::of(known.file.bytes()) != before;
+            let is_announced = states.is_some_and(|states| !is_made(states));
+            if is_announced
+                && record.is_some_and(|record| is_recent(call, record))
+                && call.is_changed_soon(&known.file).await?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Takes an operation back in each file. `earlier` has the files as they were before, also after an error.

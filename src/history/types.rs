@@ -157,9 +157,6 @@ pub(super) fn not_kept(path: &str, why: impl core::fmt::Display) -> Error {
 /// Maximum number of times that a change of the history is begun while others change it.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// Number of attempts that wait for a recorded change to be made. Its process may have been killed.
-pub(super) const MAX_WAITS: u32 = 24;
-
 /// Time in nanoseconds within which a recorded change may be about to be made.
 const MADE_WITHIN: u64 = 2_000_000_000;
 
@@ -168,19 +165,20 @@ pub(super) fn is_recent(call: &Call, record: &Record) -> bool {
     call.now.epoch_nanoseconds().abs_diff(record.time_ns.max(0).unsigned_abs()) < MADE_WITHIN
 }
 
-/// Begins a change again while others change the history or the files, and nothing of it is recorded. `attempt` gets its number,
-/// from 0 on.
+/// Begins a change again while others change the history or the files, and nothing of it is recorded.
 pub(super) async fn begin_again<T, Attempt: Future<Output = Result<T, Error>>>(
     call: &Call,
-    attempt: impl Fn(u32) -> Attempt,
+    attempt: impl Fn() -> Attempt,
 ) -> Result<T, Error> {
-    let mut number = 0;
+    let mut attempts = 1;
     loop {
-        match attempt(number).await {
+        match attempt().await {
             Err(error)
-                if error.code == ErrorCode::Contention && number + 1 < MAX_ATTEMPTS && call.has_recorded_nothing() => {}
+                if error.code == ErrorCode::Contention && attempts < MAX_ATTEMPTS && call.has_recorded_nothing() =>
+            {
+                attempts += 1;
+            }
             done => return done,
         }
-        number += 1;
     }
 }

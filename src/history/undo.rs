@@ -6,9 +6,10 @@ use alloc::vec::Vec;
 
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
-use super::log::{History, Recorded, complete_interrupted, take_back_unmade};
-use super::revert::{Checks, Left, Reverted};
-use super::types::{HistoryCall, MAX_WAITS, OperationInfo, begin_again, check_is_kept};
+use super::log::{History, Recorded, complete_interrupted};
+use super::revert::{Left, Reverted};
+use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
+use super::unmade::take_back_unmade;
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -76,13 +77,13 @@ impl Request for Undo {
 
 impl Run<HistoryCall<'_>> for Undo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        begin_again(with.call, |number| self.attempt(with, number)).await
+        begin_again(with.call, || self.attempt(with)).await
     }
 }
 
 impl Undo {
     /// Undoes operations, unless others add to the history meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>, number: u32) -> Result<UndoReply, Error> {
+    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
         let HistoryCall { call, entries, .. } = *with;
         check_is_kept(call)?;
         if !self.only_own {
@@ -95,7 +96,7 @@ impl Undo {
         }
         complete_interrupted(with).await?;
         let mut history = History::read(call, entries, None).await?;
-        if take_back_unmade(with, &history, number < MAX_WAITS).await? {
+        if !self.dry_run && take_back_unmade(with, &history).await? {
             history = History::read(call, entries, None).await?;
         }
         // A server without state has a new session for each request; then agent and client say whose operation it is.
@@ -120,8 +121,7 @@ impl Undo {
         let mut first_error = None;
         for info in selected {
             let may_be_left = is_last || self.skip_conflicts;
-            let checks = Checks { rejected: may_be_left, under_way: number < MAX_WAITS };
-            let left = match reverted.take_back(with, &history, &info.operation, checks).await {
+            let left = match reverted.take_back(with, &history, &info.operation, may_be_left).await {
                 Err(error) if self.skip_conflicts && is_lasting(error.code) => {
                     skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
                     first_error = first_error.or(Some(error));
@@ -246,7 +246,7 @@ pub(super) async fn finish(
     } else if changes.is_empty() {
         operation = call.record_undo(&folder, undoes, redoes).await?;
     } else {
-        operation = call.apply_all(&changes, undoes, redoes).await?;
+        operation = call.apply_all(changes, undoes, redoes).await?;
     }
     let name = |info: &OperationInfo| info.tool.clone().unwrap_or_else(|| info.command.clone());
     let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, name(info))).collect();

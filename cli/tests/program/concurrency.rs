@@ -80,6 +80,34 @@ fn concurrent_undos_take_an_operation_each() {
 }
 
 #[test]
+fn concurrent_undos_of_several_files_take_an_operation_each() {
+    const UNDOS: usize = 4;
+
+    for round in 0..8 {
+        let store = Store::new();
+        for note in 0..=UNDOS {
+            store.run_now(&["remember", &format!("Note {note}"), &format!("Text of {note}.")]).exits(0);
+            // A rename changes two files.
+            store.run_now(&["move", &format!("Note {note}"), &format!("Renamed {note}")]).exits(0);
+        }
+        thread::scope(|scope| {
+            for _ in 0..UNDOS {
+                let store = &store;
+                scope.spawn(move || store.run_now(&["undo"]).exits(0));
+            }
+        });
+        // The last two operations of each of two notes are undone.
+        let left = store.run_now(&["list", "--kind", "note"]).exits(0).stdout;
+        assert_eq!((left.lines().count(), left.matches("Renamed").count()), (UNDOS - 1, UNDOS - 1), "{round}: {left}");
+        for _ in 0..UNDOS {
+            store.run_now(&["redo"]).exits(0);
+        }
+        let left = store.run_now(&["list", "--kind", "note"]).exits(0).stdout;
+        assert_eq!(left.matches("Renamed").count(), UNDOS + 1, "{round}: {left}");
+    }
+}
+
+#[test]
 fn concurrent_undos_and_redos_of_one_file_take_an_operation_each() {
     const LINES: usize = 6;
     const AT_ONCE: usize = 4;
