@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ExportArgs;
+use super::places::digest;
 use super::target::{Target, cut_short, report, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -51,9 +52,12 @@ pub(super) fn run(format: Format, args: &ExportArgs, global: &Global, output: &m
     let is_file = single.is_some_and(|name| args.out.extension() == Path::new(name).extension());
     let target = if is_stream { None } else { Some(Target::from_path(&args.out, global, is_file)?) };
     if let Some(target) = &target {
-        target.begin(output);
+        target.name_leftovers(output);
     }
     let (files, reply) = collect(format, args, &mut store, output)?;
+    if let Some(target) = &target {
+        target.note(files.iter().map(|(_, content)| digest(content)).collect(), output);
+    }
     match &target {
         None => to_stream(single.is_some(), &files, global)?,
         Some(target) if is_file => {

@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::subcommand::Subcommand;
 
 pub(crate) use args::ExportArgs;
-pub(crate) use places::ExportPlaces;
+pub(crate) use places::{ExportPlace, ExportPlaces, digest};
 
 /// JSON output of an export to files.
 #[derive(JsonSchema)]

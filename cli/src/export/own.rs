@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ExportArgs;
+use super::places::digest;
 use super::target::{Target, cut_short, report, sync_stream, waiting, write_file};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -35,11 +36,14 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         return to_stream(args, &mut store, global, output);
     }
     let target = Target::from_path(&args.out, global, false)?;
-    target.begin(output);
+    target.name_leftovers(output);
     let made = target.folder()?;
+    let mut digests = Vec::new();
     let exported = each_file(args, &mut store, output, |file, _| {
+        digests.push(digest(&file.content));
         write_file(made.path(), &file.path, &file.content).map_err(|error| target.failure(&error))
     })?;
+    target.note(digests, output);
     target.take(made)?;
     let Exported { count, bytes, unapproved, .. } = exported;
     let files = if count == 1 { "1 file".to_string() } else { format!("{count} files") };

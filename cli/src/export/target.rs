@@ -110,10 +110,14 @@ impl Target {
         Ok(Self { folder, parent, shown, made_above, durability: global.durability, store: root })
     }
 
-    /// Notes the place for `expunge`, and warns about unfinished exports in the same folder. They are not removed, because one
-    /// of them may still be running.
-    pub(super) fn begin(&self, output: &mut Output) {
-        ExportPlaces::note(&self.store, &self.folder, output);
+    /// Notes the files for `expunge`, by their digests.
+    pub(super) fn note(&self, files: Vec<String>, output: &mut Output) {
+        ExportPlaces::note(&self.store, &self.folder, files, output);
+    }
+
+    /// Warns about unfinished exports in the same folder. They are not removed, because one of them may still be
+    /// running.
+    pub(super) fn name_leftovers(&self, output: &mut Output) {
         let Ok(found) = fs::read_dir(&self.parent) else { return };
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut left: Vec<String> = names.filter(|name| name.starts_with(UNFINISHED)).collect();

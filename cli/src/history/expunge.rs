@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::disk::{DiskError, replace};
-use crate::export::ExportPlaces;
+use crate::export::{ExportPlace, ExportPlaces, digest};
 use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::help::example;
@@ -105,7 +105,7 @@ impl Subcommand for ExpungeArgs {
                 done.add(scope.open(global)?.call(everywhere(!self.yes), output)?);
             }
             done.logs(&text, self.yes)?;
-            done.exports(root, &text, self.yes)?;
+            done.exports(root, &text, self.yes);
         }
         if self.yes {
             // What was found left while the scopes were searched one after the other counts no more.
@@ -120,7 +120,7 @@ impl Subcommand for ExpungeArgs {
                 clear_locks(root, &text);
                 done.logs_left(&text);
                 done.search(root, &text);
-                done.exports_left(root, &text)?;
+                done.exports_left(root, &text);
             }
             if !done.places.is_empty() {
                 set_changes(true, true);
@@ -267,39 +267,53 @@ impl Expunged {
         Ok(())
     }
 
-    /// Removes the text from the exports of this store.
-    fn exports(&mut self, root: &Path, text: &str, is_removed: bool) -> Result<(), Failure> {
-        let Some(places) = ExportPlaces::of_user() else { return Ok(()) };
-        let forms = forms_of(text);
-        self.exports = places.of_store(root)?;
-        for place_of_export in &self.exports {
-            for (path, count) in exported_files_with(place_of_export, &forms) {
-                if is_removed && let Err(error) = remove_forms(&path, &forms) {
-                    self.unreachable.push(format!("{}: {error}", path.display()));
-                }
-                add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
+    /// Removes the text from the files that exports of this store have written.
+    fn exports(&mut self, root: &Path, text: &str, is_removed: bool) {
+        let places = ExportPlaces::of_user();
+        let exports = match places.as_ref().map(|places| places.of_store(root)).transpose() {
+            Ok(exports) => exports.unwrap_or_default(),
+            Err(error) => {
+                let cause = saddlebag_host::io_cause(&error);
+                self.unreachable.push(format!("exports, whose places cannot be read: {cause}"));
+                return;
             }
+        };
+        for export in exports {
+            for (path, count) in exported_files_with(&export, text) {
+                add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
+                let removed = || {
+                    let after = without_text(&path, text)?;
+                    // The next expunge may find another text in it.
+                    places.as_ref().map_or(Ok(()), |places| places.add(root, &export.path, vec![digest(&after)]))
+                };
+                if is_removed && let Err(error) = removed() {
+                    let cause = saddlebag_host::io_cause(&error);
+                    self.unreachable.push(format!("{}: it cannot be replaced: {cause}", path.display()));
+                }
+            }
+            for path in other_files_with(&export, text) {
+                let path = path.display();
+                self.unreachable.push(format!("{path}: it has the text, and is not as the export wrote it; edit it"));
+            }
+            if export.path.to_string_lossy().contains(text) {
+                self.unreachable.push(format!("{}: the name of an export has the text", export.path.display()));
+            }
+            self.exports.push(export.path);
         }
-        if is_removed {
-            places.forget(text)?;
-        }
-        Ok(())
     }
 
     /// Searches the exports again.
-    fn exports_left(&mut self, root: &Path, text: &str) -> Result<(), Failure> {
-        let places = ExportPlaces::of_user().map(|places| places.of_store(root)).transpose()?;
-        let forms = forms_of(text);
-        for (path, count) in places.iter().flatten().flat_map(|place| exported_files_with(place, &forms)) {
+    fn exports_left(&mut self, root: &Path, text: &str) {
+        let places = ExportPlaces::of_user().and_then(|places| places.of_store(root).ok());
+        for (path, count) in places.iter().flatten().flat_map(|export| exported_files_with(export, text)) {
             add(&mut self.left, vec![place(&path, PlaceKind::File, count)]);
         }
-        Ok(())
     }
 
     /// Searches the folder with the state of the program.
     fn logs_left(&mut self, text: &str) {
         let Some(state) = saddlebag_host::state_folder() else { return };
-        for (path, count) in files_with(&state, &[text.to_string()], &|_| true) {
+        for (path, count) in files_with(&state, text, &|_| true) {
             add(&mut self.left, vec![place(&path, PlaceKind::State, count)]);
         }
     }
@@ -309,7 +323,7 @@ impl Expunged {
     fn search(&mut self, root: &Path, text: &str) {
         let is_log = |path: &Path| path.extension().is_some_and(|suffix| suffix == "log") && is_below(path, "history");
         let known: BTreeSet<String> = self.left.iter().map(|place| place.path.clone()).collect();
-        for (path, count) in files_with(root, &[text.to_string()], &|path| !is_log(path)) {
+        for (path, count) in files_with(root, text, &|path| !is_log(path)) {
             let below = path.strip_prefix(root).unwrap_or(&path);
             let shown = below.to_string_lossy().replace('\\', "/");
             if known.contains(&shown) {
@@ -418,7 +432,7 @@ fn counted(places: &[TextPlace]) -> String {
 
 /// Overwrites the text in the lock files of the store that nobody holds. A lock file keeps the path that its last holder changed.
 fn clear_locks(root: &Path, text: &str) {
-    for (path, _) in files_with(&root.join(".saddlebag"), &[text.to_string()], &|path| is_lock(path)) {
+    for (path, _) in files_with(&root.join(".saddlebag"), text, &|path| is_lock(path)) {
         // What cannot be overwritten is found by the search.
         let _ = clear_lock(&path, text);
     }
@@ -446,49 +460,72 @@ fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the spellings of a text in exports: as it is, in JSON, and in the JSON of a page, also as HTML.
-fn forms_of(text: &str) -> Vec<String> {
+/// Returns the spellings of a text in a file of an export, the longest first: as it is, or in JSON and the JSON of a page.
+fn forms_in(path: &Path, text: &str) -> Vec<String> {
+    if !is_json(path) {
+        return vec![text.to_string()];
+    }
     let json = |text: &str| {
         let json = serde_json::to_string(text).unwrap_or_default();
         json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_string()
     };
     let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let mut forms = vec![text.to_string(), json(text), json(text).replace('<', "\\u003c"), json(&html)];
-    forms.sort();
+    let mut forms = vec![json(text), json(text).replace('<', "\\u003c"), json(&html)];
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
     forms.dedup();
     forms
 }
 
-fn count_of(bytes: &[u8], forms: &[String]) -> usize {
-    forms.iter().map(|form| memchr::memmem::find_iter(bytes, form).count()).sum()
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|suffix| suffix == "json" || suffix == "jsonl" || suffix == "html")
 }
 
-/// Returns the files of an export that have a text in one of its forms, each with how often.
-fn exported_files_with(export: &Path, forms: &[String]) -> Vec<(PathBuf, u32)> {
-    if !regular::is_one(export) {
-        return files_with(export, forms, &|_| true);
-    }
-    let count = regular::read(export, MAX_SEARCHED_BYTES).ok().flatten().map_or(0, |bytes| count_of(&bytes, forms));
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
-    Vec::from_iter((count > 0).then(|| (export.to_path_buf(), count)))
+/// Returns the places of a spelling. In JSON, one that begins within an escape is another text.
+fn places_of(path: &Path, bytes: &[u8], form: &str) -> Vec<usize> {
+    let escapes = |end: usize| bytes.iter().take(end).rev().take_while(|byte| **byte == b'\\').count();
+    let is_whole = |place: &usize| !is_json(path) || escapes(*place) % 2 == 0;
+    memchr::memmem::find_iter(bytes, form).filter(is_whole).collect()
 }
 
-/// Replaces a text in a file of an export.
-fn remove_forms(path: &Path, forms: &[String]) -> Result<(), DiskError> {
-    let before = fs::read(path).map_err(DiskError::Unreadable)?;
+/// Returns the files that an export has written and that have a text, each with how often.
+fn exported_files_with(export: &ExportPlace, text: &str) -> Vec<(PathBuf, u32)> {
+    let has_written = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let count: usize = forms_in(&path, text).iter().map(|form| places_of(&path, &bytes, form).len()).sum();
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        (count > 0 && export.wrote(&bytes)).then_some((path, count))
+    };
+    files_of(&export.path).filter_map(has_written).collect()
+}
+
+/// Returns the files in the place of an export that have a text, and that somebody else has written or changed.
+fn other_files_with(export: &ExportPlace, text: &str) -> Vec<PathBuf> {
+    let has_text = |(path, bytes): (PathBuf, Vec<u8>)| {
+        let has_text = forms_in(&path, text).iter().any(|form| !places_of(&path, &bytes, form).is_empty());
+        (has_text && !export.wrote(&bytes)).then_some(path)
+    };
+    files_of(&export.path).filter_map(has_text).collect()
+}
+
+/// Returns the files in the place of an export, with their bytes.
+fn files_of(place: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
+    let files = if regular::is_one(place) { vec![place.to_path_buf()] } else { files_below(place, &|_| true) };
+    files.into_iter().filter_map(|path| Some((path.clone(), regular::read(&path, MAX_SEARCHED_BYTES).ok()??)))
+}
+
+/// Replaces a text in a file of an export. Returns the bytes after.
+fn without_text(path: &Path, text: &str) -> io::Result<Vec<u8>> {
+    let before = fs::read(path)?;
     let mut after = before.clone();
-    for form in forms {
-        let mut parts = Vec::new();
-        let mut end = 0;
-        for found in memchr::memmem::find_iter(&after, form) {
-            parts.extend_from_slice(&after[end..found]);
-            parts.extend_from_slice(EXPUNGED.as_bytes());
-            end = found + form.len();
+    for form in forms_in(path, text) {
+        for place in places_of(path, &after, &form).into_iter().rev() {
+            after.splice(place..place + form.len(), EXPUNGED.bytes());
         }
-        parts.extend_from_slice(&after[end..]);
-        after = parts;
     }
-    replace(path, Some(&before), Some(&after), None).map(|_| ())
+    match replace(path, Some(&before), Some(&after), None) {
+        Ok(_) => Ok(after),
+        Err(DiskError::Unreadable(error) | DiskError::Unwritable(error)) => Err(error),
+        Err(error) => Err(io::Error::other(error.to_string())),
+    }
 }
 
 fn place(path: &Path, kind: PlaceKind, count: u32) -> TextPlace {
@@ -508,8 +545,18 @@ fn is_below(path: &Path, folder: &str) -> bool {
     path.components().any(|part| part.as_os_str() == folder)
 }
 
-/// Returns the files below a folder that have a text in one of its forms, each with how often. Links are not followed.
-fn files_with(folder: &Path, forms: &[String], is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
+/// Returns the files below a folder that have a text, each with how often.
+fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
+    let count = |path: &Path| fs::read(path).map_or(0, |bytes| memchr::memmem::find_iter(&bytes, text).count());
+    let found = files_below(folder, is_searched).into_iter().map(|path| {
+        let count = count(&path);
+        (path, u32::try_from(count).unwrap_or(u32::MAX))
+    });
+    found.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Returns the files below a folder that are not too large to be searched. Links are not followed.
+fn files_below(folder: &Path, is_searched: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut folders = vec![folder.to_path_buf()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -522,10 +569,7 @@ fn files_with(folder: &Path, forms: &[String], is_searched: &dyn Fn(&Path) -> bo
                 && is_searched(&path)
                 && entry.metadata().is_ok_and(|found| found.len() <= MAX_SEARCHED_BYTES)
             {
-                let count = fs::read(&path).map_or(0, |bytes| count_of(&bytes, forms));
-                if count > 0 {
-                    found.push((path, u32::try_from(count).unwrap_or(u32::MAX)));
-                }
+                found.push(path);
             }
         }
     }

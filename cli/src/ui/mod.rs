@@ -27,7 +27,6 @@ pub(crate) use api::{Api, error};
 pub(crate) use args::UiArgs;
 pub(crate) use assets::in_chat;
 
-use crate::export::ExportPlaces;
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
 use crate::output::Output;
@@ -53,17 +52,8 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
     let sender = args.out.is_none().then_some(sender);
     let (memory, _, _) = Memory::open(global.clone(), &[], CALL_TIME, sender)?;
     if let Some(file) = &args.out {
-        if let Ok(root) = Root::from_options(global).and_then(|root| Ok(root.folder()?.to_path_buf())) {
-            ExportPlaces::note(&root, file, output);
-        }
         let api = Api::new(memory, global);
-        return runtime.block_on(snapshot::write(
-            &api,
-            &name,
-            global.now.unwrap_or_else(saddlebag_host::now),
-            file,
-            output,
-        ));
+        return runtime.block_on(snapshot::write(&api, &name, global, file, output));
     }
     let live = Live::publish(seen);
     drop(entered);

@@ -3,14 +3,17 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use saddlebag::store::{Timestamp, utc_text};
+use saddlebag::store::utc_text;
 use serde_json::{Map, Value, json};
 
 use super::api::Api;
 use super::assets::one_file;
 use super::render::render;
+use crate::export::{ExportPlaces, digest};
 use crate::failure::{Exit, Failure, ProgramCode};
+use crate::global::Global;
 use crate::output::{Output, single_line};
+use crate::store::Root;
 
 /// Maximum number of notes that the file has with their text.
 const MAX_ITEMS: u32 = 5_000;
@@ -23,12 +26,16 @@ const MAX_OPERATIONS: u32 = 200;
 pub(super) async fn write(
     api: &Api,
     name: &str,
-    now: Timestamp,
+    global: &Global,
     file: &Path,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    let now = global.now.unwrap_or_else(saddlebag_host::now);
     let now = now.seconds.unsigned_abs().saturating_mul(1_000_000_000);
     let page = one_file(&data(api, name, now, output).await?.to_string());
+    if let Ok(root) = Root::from_options(global).and_then(|root| Ok(root.folder()?.to_path_buf())) {
+        ExportPlaces::note(&root, file, vec![digest(page.as_bytes())], output);
+    }
     written(file, page.as_bytes()).map_err(|error| {
         let message = format!("cannot write {}: {}", file.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Output, message, "name a file in a folder that exists")

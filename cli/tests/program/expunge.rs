@@ -294,6 +294,15 @@ fn exports_lose_the_text_in_each_form() {
     for line in lines.lines() {
         serde_json::from_str::<serde_json::Value>(line).expect("JSON");
     }
+    // A text of its own that only looks the same in JSON, and files that somebody else has written or changed.
+    store.run(&["remember", "--key", "lines", "et\nora"]).exits(0);
+    store.run(&["memory", "export", "--to", "jsonl", "--out", &place("more.jsonl")]).exits(0);
+    fs::write(place("own/novel.txt"), "a novel of nora").expect("a file");
+    let listed = store.run(&["expunge", "nora", "--text", "--yes"]);
+    assert!(listed.stderr.contains("novel.txt") || listed.stdout.contains("Nothing"), "{listed:?}");
+    assert_eq!(fs::read_to_string(place("own/novel.txt")).expect("a file"), "a novel of nora");
+    assert!(fs::read_to_string(place("more.jsonl")).expect("an export").contains("et\\nora"));
+    store.run(&["ui", "--out", &place("own")]).exits(3);
     // A link in the place of an export leads to a file of somebody else.
     #[cfg(unix)]
     {
