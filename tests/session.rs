@@ -138,6 +138,24 @@ fn a_prompt_brings_facts_before_pages_a_misspelled_name_and_nothing_that_is_kept
 }
 
 #[both_engines]
+fn a_prompt_with_two_subjects_brings_both_and_words_that_say_nothing_bring_none(kind: Kind) {
+    let mut drive = agent(kind);
+    let mut tell = |title: &str, text: &str| drive.call(fact(title, text)).unwrap().path;
+    let gateway = tell("Harbour gateway", "The harbour gateway of Rotterdam listens on 8443.");
+    let invoices = tell("Paper", "Invoices are printed by Sanne.");
+    let other = tell("Harbour", "Boats are counted, and not only by day.");
+    let mut ask = |session: &str, text: &str| drive.call(prompt(session, text)).unwrap().sources;
+    let both = "on what does the harbour gateway of Rotterdam listen, and who are the invoices printed by?";
+    assert_eq!(ask("a", both), [gateway.as_str(), &invoices], "{kind:?}");
+    assert_eq!(ask("b", "how are boats counted in the harbour?")[0], other, "{kind:?}");
+    assert_eq!(ask("c", "is this not only for somebody?"), [""; 0], "{kind:?}");
+    // Words that are missing count against a fact.
+    assert_eq!(ask("d", "is it Sanne printed?"), [invoices.as_str()], "{kind:?}");
+    let long = "printed by Sanne: valgrind flexbox haskell monads zeppelin quokka tensors marzipan obelisk wombat";
+    assert_eq!(ask("e", long), [""; 0], "{kind:?}");
+}
+
+#[both_engines]
 fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(kind: Kind) {
     let mut drive = agent(kind);
     let decision = |title: &str, content: &str| Remember { template: "decision".into(), ..fact(title, content) };

@@ -28,26 +28,22 @@ pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;
 /// Default minimum score of a hit in thousandths; docs/hooks.md has the measurement.
 pub const DEFAULT_MIN_SCORE: u32 = 1_000;
 
-/// Minimum score of a hit, as a share of the score of the best.
-const SHARE_OF_BEST: f64 = 0.4;
+/// Minimum score of a hit, as a share of the score of the best, unless it is about other words of the prompt than better ones.
+const SHARE_OF_BEST: f64 = 0.5;
 
-// The weights of a fact were fitted to a set of prompts, rounded, and checked with another one: tests/retrieval/prompts.
-/// Weight of the share of the prompt that a fact has in one place.
-const SHARE: f64 = 2.0;
-/// Weight of the words in the names of a fact.
-const NAMES: f64 = 1.4;
+// The weights of a fact were fitted to sets of prompts, rounded, and checked with another one: tests/retrieval/prompts.
+/// Weight of the words in the names of a fact, beside their own.
+const NAMES: f64 = 1.25;
 /// Weight of a name that the prompt has whole.
-const NAMED: f64 = 2.5;
+const NAMED: f64 = 1.0;
 /// Weight of each word of the prompt that a fact has, beside its own.
-const WORD: f64 = 0.65;
-/// Weight of the length of a prompt: a long one has more words by chance in common with a fact.
-const OF_LENGTH: f64 = 0.7;
-/// Evidence and share of the prompt that a fact must have in one place, unless the prompt has a whole name of it: more than one
-/// ordinary word.
-const LEAST_EVIDENCE: f64 = 0.75;
-const LEAST_SHARE: f64 = 0.18;
-/// What a fact must reach.
-const LEAST_OF_FACTS: f64 = 1.6;
+const WORD: f64 = 0.25;
+/// Weight of the words of the prompt that a fact does not have in one place.
+const MISSING: f64 = 0.2;
+/// Evidence that a fact must have, unless the prompt has a whole name of it: more than one ordinary word.
+const LEAST_EVIDENCE: f64 = 0.5;
+/// What a fact must reach: more than one word, unless it is in a name.
+const LEAST_OF_FACTS: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
 const LEAST_OF_PAGES: f64 = 1.4;
 
@@ -250,19 +246,16 @@ impl Asked {
 
     /// Returns how well an item fits a prompt: from 1 on it is shown.
     fn score(self, fit: Fit) -> f64 {
-        let Fit { evidence, share, names, named, words, length } = fit;
-        let (evidence, share) = (f64::from(evidence), f64::from(share));
+        let [evidence, missing, names, named, words] =
+            [fit.evidence, fit.missing, fit.names, fit.named, fit.words].map(f64::from);
         let score = match self {
-            Self::Facts if (evidence < LEAST_EVIDENCE || share < LEAST_SHARE) && named == 0.0 => 0.0,
+            Self::Facts if evidence < LEAST_EVIDENCE && named == 0.0 => 0.0,
             Self::Facts => {
-                let of_names = NAMES * f64::from(names) + NAMED * f64::from(named);
-                let found = evidence + SHARE * share + of_names + WORD * f64::from(words);
-                found - OF_LENGTH * f64::from(length)
+                (evidence + NAMES * names + NAMED * named + WORD * words - MISSING * missing) / LEAST_OF_FACTS
             }
-            Self::Pages => evidence * share,
+            Self::Pages => evidence * f64::from(fit.share()) / LEAST_OF_PAGES,
         };
-        let least = if self == Self::Facts { LEAST_OF_FACTS } else { LEAST_OF_PAGES };
-        (score / least).max(0.0)
+        score.max(0.0)
     }
 }
 
@@ -293,25 +286,33 @@ async fn found(
         };
         let entries = searchable.as_ref().filter(|_| asked == Asked::Facts);
         let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, entries, &recall).await?;
-        let score = |fit: Fit| asked.score(fit);
-        let best = shown.iter().map(|found| score(found.fit)).fold(0.0, f64::max);
-        let is_enough = |score: f64| score >= least && score >= SHARE_OF_BEST * best;
-        let shown = shown.into_iter().map(|found| (score(found.fit), found)).filter(|(score, _)| is_enough(*score));
-        let shown = shown.map(|(score, found)| {
-            let path = found.path.clone();
+        let shown = shown.into_iter().map(|found| {
+            let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-            Hit { source, path, score, found }
+            (fit, true, Hit { source, path, score: asked.score(fit), found })
         });
-        let withheld = withheld.into_iter().map(|hit| (score(hit.fit), hit)).filter(|(score, _)| is_enough(*score));
-        let withheld = withheld.map(|(score, hit)| {
-            let WithheldHit { path, key, is_of_other_project, .. } = hit;
+        let withheld = withheld.into_iter().map(|hit| {
+            let WithheldHit { path, key, is_of_other_project, fit } = hit;
             let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
-            Hit { source: key.unwrap_or_else(|| path.clone()), path, score, found: Err(reason) }
+            let source = key.unwrap_or_else(|| path.clone());
+            (fit, false, Hit { source, path, score: asked.score(fit), found: Err(reason) })
         });
-        let mut hits: Vec<Hit> = shown.chain(withheld).collect();
-        order::sort_slice(&mut hits, |a, b| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-        all.append(&mut hits);
+        let mut hits: Vec<(Fit, bool, Hit)> = shown.chain(withheld).collect();
+        order::sort_slice(&mut hits, |(.., a), (.., b)| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
+        let (mut best, mut words) = (0.0, 0);
+        for (fit, may_be_shown, hit) in hits {
+            let is_enough = hit.score >= SHARE_OF_BEST * best || fit.is_mostly_beside(words);
+            if hit.score < least || !is_enough {
+                continue;
+            }
+            // Withheld items must not influence the others.
+            if may_be_shown {
+                best = f64::max(best, hit.score);
+                words |= fit.together;
+            }
+            all.push(hit);
+        }
     }
     Ok(all)
 }

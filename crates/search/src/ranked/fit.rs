@@ -1,19 +1,22 @@
 //! [`Fits`]: how well notes fit a whole prompt.
 //!
 //! The score of a search says which note fits best, not whether any does. A prompt is a question about a note if the words of the
-//! prompt that say something stand together in it, and are a good part of all such words. An ordinary word of a day's work, such
-//! as `test` or `file`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word that
-//! many notes have says less, too. A word that no note has counts against every note.
+//! prompt that say something stand together in it, and few such words are missing. An ordinary word of a day's work, such
+//! as `test` or `file`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word that is in
+//! any text, such as `not` or `only`, says still less; `particles.txt` has these. A word that many notes have says less, too. A word
+//! that no note has counts against every note.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::language::{Language, has_line};
-use super::passage::{Asked, Block, Competed, Passages};
-use super::weights::{idf, ln};
+use super::passage::{Asked, Competed, Passages};
+use super::weights::idf;
 
 /// Weight of an ordinary word, relative to any other.
 const ORDINARY_WEIGHT: f32 = 0.4;
+/// Weight of a particle.
+const PARTICLE: f32 = 0.15;
 /// Weight of a word of another language than English, of which the ordinary words are not known.
 const FOREIGN: f32 = 0.7;
 /// Weight of a number of at least three digits.
@@ -30,12 +33,16 @@ const MANY: u32 = 100;
 /// have.
 const ORDINARY: &str = include_str!("ordinary.txt");
 
+/// Stems of the words that only connect, replace or count others, of English and beside its function words: pronouns,
+/// prepositions, particles, small numbers, greetings. One a line and in byte order.
+const PARTICLES: &str = include_str!("particles.txt");
+
+/// Words of a prompt, a bit each: no more than 64 are scored.
+pub type Words = u64;
+
 /// Weights of the words of a prompt.
 pub struct Fits {
     weights: Vec<f32>,
-    total: f32,
-    /// Logarithm of one more than the number of words.
-    length: f32,
 }
 
 /// How well a note fits a prompt.
@@ -43,16 +50,30 @@ pub struct Fits {
 pub struct Fit {
     /// Weight of the words that stand together: in one block, its heading, and the names of the note.
     pub evidence: f32,
-    /// The evidence as a share of the weight of all words of the prompt.
-    pub share: f32,
+    /// Weight of the other words of the prompt.
+    pub missing: f32,
     /// Weight of the words that are in names.
     pub names: f32,
     /// Weight of the best name whose words are all in the prompt.
     pub named: f32,
     /// Number of words of the prompt that the note has, without function words.
     pub words: f32,
-    /// Natural logarithm of one more than the number of words of the prompt.
-    pub length: f32,
+    /// The words that stand together.
+    pub together: Words,
+}
+
+impl Fit {
+    /// Returns the evidence as a share of the weight of all words of the prompt.
+    #[must_use]
+    pub fn share(&self) -> f32 {
+        if self.evidence > 0.0 { self.evidence / (self.evidence + self.missing) } else { 0.0 }
+    }
+
+    /// Returns true if at least half of the words that stand together are not among others.
+    #[must_use]
+    pub fn is_mostly_beside(&self, others: Words) -> bool {
+        2 * (self.together & !others).count_ones() >= self.together.count_ones()
+    }
 }
 
 impl Fits {
@@ -66,99 +87,79 @@ impl Fits {
             let rarity = if asked.idf < rare { asked.idf / rare } else { 1.0 };
             own_weight(asked, &passages.languages) * (1.0 - counts * (1.0 - rarity))
         };
-        let weights: Vec<f32> = passages.asked.iter().map(weight).collect();
-        let total = weights.iter().sum();
-        let words: f32 = passages.asked.iter().map(|asked| asked.part).sum();
-        Self { weights, total, length: ln(1.0 + f64::from(words)) as f32 }
+        Self { weights: passages.asked.iter().map(weight).collect() }
     }
 
     /// Returns how well a note fits whose blocks have competed. `names` are its title, its aliases, or its key.
     pub fn of(&self, passages: &mut Passages, competed: &Competed, note: usize, names: &[&str]) -> Fit {
         let of_names: Vec<Name> = names.iter().map(|name| self.read_name(passages, name)).collect();
-        let mut in_names = self.none();
-        of_names.iter().flat_map(|name| &name.asked).for_each(|asked| mark(&mut in_names, *asked));
-        let (mut all, mut heading, mut evidence) = (in_names.clone(), self.none(), self.sum(&in_names));
+        let in_names = of_names.iter().fold(0, |words, name| words | name.words);
+        let (mut all, mut together, mut heading) = (in_names, in_names, 0);
         let mut section = None;
         for block in competed.blocks_of(note) {
+            let words = block.words.iter().fold(0, |words, asked| words | self.word(*asked));
             if section != Some(block.section) || block.is_heading {
                 section = Some(block.section);
-                heading = if block.is_heading { self.words_of(block) } else { self.none() };
+                heading = if block.is_heading { words } else { 0 };
             }
-            let mut here = self.words_of(block);
-            all.iter_mut().zip(&here).for_each(|(all, here)| *all |= here);
-            for ((here, name), heading) in here.iter_mut().zip(&in_names).zip(&heading) {
-                *here |= name | heading;
+            all |= words;
+            let here = words | heading | in_names;
+            if self.sum(here) > self.sum(together) {
+                together = here;
             }
-            evidence = evidence.max(self.sum(&here));
         }
-        let named = of_names.iter().filter(|name| name.is_whole).map(|name| name.weight).fold(0.0, f32::max);
-        let words = self.count(&all);
-        let (share, names, length) = (self.share(evidence), self.sum(&in_names), self.length);
-        Fit { evidence, share, names, named, words, length }
+        let named = of_names.iter().filter(|name| name.is_whole).map(|name| self.sum(name.words)).fold(0.0, f32::max);
+        Fit { names: self.sum(in_names), named, ..self.of_words(together, all) }
     }
 
     /// Returns how well a note fits of which only the words of the prompt that it has are known.
     #[must_use]
     pub fn of_terms(&self, passages: &Passages, terms: &[String]) -> Fit {
-        let has: Vec<bool> = passages.asked.iter().map(|asked| terms.contains(&asked.text)).collect();
-        let evidence = self.sum(&has);
-        let (share, words, length) = (self.share(evidence), self.count(&has), self.length);
-        Fit { evidence, share, words, length, ..Fit::default() }
+        let has = passages.asked.iter().enumerate().filter(|(_, asked)| terms.contains(&asked.text));
+        let all = has.fold(0, |words, (asked, _)| words | self.word(asked));
+        self.of_words(all, all)
     }
 
-    fn none(&self) -> Vec<bool> {
-        alloc::vec![false; self.weights.len()]
+    /// Returns how well a note fits without names. A word that says less than an ordinary word is a part of one.
+    fn of_words(&self, together: Words, all: Words) -> Fit {
+        let words = self.weights_of(all).map(|weight| (weight / ORDINARY_WEIGHT).min(1.0)).sum();
+        let (evidence, missing) = (self.sum(together), self.sum(!together));
+        Fit { evidence, missing, words, together, ..Fit::default() }
     }
 
-    fn sum(&self, has: &[bool]) -> f32 {
-        self.weights.iter().zip(has).filter(|(_, has)| **has).map(|(weight, _)| weight).sum()
+    /// Returns a word that says anything.
+    fn word(&self, asked: usize) -> Words {
+        let says = self.weights.get(asked).is_some_and(|weight| *weight > 0.0);
+        u32::try_from(asked).ok().filter(|_| says).and_then(|asked| Words::from(1_u8).checked_shl(asked)).unwrap_or(0)
     }
 
-    fn share(&self, evidence: f32) -> f32 {
-        if self.total > 0.0 { evidence / self.total } else { 0.0 }
+    fn weights_of(&self, words: Words) -> impl Iterator<Item = f32> {
+        (0..Words::BITS).zip(&self.weights).filter(move |(bit, _)| words >> bit & 1 == 1).map(|(_, weight)| *weight)
     }
 
-    /// Counts words. One that says less than an ordinary word is a part of one.
-    fn count(&self, has: &[bool]) -> f32 {
-        let counted = self.weights.iter().zip(has).filter(|(_, has)| **has);
-        counted.map(|(weight, _)| (weight / ORDINARY_WEIGHT).min(1.0)).sum()
-    }
-
-    fn words_of(&self, block: &Block) -> Vec<bool> {
-        let mut has = self.none();
-        block.words.iter().for_each(|asked| mark(&mut has, *asked));
-        has
+    fn sum(&self, words: Words) -> f32 {
+        self.weights_of(words).sum()
     }
 
     fn read_name(&self, passages: &mut Passages, name: &str) -> Name {
-        let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let (mut asked, mut is_whole, mut weight) = (Vec::new(), true, 0.0);
-        for word in words {
+        let (mut words, mut is_whole) = (0, true);
+        for word in name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             let whole = passages.hits(word, &(0..word.len()));
-            let found = whole.iter().find(|hit| hit.span == (0..word.len()) && !hit.is_compound).map(|hit| hit.asked);
-            asked.extend(found);
-            match found {
-                Some(found) => weight += self.weights.get(found).copied().unwrap_or(0.0),
+            match whole.iter().find(|hit| hit.span == (0..word.len()) && !hit.is_compound) {
+                Some(hit) => words |= self.word(hit.asked),
                 None => is_whole &= Language::is_function_word(word.to_lowercase().as_bytes()),
             }
         }
-        Name { asked, is_whole: is_whole && weight > 0.0, weight }
+        Name { words, is_whole }
     }
 }
 
 /// A name of a note.
 struct Name {
     /// Words of the prompt that it has.
-    asked: Vec<usize>,
+    words: Words,
     /// True if the prompt has all of its words.
     is_whole: bool,
-    weight: f32,
-}
-
-fn mark(has: &mut [bool], asked: usize) {
-    if let Some(has) = has.get_mut(asked) {
-        *has = true;
-    }
 }
 
 /// Returns the weight that a word has in any store.
@@ -170,6 +171,7 @@ fn own_weight(asked: &Asked, languages: &[Language]) -> f32 {
     }
     let is_foreign = !text.is_ascii() || !languages.is_empty() && !languages.contains(&Language::English);
     let letters = text.chars().count();
+    let unknown = if is_foreign && text.chars().all(char::is_alphabetic) { FOREIGN } else { 1.0 };
     let of_word = match () {
         () if text.bytes().all(|byte| byte.is_ascii_digit()) => {
             if letters >= 3 {
@@ -179,18 +181,26 @@ fn own_weight(asked: &Asked, languages: &[Language]) -> f32 {
             }
         }
         () if letters == 1 => LETTER,
-        () if is_ordinary(&text) => ORDINARY_WEIGHT,
-        () if is_foreign && text.chars().all(char::is_alphabetic) => FOREIGN,
-        () => 1.0,
+        () => ordinary_weight(&text).unwrap_or(unknown),
     };
     of_word * asked.part
 }
 
-/// Returns true for a form of an ordinary word in lower case.
+/// Returns true for a form of an ordinary word or a particle in lower case.
 pub(super) fn is_ordinary(word: &str) -> bool {
+    ordinary_weight(word).is_some()
+}
+
+/// Returns the weight of a form of an ordinary word or a particle in lower case.
+fn ordinary_weight(word: &str) -> Option<f32> {
     let mut stem = String::new();
     let is_stemmed = Language::English.stem(word.as_bytes(), &mut stem);
-    has_line(ORDINARY, if is_stemmed { stem.as_bytes() } else { word.as_bytes() })
+    let stem = if is_stemmed { stem.as_bytes() } else { word.as_bytes() };
+    match () {
+        () if has_line(PARTICLES, stem) => Some(PARTICLE),
+        () if has_line(ORDINARY, stem) => Some(ORDINARY_WEIGHT),
+        () => None,
+    }
 }
 
 #[cfg(test)]
@@ -218,17 +228,34 @@ mod tests {
         let text = "Redis keeps sessions for a fortnight.\n\nGrafana has the dashboards.";
         let together = fit_of(&[], text, "redis fortnight");
         let apart = fit_of(&[], text, "redis dashboards");
-        assert!(together.evidence > apart.evidence && together.share > 0.99, "{together:?} {apart:?}");
+        assert!(together.evidence > apart.evidence && together.share() > 0.99, "{together:?} {apart:?}");
         let unknown = fit_of(&[], text, "redis fortnight valgrind flexbox");
-        assert!((unknown.share - 0.5).abs() < 0.01, "{unknown:?}");
+        assert!((unknown.share() - 0.5).abs() < 0.01, "{unknown:?}");
     }
 
     #[test]
     fn an_ordinary_word_says_less_than_a_name_and_a_function_word_nothing() {
         let ordinary = fit_of(&[], "Run the test of the parser.", "the test");
-        assert!((ordinary.evidence - ORDINARY_WEIGHT).abs() < 1e-6 && ordinary.share > 0.99, "{ordinary:?}");
+        assert!((ordinary.evidence - ORDINARY_WEIGHT).abs() < 1e-6 && ordinary.share() > 0.99, "{ordinary:?}");
         let name = fit_of(&[], "Run the fixtures of kubernetes.", "the kubernetes");
         assert!((name.evidence - 1.0).abs() < 1e-6, "{name:?}");
+    }
+
+    #[test]
+    fn a_particle_says_less_than_an_ordinary_word() {
+        for particle in ["not", "only", "up", "Somebody", "without", "three"] {
+            let fit = fit_of(&[], "Not only somebody went up without three.", particle);
+            assert!(fit.evidence > 0.0 && fit.evidence <= PARTICLE, "{particle}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn a_note_about_other_words_of_a_prompt_is_beside_those_that_have_some() {
+        let prompt = "pytest fixtures and the nginx certificate";
+        let of = |text: &str| fit_of(&[], text, prompt);
+        let (first, second) = (of("Fixtures of pytest."), of("The certificate of nginx."));
+        assert!(second.is_mostly_beside(first.together) && !first.is_mostly_beside(first.together));
+        assert!(!of("Fixtures, pytest and nginx.").is_mostly_beside(first.together));
     }
 
     #[cfg(feature = "languages")]

@@ -55,8 +55,8 @@
 //! budget for all passages, the best blocks of all notes fill it.
 //!
 //! **Fit** (`fit.rs`, `near.rs`). Whether a note fits a prompt at all is another question than which one fits best: the weight of the
-//! words that stand together in it, and their share of the prompt. `ordinary.txt` has the words that say little anywhere. A word that no
-//! note has may be a misspelling of a name.
+//! words that stand together in it, and that of the missing ones. `ordinary.txt` and `particles.txt` have the words that say little
+//! anywhere. A word that no note has may be a misspelling of a name.
 //!
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
@@ -83,7 +83,7 @@ mod tokens;
 mod types;
 mod weights;
 
-pub use fit::{Fit, Fits};
+pub use fit::{Fit, Fits, Words};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{Competed, Passage, Passages, Pool, Scored};
