@@ -655,6 +655,50 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
 }
 
 #[both_engines]
+fn what_was_made_again_is_undone_first(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Alpha", "one")).unwrap();
+    let first = operations(&mut drive)[0].operation.clone();
+    drive.run(remember("Beta", "two")).unwrap();
+    drive.call(Undo { operations: vec![first], ..Undo::default() }).unwrap();
+    drive.call(Redo::default()).unwrap();
+    undo(&mut drive).unwrap();
+    let left: Vec<String> = kept(&drive.executor).into_keys().collect();
+    assert_eq!(left, ["projects/proj/facts/beta.md"]);
+    undo(&mut drive).unwrap();
+    assert!(kept(&drive.executor).is_empty());
+}
+
+#[both_engines]
+fn the_move_of_an_entry_that_an_editor_changed_since_is_undone(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(entry("k", "a\nb")).unwrap();
+    drive.run(StoreEntry { entry: NewEntry::new("k", "a\nb", "custom"), expected_version: None }).unwrap();
+    let moved = "agents/a/entries/custom/k.md";
+    let text = String::from_utf8(drive.executor.files()[moved].clone()).unwrap();
+    drive.executor.insert(&path(moved), format!("{text}\nby hand").as_str());
+    undo(&mut drive).unwrap();
+    let files = kept(&drive.executor);
+    assert!(!files.contains_key(moved));
+    let back = String::from_utf8(files["agents/a/entries/core/k.md"].clone()).unwrap();
+    assert!(back.contains("by hand") && back.contains("category: core"), "{back}");
+}
+
+#[both_engines]
+fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(remember("Port", "one")).unwrap();
+    drive.now.seconds += 10;
+    drive.run(remember("Other", "x")).unwrap();
+    let between = operations(&mut drive)[0].operation.clone();
+    drive.now.seconds += 10;
+    drive.run(replace(Target::Page("facts/port".into()), "one", "two")).unwrap();
+    let at = Some(saddlebag::Moment::Operation(between));
+    drive.call(RestoreVersion { name: "facts/port".into(), at, ..RestoreVersion::default() }).unwrap();
+    assert!(String::from_utf8_lossy(&kept(&drive.executor)["projects/proj/facts/port.md"]).contains("one"));
+}
+
+#[both_engines]
 fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(remember("Alpha", "one")).unwrap();

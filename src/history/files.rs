@@ -13,6 +13,9 @@ use crate::protocol::Error;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
 
+/// Maximum number of earlier paths of a file whose records are looked at for its contents.
+const MAX_EARLIER_PATHS: usize = 64;
+
 /// A step of a file: the record, and the place of the change in it.
 #[derive(Clone, Copy)]
 pub(super) struct StepOf<'a> {
@@ -70,10 +73,17 @@ impl<'a> FileHistory<'a> {
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
         for step in &steps {
-            for change in 0..step.recorded.paths.len() {
-                for content in history.contents(step.recorded, change) {
-                    contents.add_content(content);
-                }
+            add_contents(&mut contents, history, step.recorded);
+        }
+        let mut earlier = SortedSet::default();
+        let mut old_paths: Vec<RelPath> = steps.iter().filter_map(|step| moved_from(step, path)).collect();
+        while let Some(path) = old_paths.pop().filter(|_| earlier.len() < MAX_EARLIER_PATHS) {
+            if !earlier.insert(path.clone()) {
+                continue;
+            }
+            for step in steps_at(history, &path) {
+                add_contents(&mut contents, history, step.recorded);
+                old_paths.extend(moved_from(&step, &path));
             }
         }
         let changes: Vec<_> =
@@ -191,6 +201,15 @@ impl<'a> FileHistory<'a> {
     /// Returns the version of a number, 1 for the newest.
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+    }
+}
+
+/// Adds what the log keeps with a record.
+fn add_contents(contents: &mut Contents, history: &History, recorded: &Recorded) {
+    for change in 0..recorded.paths.len() {
+        for content in history.contents(recorded, change) {
+            contents.add_content(content);
+        }
     }
 }
 

@@ -65,7 +65,11 @@ impl Run<HistoryCall<'_>> for RestoreVersion {
         if !self.dry_run {
             complete_interrupted(with).await?;
         }
-        let (path, history) = history_of(with, &self.name).await?;
+        let (path, mut history) = history_of(with, &self.name).await?;
+        if matches!(self.at, Some(Moment::Operation(_))) {
+            // The operation may be of other files.
+            history = History::read(call, with.entries, None).await?;
+        }
         let mut file = FileHistory::of_item(call, &history, &path).await?;
         let (number, state) = self.choose(call, &history, &file).await?;
         let bytes = file.content(call, state).await?;

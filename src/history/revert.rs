@@ -247,16 +247,16 @@ async fn moved(
 }
 
 impl Without<'_> {
-    /// Returns the content before and after the first change of an operation; `None` if it did not happen, or is not kept.
+    /// Returns the content before the first change of an operation and after its last; `None` if it did not happen, or is not kept.
     async fn change_by(
         &mut self,
         with: &HistoryCall<'_>,
         operation: &str,
     ) -> Result<Option<(Option<Vec<u8>>, Option<Vec<u8>>)>, Error> {
-        let Some(index) = self.known.steps_of(operation).first().copied() else { return Ok(None) };
-        let Some((before, after)) = self.known.states(index).filter(|_| self.known.has_happened(index)) else {
-            return Ok(None);
-        };
+        let steps = self.known.steps_of(operation).into_iter().filter(|step| self.known.has_happened(*step));
+        let mut states = steps.filter_map(|step| self.known.states(step));
+        let Some((before, first_after)) = states.next() else { return Ok(None) };
+        let after = states.next_back().map_or(first_after, |(_, after)| after);
         if !self.known.keeps(before) || !self.known.keeps(after) {
             return Ok(None);
         }

@@ -13,6 +13,7 @@ use super::unmade::take_back_unmade;
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::sorted::SortedMap;
 
 /// Takes operations back, newest first. The undo is an operation itself. Without a selection it takes back the last operation
 /// that is not undone yet, so a second `undo` goes further back.
@@ -106,7 +107,8 @@ impl Undo {
         let is_own = |recorded: &Recorded| is_own(call, recorded) && (session.is_none() || is_of(recorded));
         let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(recorded));
         all.reverse();
-        let selected = match () {
+        let last_made = last_made(&all);
+        let mut selected = match () {
             () if !self.operations.is_empty() => self.named(&history, &all)?,
             () => {
                 let after = self.after.as_deref().map(|given| history.operation(given)).transpose()?;
@@ -115,6 +117,9 @@ impl Undo {
         };
         // Without a selection one operation is undone: the last of which something is left.
         let is_last = self.operations.is_empty() && !selects;
+        if is_last {
+            crate::order::sort_slice(&mut selected, |a, b| place(&last_made, a).cmp(&place(&last_made, b)));
+        }
         let mut reverted = Reverted::default();
         let mut taken = Vec::new();
         let mut skipped: Vec<SkippedOperation> = Vec::new();
@@ -198,6 +203,21 @@ impl Undo {
             })
             .collect()
     }
+}
+
+/// Returns the places of operations, newest first. One that was made again has the place of that.
+fn last_made(all: &[OperationInfo]) -> SortedMap<String, usize> {
+    let mut places: SortedMap<String, usize> = SortedMap::default();
+    for (place, info) in all.iter().enumerate().rev() {
+        for operation in core::iter::once(&info.operation).chain(&info.redoes) {
+            places.insert(operation.clone(), place);
+        }
+    }
+    places
+}
+
+fn place(places: &SortedMap<String, usize>, info: &OperationInfo) -> usize {
+    places.get(&info.operation).copied().unwrap_or(usize::MAX)
 }
 
 /// Returns true if an operation cannot be undone: a later change touches it, or its text was expunged or rejected for good.
