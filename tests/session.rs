@@ -60,6 +60,31 @@ fn stored(drive: &Drive<Simulator>) -> String {
 }
 
 #[both_engines]
+fn after_a_conversation_was_compacted_a_prompt_gets_again_what_it_knew(kind: Kind) {
+    for (source, is_lost) in [
+        (BeginSource::Resume, false),
+        (BeginSource::Fork, false),
+        (BeginSource::Compact, true),
+        (BeginSource::Clear, true),
+    ] {
+        let mut drive = agent(kind);
+        drive.call(begin("one", BeginSource::Startup)).unwrap();
+        let port = drive.call(fact("Port of staging", "Staging listens on port 8443.")).unwrap().path;
+        let mut is_shown = || {
+            let found = drive.call(prompt("one", "Which port does staging listen on?")).unwrap();
+            found.sources.contains(&port)
+        };
+        assert!(is_shown() && !is_shown());
+        drive.call(begin("one", source)).unwrap();
+        let mut is_shown = || {
+            let found = drive.call(prompt("one", "Which port does staging listen on?")).unwrap();
+            found.sources.contains(&port)
+        };
+        assert_eq!((is_shown(), is_shown()), (is_lost, false), "{source:?}");
+    }
+}
+
+#[both_engines]
 fn a_session_hands_its_work_to_the_next_one(kind: Kind) {
     let mut drive = agent(kind);
     let first = drive.call(begin("one", BeginSource::Startup)).unwrap();

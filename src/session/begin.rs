@@ -57,6 +57,11 @@ words!(BeginSource, "reason why a session begins" {
 });
 
 impl BeginSource {
+    /// Returns true if the model has lost what was shown before.
+    fn loses_context(self) -> bool {
+        matches!(self, Self::Clear | Self::Compact)
+    }
+
     /// Returns true if the session may claim the hand-off of another.
     fn may_claim(self) -> bool {
         matches!(self, Self::Startup | Self::Clear)
@@ -113,6 +118,7 @@ impl Run<SessionCall<'_>> for BeginSession {
         let mut line = Line::new(call, Event::Begun);
         line.text = Some(session.as_str().into());
         line.shown = whole(&block);
+        line.lost = self.source.loses_context();
         line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
         // Without room for the line, a prompt may get text that the block has.
         record(call, &session, line).await?;

@@ -59,6 +59,9 @@ pub(super) struct Line {
     pub(super) kept: Option<StoredItem>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) failed: bool,
+    /// True if the model has lost what was shown before: the conversation was compacted or cleared.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) lost: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) files: Vec<String>,
     /// Paths of the notes and entries that were shown; before a tool, marks of the lines that were.
@@ -106,8 +109,8 @@ impl Line {
     /// Returns the line without its text, which is replaced as a whole if its fields contain a secret when they are
     /// joined.
     fn without_texts(&self) -> Self {
-        let Self { at, by, event, failed, finished, .. } = self.clone();
-        Self { at, by, event, failed, finished, ..Self::default() }
+        let Self { at, by, event, failed, lost, finished, .. } = self.clone();
+        Self { at, by, event, failed, lost, finished, ..Self::default() }
     }
 
     /// Returns true if the text of the line may be in text of this provenance.
@@ -157,24 +160,32 @@ impl State {
         self.lines.last().is_some_and(|line| line.finished)
     }
 
-    /// Returns the number of notes and entries that were shown in the session.
+    /// Returns the lines of what the model still has.
+    fn known(&self) -> &[Line] {
+        let begin = self.lines.iter().rposition(|line| line.lost).unwrap_or_default();
+        self.lines.get(begin..).unwrap_or_default()
+    }
+
+    /// Returns the number of notes and entries that were shown, and that the model still has.
     pub(super) fn shown(&self) -> usize {
-        self.lines.iter().map(|line| line.shown.len()).sum()
+        self.known().iter().map(|line| line.shown.len()).sum()
     }
 
-    /// Returns true if a note or an entry was shown in the session.
+    /// Returns true if the model still has a note or an entry that was shown.
     pub(super) fn has_shown(&self, path: &str) -> bool {
-        self.lines.iter().any(|line| line.shown.iter().any(|shown| shown == path))
+        self.known().iter().any(|line| line.shown.iter().any(|shown| shown == path))
     }
 
-    /// Returns true if a note or an entry was shown with a prompt. The block at the start may be long ago.
+    /// Returns true if the model still has a note or an entry that was shown with a prompt. The block at the start may be long ago.
     pub(super) fn has_prompted(&self, path: &str) -> bool {
-        self.of(Event::Prompt).flat_map(|line| &line.shown).any(|shown| shown == path)
+        let prompts = self.known().iter().filter(|line| line.event == Event::Prompt);
+        prompts.flat_map(|line| &line.shown).any(|shown| shown == path)
     }
 
-    /// Returns true if something was said about this file or command.
+    /// Returns true if something was said about this file or command, and the model still has it.
     pub(super) fn has_named(&self, subject: &str) -> bool {
-        self.of(Event::Subject).flat_map(|line| &line.files).any(|named| named == subject)
+        let subjects = self.known().iter().filter(|line| line.event == Event::Subject);
+        subjects.flat_map(|line| &line.files).any(|named| named == subject)
     }
 }
 
