@@ -460,7 +460,7 @@ fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the spellings of a text in a file of an export, the longest first: as it is, or in JSON and the JSON of a page.
+/// Returns the spellings of text in a file of an export, the longest first: as it is, or in JSON and the JSON of a page.
 fn forms_in(path: &Path, text: &str) -> Vec<String> {
     if !is_json(path) {
         return vec![text.to_string()];
