@@ -13,7 +13,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, each, keep};
+use support::{Kind, agent_config, both_engines, each, keep, path};
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
     BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None }
@@ -82,6 +82,28 @@ fn after_a_conversation_was_compacted_a_prompt_gets_again_what_it_knew(kind: Kin
         };
         assert_eq!((is_shown(), is_shown()), (is_lost, false), "{source:?}");
     }
+}
+
+#[both_engines]
+fn a_note_that_was_changed_since_is_shown_again(kind: Kind) {
+    let mut drive = agent(kind);
+    drive.call(begin("one", BeginSource::Startup)).unwrap();
+    let port = drive.call(fact("Port of staging", "Staging listens on port 8443.")).unwrap().path;
+    let ask = |drive: &mut Drive<Simulator>| {
+        let found = drive.call(prompt("one", "Which port does staging listen on?")).unwrap();
+        (found.sources.contains(&port), found.text.is_some_and(|text| text.as_str().contains("9999")))
+    };
+    assert_eq!(ask(&mut drive), (true, false));
+    assert_eq!(ask(&mut drive), (false, false));
+    drive.now.seconds += 60;
+    let seconds = u64::try_from(drive.now.seconds).unwrap();
+    let later = Duration::from_secs(seconds).saturating_sub(Duration::from_nanos(drive.executor.now()));
+    drive.executor.advance(later);
+    let text = "---\ntitle: Port of staging\n---\n\nStaging listens on port 9999.\n";
+    drive.executor.insert(&path(&port), text);
+    drive.now.seconds += 60;
+    assert_eq!(ask(&mut drive), (true, true));
+    assert_eq!(ask(&mut drive), (false, false));
 }
 
 #[both_engines]

@@ -13,7 +13,10 @@ use super::unmade::take_back_unmade;
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
+
+/// Maximum number of sessions that an error names.
+const MAX_SESSIONS: usize = 5;
 
 /// Takes operations back, newest first. The undo is an operation itself. Without a selection it takes back the last operation
 /// that is not undone yet, so a second `undo` goes further back.
@@ -147,14 +150,30 @@ impl Undo {
             }
         }
         if taken.is_empty() {
-            let nothing =
-                || Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations");
-            return Err(first_error.unwrap_or_else(nothing));
+            return Err(first_error.unwrap_or_else(|| self.nothing(&history)));
         }
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
         finish(with, &history, reverted, taken, Took { done: "Undid", undoes, redoes, skipped }, self.dry_run).await
+    }
+
+    /// Returns the error that there is nothing to undo, with the sessions whose names begin as the one that is wanted.
+    fn nothing(&self, history: &History) -> Error {
+        let Some(wanted) = &self.session else {
+            return Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations");
+        };
+        let sessions = history.records.iter().filter_map(|recorded| recorded.record.writer.session.as_deref());
+        // An agent learns no names of others.
+        let is_alike = |session: &&str| !self.only_own && session.starts_with(wanted.as_str());
+        let alike: SortedSet<&str> = sessions.filter(is_alike).collect();
+        let alike: Vec<String> = alike.iter().take(MAX_SESSIONS).map(|session| format!("`{session}`")).collect();
+        let help = match alike.is_empty() {
+            true => "`op show OPERATION` names the session of an operation".to_string(),
+            false => format!("give a whole name: {}", alike.join(", ")),
+        };
+        let message = format!("no operation of a session named `{}` is left to undo", wanted.escape_debug());
+        Error::new(ErrorCode::NotFound, message, help)
     }
 
     /// Returns the named operations, newest first.

@@ -9,7 +9,7 @@ use saddlebag_words::words;
 use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
 use super::screened::{Excluded, Screening, first_chars};
-use super::state::{Event, Line, Recorded, State, record};
+use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
@@ -280,7 +280,7 @@ async fn found(
             passage_bytes: PASSAGE_BYTES,
             excerpt: None,
             is_left_out: &|path| is_of_sessions(path) || !asked.has(path) || kept_out.matches(path),
-            is_known: &|path| state.has_shown(path),
+            is_known: &|path, modified| state.has_shown(path, LastChange::at(call, modified)),
             known: state.shown(),
             may_rate: false,
         };

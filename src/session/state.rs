@@ -119,6 +119,22 @@ impl Line {
     }
 }
 
+/// Time of the last change of a file, in seconds since 1970-01-01T00:00:00Z; `None` if it is not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastChange(Option<i64>);
+
+impl LastChange {
+    /// Creates the change at a time in nanoseconds. One in the future is not known, because clocks differ.
+    pub(super) fn at(call: &Call, nanoseconds: u64) -> Self {
+        let seconds = i64::try_from(nanoseconds / 1_000_000_000).ok();
+        Self(seconds.filter(|seconds| *seconds <= call.now.timestamp().seconds))
+    }
+
+    fn is_after(self, line: &Line) -> bool {
+        self.0.is_some_and(|seconds| seconds > line.at)
+    }
+}
+
 /// A state that was read.
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -171,15 +187,15 @@ impl State {
         self.known().iter().map(|line| line.shown.len()).sum()
     }
 
-    /// Returns true if the model still has a note or an entry that was shown.
-    pub(super) fn has_shown(&self, path: &str) -> bool {
-        self.known().iter().any(|line| line.shown.iter().any(|shown| shown == path))
+    /// Returns true if the model still has a note or an entry that was shown, as it is since its last change.
+    pub(super) fn has_shown(&self, path: &str, change: LastChange) -> bool {
+        self.known().iter().any(|line| !change.is_after(line) && line.shown.iter().any(|shown| shown == path))
     }
 
-    /// Returns true if the model still has a note or an entry that was shown with a prompt. The block at the start may be long ago.
-    pub(super) fn has_prompted(&self, path: &str) -> bool {
+    /// Returns true if the model still has a note or an entry that was shown with a prompt since its last change. The block at the start may be long ago.
+    pub(super) fn has_prompted(&self, path: &str, change: LastChange) -> bool {
         let prompts = self.known().iter().filter(|line| line.event == Event::Prompt);
-        prompts.flat_map(|line| &line.shown).any(|shown| shown == path)
+        prompts.filter(|line| !change.is_after(line)).flat_map(|line| &line.shown).any(|shown| shown == path)
     }
 
     /// Returns true if something was said about this file or command, and the model still has it.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::prompt::{NotShown, NotShownReason, dated, rendered};
 use super::screened::{Excluded, is_name_of_file, shown_path};
-use super::state::{Event, Line, Recorded, State, record};
+use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::subject::{Subject, is_form};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::context::{BlockForm, SectionItem};
@@ -95,7 +95,7 @@ impl Run<SessionCall<'_>> for RecallForTool {
         for Found { source, item } in found(with, &subjects, &state).await? {
             // Another line of the same item may be about another file.
             let mark = mark(&item);
-            if state.has_shown(&mark) {
+            if state.has_shown(&mark, LastChange::default()) {
                 continue;
             }
             match fitted(form, &mut items, item, self.max_bytes as usize) {
@@ -156,7 +156,7 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         passage_bytes: 0,
         excerpt: Some(&excerpt),
         is_left_out: &is_of_sessions,
-        is_known: &|path| state.has_prompted(path),
+        is_known: &|path, modified| state.has_prompted(path, LastChange::at(call, modified)),
         known: state.shown(),
         may_rate: false,
     };

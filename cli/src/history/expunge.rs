@@ -98,6 +98,10 @@ impl Subcommand for ExpungeArgs {
             dry_run: !self.yes,
         };
         done.add(store.call(first, output)?);
+        let named = Expunge { text: self.what.clone(), name: None, dry_run: true };
+        let is_named_elsewhere = done.item.is_some()
+            && self.what.chars().count() >= MIN_CHARS
+            && store.call(named, output).is_ok_and(|found| !found.places.is_empty());
         drop(store);
         let everywhere = |dry_run| Expunge { text: text.clone(), name: None, dry_run };
         if is_searched {
@@ -129,6 +133,9 @@ impl Subcommand for ExpungeArgs {
         done.name_unreachable(root, global, &text);
         done.message = done.told();
         done.print(output)?;
+        if is_named_elsewhere {
+            output.note("other files have the words of this name too: --text expunges the words");
+        }
         Ok(match (done.places.is_empty(), done.left.is_empty()) {
             (_, false) => Exit::Left,
             (true, true) => Exit::Nothing,

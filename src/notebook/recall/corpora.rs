@@ -1,13 +1,11 @@
 //! [`Corpora`]: the indexes of the notes and the entries, as one recall sees them.
 
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRef;
 
 use super::succession::is_superseded;
 use super::types::{ItemKind, NOTES};
-use crate::changes::Call;
 use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
@@ -174,10 +172,5 @@ impl<'a> Corpora<'a> {
             (NOTES, _) | (_, None) => self.notes.files.note(document),
             (_, Some((corpus, _))) => corpus.files.note(document),
         }
-    }
-
-    /// Returns the path of a hit, as replies show it; empty if the index no longer has it.
-    pub(super) fn shown_path(&self, call: &Call, hit: &Ranked) -> String {
-        self.document(hit).map_or_else(|_| String::new(), |(document, _)| call.scope.display_path(&document.path))
     }
 }

@@ -43,7 +43,7 @@ pub(crate) async fn recall(
     request: &Recall,
     reach: Reach,
 ) -> Result<RecallReply, Error> {
-    let (is_left_out, is_known) = (|_: &str| false, |_: &str| false);
+    let (is_left_out, is_known) = (|_: &str| false, |_: &str, _: u64| false);
     let asked = Asked {
         call,
         notebook,

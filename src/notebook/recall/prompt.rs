@@ -68,7 +68,7 @@ pub(crate) struct PromptRecall<'a> {
     /// Predicate for paths of notes, relative to the notebook, that are not looked for.
     pub(crate) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
     /// Predicate for paths that the session has seen before.
-    pub(crate) is_known: &'a (dyn Fn(&str) -> bool + Sync),
+    pub(crate) is_known: &'a (dyn Fn(&str, u64) -> bool + Sync),
     /// Number of paths that it has seen.
     pub(crate) known: usize,
     /// True if the host is asked to rate the hits.

@@ -48,7 +48,7 @@ pub(super) struct Asked<'a> {
     pub(super) is_left_out: &'a (dyn Fn(&str) -> bool + Sync),
     /// Predicate for paths, as replies show them, of items that the caller has. They are hits beside the limit, without
     /// their text.
-    pub(super) is_known: &'a (dyn Fn(&str) -> bool + Sync),
+    pub(super) is_known: &'a (dyn Fn(&str, u64) -> bool + Sync),
     /// Maximum number of such items.
     pub(super) known: usize,
     /// True if the host is asked to rate the best hits, as the configuration says.
@@ -298,7 +298,10 @@ impl Asked<'_> {
     }
 
     pub(super) fn is_known_hit(&self, corpora: &Corpora<'_>, hit: &Ranked) -> bool {
-        self.known > 0 && (self.is_known)(&corpora.shown_path(self.call, hit))
+        self.known > 0
+            && corpora.document(hit).is_ok_and(|(document, _)| {
+                (self.is_known)(&self.call.scope.display_path(&document.path), document.modified)
+            })
     }
 
     /// Returns the notes among the hits whose text must be read. The text of entries is always in memory.

@@ -42,7 +42,7 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
             passage_bytes: PASSAGE_BYTES,
             excerpt: None,
             is_left_out: &|_| false,
-            is_known: &|_| false,
+            is_known: &|_, _| false,
             known: 0,
             may_rate: true,
         };

@@ -193,7 +193,8 @@ fn a_value_that_many_sessions_state_again_stays_out() {
             client.call("mem_undo", json!({}));
         }
     }
-    seat.finds("which port does staging listen on?", &[NEIGHBOUR], &["8080"]);
+    seat.finds("which port does production listen on?", &[NEIGHBOUR], &["8080"]);
+    seat.finds("which port does staging listen on?", &[], &["8080"]);
     assert!(!seat.run(&["list", "--pending"]).exits(0).stdout.contains("8080"));
     let kept: Vec<String> = files_with(&hooks.store.root, "listens on port 8080");
     let kept: Vec<_> = kept.iter().filter(|path| !path.ends_with("/core/staging.md")).collect();
