@@ -280,7 +280,12 @@ impl Records {
     fn versions(&self, now: State) -> Vec<saddlebag_history::Version> {
         let steps = self.steps.iter();
         let steps: Vec<Step<'_>> = steps
-            .map(|RecordedStep { operation, before, after, .. }| Step { operation, before: *before, after: *after })
+            .map(|step| Step {
+                operation: &step.operation,
+                before: step.before,
+                after: step.after,
+                time_ns: step.time_ns,
+            })
             .collect();
         versions(&steps, now)
     }

@@ -18,8 +18,11 @@ use crate::engine::{Loaded, load};
 use crate::protocol::{EntryKind, Error, Precondition, ReadOutcome};
 use crate::store::{HistoryFolder, RelPath};
 
+/// Time in nanoseconds within which a process may be about to make what it has recorded.
+const ONE_MOMENT: u64 = 2_000_000_000;
+
 /// Number of looks at a file while others are about to change it. There is no clock to wait by.
-const MAX_POLLS: u32 = 4_096;
+const MAX_POLLS: u32 = 16_384;
 
 /// Maximum number of operations that one command finishes.
 const MAX_OPEN: usize = 64;
@@ -102,6 +105,21 @@ impl Call {
         Ok(false)
     }
 
+    /// Waits for the process that has just written an operation down to finish it. Returns false if it does not.
+    async fn is_closed_soon(&self, opened: &RelPath) -> Result<bool, Error> {
+        for _ in 0..MAX_POLLS {
+            if self.is_closed(opened).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns true if a time in nanoseconds since 1970-01-01T00:00:00Z is a moment ago.
+    pub(crate) fn is_recent(&self, nanoseconds: u64) -> bool {
+        self.now.epoch_nanoseconds().abs_diff(nanoseconds) < ONE_MOMENT
+    }
+
     /// Notes that an operation is finished.
     pub(super) async fn close(&self, opened: &[RelPath]) -> Result<(), Error> {
         for path in opened {
@@ -135,6 +153,9 @@ impl Call {
         let own = recorder.state.borrow().operation.clone();
         for entry in self.list(Some(&open)).await?.into_iter().take(MAX_OPEN) {
             if entry.kind != EntryKind::File || own.as_deref() == Some(entry.path.file_name()) {
+                continue;
+            }
+            if self.is_recent(entry.modified) && self.is_closed_soon(&entry.path).await? {
                 continue;
             }
             if self.complete(recorder, folder, &entry.path).await? {

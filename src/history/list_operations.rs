@@ -72,8 +72,8 @@ pub(super) fn is_by(info: &OperationInfo, by: &str) -> bool {
     provenance == by || [agent, client, session, tool].into_iter().any(|name| name.as_deref() == Some(by))
 }
 
-/// Returns the operations whose records are wanted, oldest first. Of an operation the first change counts, and of a change the last
-/// record, because others may have prevented it until then.
+/// Returns the operations whose records are wanted, oldest first. The last record of an operation counts: what comes before it
+/// may be of a change that others prevented, and that was made later.
 pub(super) fn operations(
     with: &HistoryCall<'_>,
     history: &History,
@@ -81,7 +81,7 @@ pub(super) fn operations(
 ) -> Vec<OperationInfo> {
     let HistoryCall { call, entries, .. } = *with;
     let undone = history.undone();
-    let mut found: Vec<(SortedMap<String, usize>, usize, OperationInfo)> = Vec::new();
+    let mut found: Vec<(usize, OperationInfo)> = Vec::new();
     let mut places: SortedMap<&str, usize> = SortedMap::default();
     for recorded in &history.records {
         let record = &recorded.record;
@@ -96,14 +96,14 @@ pub(super) fn operations(
                     continue;
                 }
                 places.insert(&record.operation, found.len());
-                found.push((SortedMap::default(), recorded.place, info));
+                found.push((recorded.place, info));
                 found.len() - 1
             }
         };
-        let Some((last, _, info)) = found.get_mut(place) else { continue };
+        let Some((last, info)) = found.get_mut(place) else { continue };
+        *last = recorded.place;
         let visible = record.changes.iter().zip(&recorded.paths);
         for file in visible.filter_map(|(change, path)| file_change(call, path.as_ref()?, change)) {
-            last.insert(file.path.clone(), recorded.place);
             // A change that was tried again is recorded again.
             match info.files.iter_mut().find(|known| known.path == file.path && known.kind == file.kind) {
                 Some(known) => known.after = file.after,
@@ -111,9 +111,6 @@ pub(super) fn operations(
             }
         }
     }
-    for (last, place, _) in &mut found {
-        *place = last.iter().map(|(_, place)| *place).min().unwrap_or(*place);
-    }
-    crate::order::sort_slice(&mut found, |(_, a, _), (_, b, _)| a.cmp(b));
-    found.into_iter().map(|(.., info)| info).collect()
+    crate::order::sort_slice(&mut found, |(a, _), (b, _)| a.cmp(b));
+    found.into_iter().map(|(_, info)| info).collect()
 }

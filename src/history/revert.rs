@@ -138,7 +138,7 @@ impl<'a> Reverted<'a> {
             let file = self.file(place)?;
             let of_file = file.take_back(with, operation).await?;
             left = left.max(of_file);
-            if of_file < Left::Something
+            if of_file == Left::Nothing
                 && file.bytes.is_none()
                 && let Some(Moved { to, by }) = moved(with, history, path, operation).await?
             {

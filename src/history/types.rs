@@ -157,12 +157,9 @@ pub(super) fn not_kept(path: &str, why: impl core::fmt::Display) -> Error {
 /// Maximum number of times that a change of the history is begun while others change it.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// Time in nanoseconds within which a recorded change may be about to be made.
-const MADE_WITHIN: u64 = 2_000_000_000;
-
 /// Returns true if something was recorded a moment ago.
 pub(super) fn is_recent(call: &Call, record: &Record) -> bool {
-    call.now.epoch_nanoseconds().abs_diff(record.time_ns.max(0).unsigned_abs()) < MADE_WITHIN
+    call.is_recent(record.time_ns.max(0).unsigned_abs())
 }
 
 /// Begins a change again while others change the history or the files, and nothing of it is recorded.

@@ -14,6 +14,7 @@ use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
+use crate::store::RelPath;
 
 /// Maximum number of sessions that an error names.
 const MAX_SESSIONS: usize = 5;
@@ -122,6 +123,7 @@ impl Undo {
         let is_last = self.operations.is_empty() && !selects;
         if is_last {
             crate::order::sort_slice(&mut selected, |a, b| place(&last_made, a).cmp(&place(&last_made, b)));
+            begin_with_last(&history, &mut selected);
         }
         let mut reverted = Reverted::default();
         let mut taken = Vec::new();
@@ -233,6 +235,27 @@ fn last_made(all: &[OperationInfo]) -> SortedMap<String, usize> {
         }
     }
     places
+}
+
+/// Moves the first operation to the front that nothing else of these has changed the files of since: a long operation, such as an
+/// import, may end after another one has changed its files.
+fn begin_with_last(history: &History, selected: &mut [OperationInfo]) {
+    let names: SortedSet<&str> = selected.iter().map(|info| info.operation.as_str()).collect();
+    let mut last: SortedMap<&RelPath, &str> = SortedMap::default();
+    for recorded in &history.records {
+        let operation = recorded.record.operation.as_str();
+        for path in recorded.paths.iter().flatten().filter(|_| names.contains(&operation)) {
+            last.insert(path, operation);
+        }
+    }
+    let is_last = |info: &OperationInfo| {
+        let records = history.records_of(&info.operation);
+        let mut paths = records.flat_map(|recorded| recorded.paths.iter().flatten());
+        paths.all(|path| last.get(&path).is_some_and(|operation| *operation == info.operation))
+    };
+    if let Some(first) = selected.iter().position(is_last).and_then(|first| selected.get_mut(..=first)) {
+        first.rotate_right(1);
+    }
 }
 
 fn place(places: &SortedMap<String, usize>, info: &OperationInfo) -> usize {
