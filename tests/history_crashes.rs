@@ -82,6 +82,8 @@ impl World {
             process(self.kind, self.last_epoch, store)
         });
         self.active = 0;
+        // Nobody waits for a process that the power cut has ended.
+        self.now.seconds += 10;
         let drive = &mut self.processes[0];
         drive.now = self.now;
         // Whoever asks what an undo would do finishes what was interrupted. Without it, a rename that is finished later would
