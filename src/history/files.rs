@@ -72,9 +72,13 @@ impl<'a> FileHistory<'a> {
             contents.add_known(bytes.to_vec());
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
-        for step in &steps {
-            add_contents(&mut contents, history, step.recorded);
-        }
+        let mut added: SortedSet<usize> = SortedSet::default();
+        let mut add = |recorded: &Recorded| {
+            if added.insert(recorded.place) {
+                add_contents(&mut contents, history, recorded);
+            }
+        };
+        steps.iter().for_each(|step| add(step.recorded));
         let mut earlier = SortedSet::default();
         let mut old_paths: Vec<RelPath> = steps.iter().filter_map(|step| moved_from(step, path)).collect();
         while let Some(path) = old_paths.pop().filter(|_| earlier.len() < MAX_EARLIER_PATHS) {
@@ -82,7 +86,7 @@ impl<'a> FileHistory<'a> {
                 continue;
             }
             for step in steps_at(history, &path) {
-                add_contents(&mut contents, history, step.recorded);
+                add(step.recorded);
                 old_paths.extend(moved_from(&step, &path));
             }
         }

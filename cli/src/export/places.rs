@@ -1,4 +1,4 @@
-//! Where exports were written, so that `expunge` finds them.
+//! List of the exports of this user. `expunge` removes text from their files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};

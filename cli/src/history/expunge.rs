@@ -286,21 +286,23 @@ impl Expunged {
             }
         };
         for export in exports {
-            for (path, count) in exported_files_with(&export, text) {
+            for ExportedText { path, count, is_written } in files_with_text(&export, text) {
+                if !is_written {
+                    let path = path.display();
+                    self.unreachable
+                        .push(format!("{path}: it has the text, and is not as the export wrote it; edit it"));
+                    continue;
+                }
                 add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
                 let removed = || {
                     let after = without_text(&path, text)?;
-                    // The next expunge may find another text in it.
+                    // Later, another text may have to go from it.
                     places.as_ref().map_or(Ok(()), |places| places.add(root, &export.path, vec![digest(&after)]))
                 };
                 if is_removed && let Err(error) = removed() {
                     let cause = saddlebag_host::io_cause(&error);
                     self.unreachable.push(format!("{}: it cannot be replaced: {cause}", path.display()));
                 }
-            }
-            for path in other_files_with(&export, text) {
-                let path = path.display();
-                self.unreachable.push(format!("{path}: it has the text, and is not as the export wrote it; edit it"));
             }
             if export.path.to_string_lossy().contains(text) {
                 self.unreachable.push(format!("{}: the name of an export has the text", export.path.display()));
@@ -312,7 +314,8 @@ impl Expunged {
     /// Searches the exports again.
     fn exports_left(&mut self, root: &Path, text: &str) {
         let places = ExportPlaces::of_user().and_then(|places| places.of_store(root).ok());
-        for (path, count) in places.iter().flatten().flat_map(|export| exported_files_with(export, text)) {
+        let found = places.iter().flatten().flat_map(|export| files_with_text(export, text));
+        for ExportedText { path, count, .. } in found.filter(|found| found.is_written) {
             add(&mut self.left, vec![place(&path, PlaceKind::File, count)]);
         }
     }
@@ -487,28 +490,28 @@ fn is_json(path: &Path) -> bool {
     path.extension().is_some_and(|suffix| suffix == "json" || suffix == "jsonl" || suffix == "html")
 }
 
-/// Returns the places of a spelling. In JSON, one that begins within an escape is another text.
+/// Returns the positions of a spelling in a file. In JSON, a match that begins inside an escape such as `\n` is skipped.
 fn places_of(path: &Path, bytes: &[u8], form: &str) -> Vec<usize> {
     let escapes = |end: usize| bytes.iter().take(end).rev().take_while(|byte| **byte == b'\\').count();
     let is_whole = |place: &usize| !is_json(path) || escapes(*place) % 2 == 0;
     memchr::memmem::find_iter(bytes, form).filter(is_whole).collect()
 }
 
-/// Returns the files that an export has written and that have a text, each with how often.
-fn exported_files_with(export: &ExportPlace, text: &str) -> Vec<(PathBuf, u32)> {
-    let has_written = |(path, bytes): (PathBuf, Vec<u8>)| {
-        let count: usize = forms_in(&path, text).iter().map(|form| places_of(&path, &bytes, form).len()).sum();
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        (count > 0 && export.wrote(&bytes)).then_some((path, count))
-    };
-    files_of(&export.path).filter_map(has_written).collect()
+/// A file in the place of an export that has the text.
+struct ExportedText {
+    path: PathBuf,
+    /// Number of places in it.
+    count: u32,
+    /// True if the file is as the export wrote it.
+    is_written: bool,
 }
 
-/// Returns the files in the place of an export that have a text, and that somebody else has written or changed.
-fn other_files_with(export: &ExportPlace, text: &str) -> Vec<PathBuf> {
+/// Finds the files in the place of an export that have a text.
+fn files_with_text(export: &ExportPlace, text: &str) -> Vec<ExportedText> {
     let has_text = |(path, bytes): (PathBuf, Vec<u8>)| {
-        let has_text = forms_in(&path, text).iter().any(|form| !places_of(&path, &bytes, form).is_empty());
-        (has_text && !export.wrote(&bytes)).then_some(path)
+        let count: usize = forms_in(&path, text).iter().map(|form| places_of(&path, &bytes, form).len()).sum();
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        (count > 0).then(|| ExportedText { path, count, is_written: export.wrote(&bytes) })
     };
     files_of(&export.path).filter_map(has_text).collect()
 }
@@ -519,7 +522,7 @@ fn files_of(place: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     files.into_iter().filter_map(|path| Some((path.clone(), regular::read(&path, MAX_SEARCHED_BYTES).ok()??)))
 }
 
-/// Replaces a text in a file of an export. Returns the bytes after.
+/// Replaces a text in an exported file. Returns the new bytes.
 fn without_text(path: &Path, text: &str) -> io::Result<Vec<u8>> {
     let before = fs::read(path)?;
     let mut after = before.clone();
@@ -552,7 +555,7 @@ fn is_below(path: &Path, folder: &str) -> bool {
     path.components().any(|part| part.as_os_str() == folder)
 }
 
-/// Returns the files below a folder that have a text, each with how often.
+/// Finds the files below a folder that have a text. Returns each with the number of places.
 fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
     let count = |path: &Path| fs::read(path).map_or(0, |bytes| memchr::memmem::find_iter(&bytes, text).count());
     let found = files_below(folder, is_searched).into_iter().map(|path| {

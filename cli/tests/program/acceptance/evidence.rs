@@ -1,4 +1,4 @@
-//! What a prompt claims leads to a file that has it, and goes with its source: for the program, MCP and hooks.
+//! Each claim in a prompt names a file that has it. It is gone when its source is deleted. Tested by the program, MCP and hooks.
 
 use std::fs;
 use std::hash::BuildHasher;
