@@ -19,6 +19,7 @@ mod failures_say_where;
 mod files;
 mod history;
 mod history_crashes;
+mod history_races;
 mod hostile_host;
 mod hydration;
 mod imports_nothing;

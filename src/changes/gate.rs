@@ -12,6 +12,7 @@ use super::change::{Change, File};
 use super::kept::Kept;
 use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, contention};
+use super::recorder::Recorded;
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath};
@@ -104,14 +105,17 @@ impl Call {
         for _ in 0..MAX_ATTEMPTS {
             let Some(mut recordable) = self.recordable(change).await? else { return Ok(None) };
             self.check_rejected(&recordable).await?;
-            let is_kept = self.record(&recordable).await?;
-            if is_kept {
+            let Recorded { paths, keeps_before } = self.record(&recordable).await?;
+            if keeps_before {
                 recordable.to_mut().keep_as = None;
             }
             let is_made = self.make(&recordable).await?;
+            if !is_made {
+                self.record_lost(change.path(), paths).await;
+            }
             // A change of whatever a file has is made of what it has now, because the record says what that was.
             if is_made || change.before.precondition != Precondition::Any {
-                let kept = || if is_kept { Kept::History } else { in_file() };
+                let kept = || if keeps_before { Kept::History } else { in_file() };
                 return Ok(is_made.then(kept));
             }
         }

@@ -156,6 +156,10 @@ impl Call {
             for line in only.map_or_else(|| log.lines(), |path| log.lines_with(folder.relative(path))) {
                 let record = line.head.record();
                 latest = latest.max(record.time_ns);
+                for path in record.lost.iter().filter_map(|path| folder.absolute(path)).filter(&is_wanted) {
+                    let records = of_files.get_or_insert(path, Records::new(max_bytes));
+                    records.into_iter().for_each(|records| records.remove_lost(&record.operation));
+                }
                 for change in &record.changes {
                     let Some(path) = folder.absolute(&change.path).filter(&is_wanted) else { continue };
                     let records = of_files.get_or_insert(path, Records::new(max_bytes));
@@ -257,6 +261,13 @@ impl Records {
         }
     }
 
+    /// Removes the last change of an operation, which was not made.
+    fn remove_lost(&mut self, operation: &str) {
+        if let Some(lost) = self.steps.iter().rposition(|step| step.operation == operation) {
+            self.steps.remove(lost);
+        }
+    }
+
     /// Sorts by time, because there may be logs of several machines.
     fn sort(&mut self) {
         self.steps.sort_by_key(|step| step.time_ns);
@@ -279,14 +290,8 @@ impl Records {
 
     fn versions(&self, now: State) -> Vec<saddlebag_history::Version> {
         let steps = self.steps.iter();
-        let steps: Vec<Step<'_>> = steps
-            .map(|step| Step {
-                operation: &step.operation,
-                before: step.before,
-                after: step.after,
-                time_ns: step.time_ns,
-            })
-            .collect();
+        let steps: Vec<Step<'_>> =
+            steps.map(|step| Step { operation: &step.operation, before: step.before, after: step.after }).collect();
         versions(&steps, now)
     }
 

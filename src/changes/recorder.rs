@@ -54,6 +54,15 @@ pub(super) struct Recordable {
     made: Option<(String, Digest, u64)>,
 }
 
+/// What the log has of a change that is about to be made.
+#[derive(Default)]
+pub(super) struct Recorded {
+    /// Paths of the files that the record names.
+    pub(super) paths: Vec<String>,
+    /// True if the history now keeps the bytes that the change replaces in place of a backup.
+    pub(super) keeps_before: bool,
+}
+
 /// Returns true if the records of a file can make a content of it. A digest alone may belong to a content that only another
 /// file's records have.
 fn can_make(log_end: &[u8], content: &Digest, path: &str) -> bool {
@@ -95,36 +104,47 @@ impl Call {
         self.recorder.is_some() && !Layout::is_bookkeeping(path) && Layout::original_of(path).is_none()
     }
 
-    /// Writes the record of a change that is about to be made. Returns true if the history now keeps the bytes that the change
-    /// replaces in place of a backup.
+    /// Writes the record of a change that is about to be made. Returns what it has of the change.
     ///
     /// # Errors
     ///
     /// The log cannot be written. The change must not be made then.
-    pub(super) async fn record(&self, change: &Change) -> Result<bool, Error> {
+    pub(super) async fn record(&self, change: &Change) -> Result<Recorded, Error> {
         let path = change.path();
-        let Some(recorder) = &self.recorder else { return Ok(false) };
+        let Some(recorder) = &self.recorder else { return Ok(Recorded::default()) };
         let folder = history_of(path)?;
         let before = change.before.bytes();
         let after = change.after_bytes();
         let state_before = (path.clone(), State::of(before));
         if after.is_none() && recorder.state.borrow().moved.contains(&state_before) {
-            return Ok(false);
+            return Ok(Recorded { paths: alloc::vec![folder.relative(path).to_string()], keeps_before: false });
         }
-        let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(false) };
+        let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(Recorded::default()) };
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
             let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
             let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
             self.append_record(recorder, &log, line, true, None).await?;
-            return Ok(false);
+            return Ok(Recorded { paths: alloc::vec![folder.relative(path).to_string()], keeps_before: false });
         }
         let Recordable { changes, keeps_before, may_vanish, made } =
             self.recordable_as(recorder, &log, &end, change).await?;
+        let paths = changes.iter().map(|change| change.path.clone()).collect();
         let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
         self.append_record(recorder, &log, line, may_vanish, made).await?;
-        Ok(keeps_before)
+        Ok(Recorded { paths, keeps_before })
+    }
+
+    /// Records that a change was not made, because another writer was faster. Without this record, for instance after a power cut,
+    /// the history has to guess it from the other changes of the file, so an error is not one of the command.
+    pub(super) async fn record_lost(&self, path: &RelPath, lost: Vec<String>) {
+        let (Some(recorder), Ok(folder)) = (&self.recorder, history_of(path)) else { return };
+        let Ok(log) = self.current_log(&folder, recorder) else { return };
+        if !lost.is_empty() && recorder.has_recorded() {
+            let line = Record { lost, ..self.record_without_changes(recorder, 0, false) }.to_line();
+            let _ = self.append_record(recorder, &log, line.into_bytes(), true, None).await;
+        }
     }
 
     /// Returns what a log with this end needs to have of a change. Contents that need files of their own are written.
@@ -311,11 +331,15 @@ impl Call {
         changes: Vec<RecordedChange>,
         is_first: bool,
     ) -> Vec<u8> {
+        Record { changes, ..self.record_without_changes(recorder, log_size, is_first) }.to_line().into_bytes()
+    }
+
+    fn record_without_changes(&self, recorder: &Recorder, log_size: u64, is_first: bool) -> Record {
         let time = self.now.timestamp();
         let writer = self.writer.clone();
         let operation = recorder.operation(log_size);
         let state = recorder.state.borrow();
-        let record = Record {
+        Record {
             operation,
             time_ns: time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds.into()),
             utc_offset_seconds: time.utc_offset_seconds,
@@ -330,9 +354,8 @@ impl Call {
             reason: state.reason.clone().or_else(|| recorder.reason.clone()),
             undoes: if is_first { state.undoes.clone() } else { Vec::new() },
             redoes: if is_first { state.redoes.clone() } else { Vec::new() },
-            changes,
-        };
-        record.to_line().into_bytes()
+            ..Record::default()
+        }
     }
 
     /// Returns the record of a change of text with a secret, which the history must not have: only the sizes.

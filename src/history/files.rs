@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Change, Contents, Missing, State, Step, Version, versions};
 
-use super::log::{History, Recorded};
+use super::log::{History, Kept, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
@@ -72,21 +72,23 @@ impl<'a> FileHistory<'a> {
             contents.add_known(bytes.to_vec());
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
-        let mut added: SortedSet<usize> = SortedSet::default();
-        let mut add = |recorded: &Recorded| {
-            if added.insert(recorded.place) {
-                add_contents(&mut contents, history, recorded);
+        let mut added: SortedSet<Kept> = SortedSet::default();
+        let mut add = |kept: &Kept| {
+            if added.insert(kept.clone()) {
+                history.contents(kept).into_iter().for_each(|content| contents.add_content(content));
             }
         };
-        steps.iter().for_each(|step| add(step.recorded));
+        history.lost_of(path).iter().for_each(&mut add);
+        steps.iter().for_each(|step| add(&step.recorded.kept));
         let mut earlier = SortedSet::default();
         let mut old_paths: Vec<RelPath> = steps.iter().filter_map(|step| moved_from(step, path)).collect();
         while let Some(path) = old_paths.pop().filter(|_| earlier.len() < MAX_EARLIER_PATHS) {
             if !earlier.insert(path.clone()) {
                 continue;
             }
+            history.lost_of(&path).iter().for_each(&mut add);
             for step in steps_at(history, &path) {
-                add(step.recorded);
+                add(&step.recorded.kept);
                 old_paths.extend(moved_from(&step, &path));
             }
         }
@@ -205,15 +207,6 @@ impl<'a> FileHistory<'a> {
     /// Returns the version of a number, 1 for the newest.
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
-    }
-}
-
-/// Adds what the log keeps with a record.
-fn add_contents(contents: &mut Contents, history: &History, recorded: &Recorded) {
-    for change in 0..recorded.paths.len() {
-        for content in history.contents(recorded, change) {
-            contents.add_content(content);
-        }
     }
 }
 

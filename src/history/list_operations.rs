@@ -83,7 +83,7 @@ pub(super) fn operations(
     let undone = history.undone();
     let mut found: Vec<(usize, OperationInfo)> = Vec::new();
     let mut places: SortedMap<&str, usize> = SortedMap::default();
-    for recorded in &history.records {
+    for recorded in history.records.iter().filter(|recorded| !recorded.is_lost()) {
         let record = &recorded.record;
         let place = match places.get(&record.operation.as_str()) {
             Some(place) => *place,

@@ -37,6 +37,8 @@ pub(super) struct History {
     by_operation: SortedMap<String, Vec<usize>>,
     /// For each file, its changes, oldest first.
     by_path: SortedMap<RelPath, Vec<Place>>,
+    /// For each file, its changes that were not made. Their records may be the only ones with a content that another change needs.
+    lost: SortedMap<RelPath, Vec<Kept>>,
 }
 
 /// Place of a change of a file.
@@ -46,15 +48,30 @@ struct Place {
     change: usize,
 }
 
+/// Place of a record in the logs, which keep the contents of its changes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kept {
+    log: usize,
+    begin: usize,
+    end: usize,
+}
+
 /// A record, without the contents of its changes.
 pub(super) struct Recorded {
     pub(super) record: Record,
-    /// For each change, the path of the file; `None` for a file that the memory may not see.
+    /// For each change, the path of the file; `None` for a file that the memory may not see, and for a change that was not made.
     pub(super) paths: Vec<Option<RelPath>>,
     /// Place among the records of the history.
     pub(super) place: usize,
-    log: usize,
-    range: core::ops::Range<usize>,
+    pub(super) kept: Kept,
+}
+
+impl Recorded {
+    /// Returns true if nothing is to be seen of the record: none of its changes was made, and it says nothing else.
+    pub(super) fn is_lost(&self) -> bool {
+        let Record { changes, undoes, redoes, .. } = &self.record;
+        !changes.is_empty() && undoes.is_empty() && redoes.is_empty() && self.paths.iter().all(Option::is_none)
+    }
 }
 
 impl History {
@@ -127,6 +144,10 @@ impl History {
         };
         for line in lines.by_ref() {
             let record = line.head.record();
+            record.lost.iter().filter_map(|path| folder.absolute(path)).for_each(|path| self.lose(log, record, path));
+            if !record.lost.is_empty() {
+                continue;
+            }
             let paths: Vec<Option<RelPath>> = record
                 .changes
                 .iter()
@@ -134,11 +155,27 @@ impl History {
                 .collect();
             // A snapshot has no files.
             if paths.is_empty() || paths.iter().any(Option::is_some) {
-                self.records.push(Recorded { record: record.clone(), paths, place: 0, log, range: line.range });
+                let kept = Kept { log, begin: line.range.start, end: line.range.end };
+                self.records.push(Recorded { record: record.clone(), paths, place: 0, kept });
             }
         }
         self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
         self.logs.push((path, bytes));
+    }
+
+    /// Leaves out the last change of a file by an operation, which was not made.
+    fn lose(&mut self, log: usize, by: &Record, path: RelPath) {
+        for Recorded { record, paths, kept, .. } in self.records.iter_mut().rev() {
+            let is_of = kept.log == log && record.operation == by.operation;
+            let change = paths.iter().position(|other| is_of && other.as_ref() == Some(&path));
+            if let Some(change) = change.and_then(|change| paths.get_mut(change)) {
+                *change = None;
+                if let Some(lost) = self.lost.get_or_insert(path, Vec::new()) {
+                    lost.push(kept.clone());
+                }
+                return;
+            }
+        }
     }
 
     /// Returns the size of a log as it was read, in bytes; 0 if it was not there, `None` if it was left out.
@@ -153,9 +190,10 @@ impl History {
         let mut latest: SortedMap<usize, i64> = SortedMap::default();
         let mut keyed: Vec<(i64, Recorded)> = Vec::with_capacity(self.records.len());
         for recorded in core::mem::take(&mut self.records) {
-            let time =
-                latest.get(&recorded.log).map_or(recorded.record.time_ns, |last| (*last).max(recorded.record.time_ns));
-            latest.insert(recorded.log, time);
+            let time = latest
+                .get(&recorded.kept.log)
+                .map_or(recorded.record.time_ns, |last| (*last).max(recorded.record.time_ns));
+            latest.insert(recorded.kept.log, time);
             keyed.push((time, recorded));
         }
         keyed.sort_by_key(|(time, _)| *time);
@@ -234,11 +272,17 @@ impl History {
         self.by_path.keys()
     }
 
-    /// Returns what the log keeps of the contents of a change.
-    pub(super) fn contents(&self, recorded: &Recorded, change: usize) -> Vec<Content> {
-        let line = self.logs.get(recorded.log).and_then(|(_, log)| log.get(recorded.range.clone()));
-        let line = line.and_then(|line| core::str::from_utf8(line).ok());
-        line.and_then(Head::from_line).and_then(|head| head.contents(change)).unwrap_or_default()
+    /// Returns the records of the changes of a file that were not made.
+    pub(super) fn lost_of(&self, path: &RelPath) -> &[Kept] {
+        self.lost.get(path).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns what the log keeps of the contents of the changes of a record.
+    pub(super) fn contents(&self, kept: &Kept) -> Vec<Content> {
+        let line = self.logs.get(kept.log).and_then(|(_, log)| log.get(kept.begin..kept.end));
+        let head = line.and_then(|line| core::str::from_utf8(line).ok()).and_then(Head::from_line);
+        let Some(head) = head else { return Vec::new() };
+        (0..head.record().changes.len()).filter_map(|change| head.contents(change)).flatten().collect()
     }
 
     /// Returns the identifiers of the operations that are undone.

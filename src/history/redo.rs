@@ -1,5 +1,6 @@
 //! `redo`: makes what was undone again.
 
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
@@ -49,11 +50,12 @@ impl Redo {
         let is_in_force =
             |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
         let all = operations(with, &history, &|_, _| true);
-        let mut reverted = Reverted::default();
+        let mut reverted = Reverted::new(&history);
         let mut skipped: Vec<SkippedOperation> = Vec::new();
         let mut first_error = None;
         for undo in all.iter().rev().filter(|info| is_in_force(info)) {
-            let left = match reverted.take_back(with, &history, &undo.operation, true).await {
+            let refusal = format!("operation {} cannot be made again", undo.undoes.join(", "));
+            let left = match reverted.take_back(with, &history, &undo.operation, true, &refusal).await {
                 // What was expunged or rejected for good since cannot come back, and must not keep the undo before it.
                 Err(error) if is_lasting(error.code) && error.code != ErrorCode::Conflict => {
                     let undone = all.iter().filter(|info| undo.undoes.contains(&info.operation)).cloned();

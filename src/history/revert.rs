@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Rules, State, merge};
+use saddlebag_history::{Rules, State, Version, merge};
 
 use super::files::FileHistory;
 use super::log::History;
@@ -13,7 +13,7 @@ use crate::changes::{Call, Change, history_of};
 use crate::document::{Frontmatter, remove_field};
 use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION};
 use crate::protocol::{Error, ErrorCode};
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
 
 /// How much of an operation the files still have.
@@ -28,10 +28,11 @@ pub(super) enum Left {
 }
 
 /// Files without some operations.
-#[derive(Default)]
 pub(super) struct Reverted<'a> {
     files: Vec<Without<'a>>,
     places: SortedMap<RelPath, usize>,
+    /// Operations that are undone, and those that are taken back here.
+    undone: SortedSet<&'a str>,
 }
 
 /// A file with its history, and its bytes without the operations.
@@ -43,8 +44,12 @@ struct Without<'a> {
 }
 
 impl<'a> Reverted<'a> {
+    pub(super) fn new(history: &'a History) -> Self {
+        Self { files: Vec::new(), places: SortedMap::default(), undone: history.undone() }
+    }
+
     /// Takes an operation back, of the files as they are without the operations before. `checks_rejected` refuses if the files would
-    /// get a value that was rejected for good.
+    /// get a value that was rejected for good. `refusal` begins the error.
     ///
     /// # Errors
     ///
@@ -55,9 +60,16 @@ impl<'a> Reverted<'a> {
         history: &'a History,
         operation: &str,
         checks_rejected: bool,
+        refusal: &str,
     ) -> Result<Left, Error> {
+        let records = || history.records_of(operation).map(|recorded| &recorded.record);
+        // Without an undo, what it undid is there again.
+        let made_again = || records().flat_map(|record| record.undoes.iter().map(String::as_str));
+        for again in made_again() {
+            self.undone.remove(&again);
+        }
         let mut earlier = Vec::new();
-        let mut left = self.take_back_each(with, history, operation, &mut earlier).await;
+        let mut left = self.take_back_each(with, history, operation, refusal, &mut earlier).await;
         if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
             let allowed = with.call.check_all_rejected(&self.changes(with)?).await;
             left = allowed.and(left);
@@ -71,7 +83,10 @@ impl<'a> Reverted<'a> {
             let is_read = with.call.check_log(&self.folder()?, |log| history.size_of(log)).await;
             left = is_read.and(left);
         }
-        if left.is_err() {
+        if left.is_ok() {
+            self.undone.extend(records().take(1).map(|record| record.operation.as_str()));
+        } else {
+            self.undone.extend(made_again());
             for (place, bytes) in earlier.into_iter().rev() {
                 if let Some(file) = self.files.get_mut(place) {
                     file.is_forgotten &= bytes.is_none();
@@ -106,6 +121,7 @@ impl<'a> Reverted<'a> {
         with: &HistoryCall<'_>,
         history: &'a History,
         operation: &str,
+        refusal: &str,
         earlier: &mut Vec<(usize, Option<Vec<u8>>)>,
     ) -> Result<Left, Error> {
         let mut paths: Vec<&RelPath> = Vec::new();
@@ -135,19 +151,16 @@ impl<'a> Reverted<'a> {
             if moved_back.contains(&place) {
                 continue;
             }
-            let file = self.file(place)?;
-            let of_file = file.take_back(with, operation).await?;
+            let undone = &self.undone;
+            let file = self.files.get_mut(place).ok_or_else(|| Error::internal("a file that was not loaded"))?;
+            let of_file = file.take_back(with, operation, refusal, undone).await?;
             left = left.max(of_file);
             if of_file == Left::Nothing
                 && file.bytes.is_none()
-                && let Some(Moved { to, by }) = moved(with, history, path, operation).await?
+                && let Some(Moved { to, by }) = moved(with, history, path, operation, &self.undone).await?
             {
                 let display = |path: &RelPath| with.call.scope.display_path(path);
-                let message = format!(
-                    "operation {operation} cannot be undone: operation {by} moved {} to {}",
-                    display(path),
-                    display(&to)
-                );
+                let message = format!("{refusal}: operation {by} moved {} to {}", display(path), display(&to));
                 return Err(Error::new(ErrorCode::Conflict, message, "undo the later operation first"));
             }
         }
@@ -221,17 +234,18 @@ struct Moved {
     by: String,
 }
 
-/// Returns the place to which a file was moved after an operation; `None` if it is not there.
+/// Returns the place to which a file was moved after an operation, by one that is not undone; `None` if it is not there.
 async fn moved(
     with: &HistoryCall<'_>,
     history: &History,
     path: &RelPath,
     operation: &str,
+    undone: &SortedSet<&str>,
 ) -> Result<Option<Moved>, Error> {
     let folder = history_of(path)?;
     let mut moved: Option<Moved> = None;
     let records = history.records.iter().skip_while(|recorded| recorded.record.operation != operation);
-    for recorded in records {
+    for recorded in records.filter(|recorded| !undone.contains(&recorded.record.operation.as_str())) {
         let place = moved.as_ref().map_or(path, |moved| &moved.to);
         let from = Some(folder.relative(place));
         let arrival = recorded.record.changes.iter().position(|change| change.moved_from.as_deref() == from);
@@ -264,14 +278,33 @@ impl Without<'_> {
         Ok(Some((before, self.known.content(with.call, after).await?)))
     }
 
-    async fn take_back(&mut self, with: &HistoryCall<'_>, operation: &str) -> Result<Left, Error> {
+    /// Returns true if the file that a step removed exists only because of operations that are undone.
+    fn is_removal_of_undone(&self, step: usize, undone: &SortedSet<&str>) -> bool {
+        let mut older = self.known.versions.iter().skip_while(|version| version.step != Some(step)).skip(1);
+        let is_undone = |version: &&Version| {
+            let step = version.step.and_then(|step| self.known.steps.get(step));
+            step.is_some_and(|step| undone.contains(&step.recorded.record.operation.as_str()))
+        };
+        let Some(before) = older.next() else { return false };
+        let made_otherwise = core::iter::once(before).chain(older).find(|version| !is_undone(version));
+        is_undone(&before) && made_otherwise.is_none_or(|version| version.state == State::Absent)
+    }
+
+    async fn take_back(
+        &mut self,
+        with: &HistoryCall<'_>,
+        operation: &str,
+        refusal: &str,
+        undone: &SortedSet<&str>,
+    ) -> Result<Left, Error> {
         let mut left = Left::Unmade;
         for index in self.known.steps_of(operation).into_iter().rev() {
             let Some((before, after)) = self.known.states(index) else { continue };
             if before == after || !self.known.has_happened(index) {
                 continue;
             }
-            if State::of(self.bytes.as_deref()) == before {
+            let is_gone = self.bytes.is_none() && after == State::Absent;
+            if State::of(self.bytes.as_deref()) == before || (is_gone && self.is_removal_of_undone(index, undone)) {
                 left = left.max(Left::Nothing);
                 continue;
             }
@@ -286,7 +319,7 @@ impl Without<'_> {
                     self.is_forgotten |= is_forgotten && bytes.is_none();
                     self.bytes = bytes;
                 }
-                None => return Err(self.conflict(with, index, after, before).await),
+                None => return Err(self.conflict(with, refusal, index, after, before).await),
             }
             left = Left::Something;
         }
@@ -298,6 +331,7 @@ impl Without<'_> {
     async fn conflict(
         &mut self,
         with: &HistoryCall<'_>,
+        refusal: &str,
         index: usize,
         after: Option<Vec<u8>>,
         before: Option<Vec<u8>>,
@@ -322,10 +356,8 @@ impl Without<'_> {
             Some(None) => "an edit by another program".to_string(),
             None => "an operation that is undone too".to_string(),
         };
-        let operation = self.known.steps.get(index).map(|step| step.recorded.record.operation.as_str());
-        let operation = operation.unwrap_or_default();
         let path = with.call.scope.display_path(&self.known.path);
-        let message = format!("operation {operation} cannot be undone: {later} changed the same place of {path}");
+        let message = format!("{refusal}: {later} changed the same place of {path}");
         let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
         Error::new(ErrorCode::Conflict, message, help)
     }

@@ -125,13 +125,14 @@ impl Undo {
             crate::order::sort_slice(&mut selected, |a, b| place(&last_made, a).cmp(&place(&last_made, b)));
             begin_with_last(&history, &mut selected);
         }
-        let mut reverted = Reverted::default();
+        let mut reverted = Reverted::new(&history);
         let mut taken = Vec::new();
         let mut skipped: Vec<SkippedOperation> = Vec::new();
         let mut first_error = None;
         for info in selected {
             let may_be_left = is_last || self.skip_conflicts;
-            let left = match reverted.take_back(with, &history, &info.operation, may_be_left).await {
+            let refusal = format!("operation {} cannot be undone", info.operation);
+            let left = match reverted.take_back(with, &history, &info.operation, may_be_left, &refusal).await {
                 Err(error) if self.skip_conflicts && is_lasting(error.code) => {
                     skipped.push(SkippedOperation { operation: info, reason: error.message.clone() });
                     first_error = first_error.or(Some(error));

@@ -11,6 +11,7 @@
 //! | `writer` | `provenance`, `agent`, `client`, `tool`, `session` |
 //! | `undoes`, `redoes` | lists of operations |
 //! | `changes` | list of `path`, `before`, `after`, `before_size`, `after_size`, `moved_from`, `keeps_before`, `contents` |
+//! | `lost` | list of paths |
 //! | `contents` | list of `digest` and one form of the content |
 //!
 //! A state is a digest, or a size as a number; an absent file has none. The form of a content is `whole` with the bytes; `from` and
@@ -52,7 +53,8 @@ impl Record {
     /// Returns the line of the record, with its line end.
     #[must_use]
     pub fn to_line(&self) -> String {
-        let Self { operation, time_ns, utc_offset_seconds, command, writer, reason, undoes, redoes, changes } = self;
+        let Self { operation, time_ns, utc_offset_seconds, command, writer, reason, undoes, redoes, changes, lost } =
+            self;
         let Writer { provenance, agent, client, tool, session } = writer;
         let mut json = Json::default();
         json.object(|json| {
@@ -72,6 +74,7 @@ impl Record {
                 json.list(name, operations, |json, operation| json.string(operation));
             }
             json.list("changes", changes, Json::change);
+            json.list("lost", lost, |json, path| json.string(path));
         });
         let mut line = json.out;
         // The sum is the last field of the object.
@@ -261,7 +264,7 @@ impl<'a> Head<'a> {
         if format!("{:08x}", crc32fast::hash(summed.as_bytes())) != sum {
             return None;
         }
-        let ParsedRecord { operation, time, offset, command, writer, reason, undoes, redoes, changes } =
+        let ParsedRecord { operation, time, offset, command, writer, reason, undoes, redoes, changes, lost } =
             serde_json::from_str(line).ok()?;
         let ParsedWriter { provenance, agent, client, tool, session } = writer;
         let (changes, contents) = changes.into_iter().map(ParsedChange::parts).unzip();
@@ -276,6 +279,7 @@ impl<'a> Head<'a> {
                 undoes,
                 redoes,
                 changes,
+                lost,
             },
             contents,
         })
@@ -330,6 +334,8 @@ struct ParsedRecord<'a> {
     redoes: Vec<String>,
     #[serde(default, borrow)]
     changes: Vec<ParsedChange<'a>>,
+    #[serde(default)]
+    lost: Vec<String>,
 }
 
 #[derive(Deserialize)]

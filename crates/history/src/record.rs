@@ -48,6 +48,9 @@ pub struct Record {
     pub redoes: Vec<String>,
     /// The files that change.
     pub changes: Vec<Change>,
+    /// Paths of files whose change was not made, because another writer was faster: that of the last record of this operation,
+    /// before this one, that names the file.
+    pub lost: Vec<String>,
 }
 
 /// Who made a change.

@@ -8,9 +8,6 @@ use crate::record::{Change, Record, State};
 /// Maximum number of records in a row that are taken for changes that never happened because an older one made the state.
 const MOST_SKIPPED: usize = 64;
 
-/// Time in nanoseconds within which two changes of one state are taken for a race.
-const ONE_MOMENT: u64 = 1_000_000_000;
-
 /// A recorded change of one path, without its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step<'a> {
@@ -20,15 +17,13 @@ pub struct Step<'a> {
     pub before: State,
     /// The file after the change.
     pub after: State,
-    /// Time of the record, in nanoseconds since 1970-01-01T00:00:00Z.
-    pub time_ns: i64,
 }
 
 impl<'a> Step<'a> {
     /// Returns the step that a change of a record is.
     #[must_use]
     pub fn new(record: &'a Record, change: &Change) -> Self {
-        Self { operation: &record.operation, before: change.before, after: change.after, time_ns: record.time_ns }
+        Self { operation: &record.operation, before: change.before, after: change.after }
     }
 }
 
@@ -53,8 +48,6 @@ pub struct Version {
 ///    next step is the same change, or the next step of the same operation has a `before` that is not its `after`.
 /// 3. If the file existed before the first step, others made that state.
 ///
-/// A step of a state that the next step changes too, within a second, lost against that one and never happened.
-///
 /// A step that rule 1 skips must look like one that never happened: its `before` is that of the step that made the state
 /// (which was faster), or it was tried again, and no other of these steps begins where it ends. Otherwise others
 /// brought an old state back, and rule 2 holds. A step that changes nothing makes no version.
@@ -75,8 +68,6 @@ pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
     let mut state = current;
     // Steps from here on are explained.
     let mut end = steps.len();
-    // True if the step there made the state after it.
-    let mut is_made = false;
     while let Some((index, step)) = end.checked_sub(1).and_then(|last| steps.get(last)) {
         let last = end - 1;
         let maker = makers.get_mut(&state).and_then(|places| {
@@ -92,12 +83,9 @@ pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
             versions.push(Version { state, step: Some(*index) });
             state = made.before;
             end = maker;
-            is_made = true;
             continue;
         }
-        let is_beaten = is_made && steps.get(end).is_some_and(|(_, faster)| is_beaten(step, faster, state));
-        let is_first_attempt = tried_again.contains(&last) || is_beaten;
-        is_made = is_beaten;
+        let is_first_attempt = tried_again.contains(&last);
         if !is_first_attempt || step.before != state {
             versions.push(Version { state, step: None });
         }
@@ -111,15 +99,6 @@ pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
         versions.push(Version { state, step: None });
     }
     versions
-}
-
-/// Returns true if a step looks like one that never happened, because the next one was faster: both are of one state, and of one
-/// moment.
-fn is_beaten(step: &Step<'_>, next: &Step<'_>, state: State) -> bool {
-    step.before == state
-        && next.before == state
-        && step.operation != next.operation
-        && step.time_ns.abs_diff(next.time_ns) < ONE_MOMENT
 }
 
 /// Returns true if all steps after `maker`, before `end`, look like changes that never happened.

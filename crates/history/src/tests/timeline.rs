@@ -17,12 +17,10 @@ fn state(name: char) -> State {
 fn check(steps: &str, current: char, expected: &str) {
     let steps: Vec<Step<'_>> = steps
         .split_whitespace()
-        .zip(0..)
-        .map(|(step, number)| {
-            let time_ns = number * 10_000_000_000;
+        .map(|step| {
             let (operation, states) = step.split_once(':').unwrap();
             let mut states = states.chars().map(state);
-            Step { operation, before: states.next().unwrap(), after: states.next().unwrap(), time_ns }
+            Step { operation, before: states.next().unwrap(), after: states.next().unwrap() }
         })
         .collect();
     let shown = |version: &Version| {
@@ -109,25 +107,8 @@ fn a_record_that_changes_nothing_makes_no_version() {
 }
 
 #[test]
-fn a_change_of_the_same_moment_as_the_next_one_of_its_state_lost_against_it() {
-    let at =
-        |operation, before, after, time_ns| Step { operation, before: state(before), after: state(after), time_ns };
-    let found = |later: i64| {
-        let steps = [at("x", '-', 'A', 0), at("y", 'A', 'B', 5_000_000_000), at("z", 'A', 'C', 5_000_000_000 + later)];
-        versions(&steps, state('C')).iter().filter_map(|version| version.step).collect::<Vec<_>>()
-    };
-    assert_eq!(found(20_000_000), [2, 0]);
-    assert_eq!(found(3_000_000_000), [2, 1, 0], "others took it back");
-}
-
-#[test]
 fn appends_to_a_large_file_follow_each_other_by_size() {
-    let append = |operation, before, after| Step {
-        operation,
-        before: State::Size(before),
-        after: State::Size(after),
-        time_ns: 0,
-    };
+    let append = |operation, before, after| Step { operation, before: State::Size(before), after: State::Size(after) };
     let steps = [append("x", 100, 110), append("y", 110, 120), append("z", 125, 130)];
     let found: Vec<(State, Option<usize>)> =
         versions(&steps, State::Size(130)).iter().map(|version| (version.state, version.step)).collect();
@@ -139,7 +120,7 @@ fn appends_to_a_large_file_follow_each_other_by_size() {
 fn many_records_take_little_time() {
     let states: Vec<State> = (0_u32..100_000).map(|number| State::Size((number % 1000).into())).collect();
     let steps: Vec<Step<'_>> =
-        states.windows(2).map(|pair| Step { operation: "x", before: pair[0], after: pair[1], time_ns: 0 }).collect();
+        states.windows(2).map(|pair| Step { operation: "x", before: pair[0], after: pair[1] }).collect();
     for current in [states[99_999], State::Size(5), State::Absent] {
         let begin = std::time::Instant::now();
         assert!(versions(&steps, current).len() >= 100_000);
@@ -254,8 +235,7 @@ proptest! {
         events.into_iter().for_each(|event| model.run(event));
         let names: Vec<String> = model.steps.iter().map(|(operation, ..)| format!("{operation}")).collect();
         let steps: Vec<Step<'_>> = model.steps.iter().zip(&names)
-            .zip((0..).step_by(10_000_000_000))
-            .map(|((&(_, before, after), operation), time_ns)| Step { operation, before, after, time_ns })
+            .map(|(&(_, before, after), operation)| Step { operation, before, after })
             .collect();
         let mut expected = model.versions;
         expected.reverse();
@@ -271,7 +251,7 @@ proptest! {
         let state = |number: u8| if number == 0 { State::Absent } else { State::Size(number.into()) };
         let operations = ["a", "b", "c", "d"];
         let steps: Vec<Step<'_>> = steps.into_iter()
-            .map(|(operation, before, after)| Step { operation: operations[usize::from(operation)], before: state(before), after: state(after), time_ns: 0 })
+            .map(|(operation, before, after)| Step { operation: operations[usize::from(operation)], before: state(before), after: state(after) })
             .collect();
         let found = versions(&steps, state(current));
         prop_assert_eq!(found.first().map(|version| version.state).unwrap_or_default(), state(current));

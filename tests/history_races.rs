@@ -1,0 +1,160 @@
+//! Changes of one item by several processes at once: each is undone in its turn, down to the first byte.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::history::{ListOperations, ListVersions, Redo, Undo};
+use saddlebag::notebook::{NotebookCommand, Rename};
+use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::{Command, Config, Submission, Submit};
+use saddlebag_host::Simulator;
+use serde_json::Value;
+use support::drive::{Drive, Shared};
+use support::{Kind, Random, agent_config, both_engines, each};
+
+use crate::history::{kept, remember};
+
+const PROCESSES: u64 = 3;
+const ROUNDS: u64 = 4;
+/// Log of the entries.
+const LOG: &str = "entries/.saddlebag/history/2026-05/laptop.log";
+
+/// Returns a change of the entry `k` or of the note `Port`, or the making of one of them.
+fn change(random: &mut Random, number: u64) -> Submission<Command> {
+    let entry = |category: &str, content: String| {
+        StoreEntry { entry: NewEntry::new("k", content, category), expected_version: None }.submission()
+    };
+    match random.number() % 8 {
+        0 | 1 => entry("core", format!("text {number}")),
+        2 => entry("custom", format!("text {number}")),
+        3 => entry("daily", "text".into()),
+        4 => entry("custom", "text".into()),
+        5 => {
+            let edit = EditEntry { key: "k".into(), old_text: "text".into(), new_text: format!("text of {number},") };
+            EntriesCommand::EditEntry(edit).submission()
+        }
+        6 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
+        _ if random.number().is_multiple_of(2) => remember("Port", "5432").submission(),
+        _ => NotebookCommand::Rename(Rename { note: "Port".into(), title: format!("Port {number}") }).submission(),
+    }
+}
+
+/// Runs commands at once, a command in each process, in an order of requests that the random numbers decide.
+fn run_at_once(
+    processes: &mut [Drive<Shared>],
+    random: &mut Random,
+    mut command: impl FnMut(&mut Random) -> Submission<Command>,
+) -> Vec<Result<(), Error>> {
+    let ids: Vec<u64> = processes.iter_mut().map(|process| process.submit(command(random))).collect();
+    while processes.iter().any(|process| !process.pending.is_empty()) {
+        let next = usize::try_from(random.number() % PROCESSES).unwrap();
+        // A process makes several steps in a row, so that all orders occur.
+        for _ in 0..=random.number() % 4 {
+            if !processes[next].pending.is_empty() {
+                processes[next].answer(0);
+            }
+        }
+    }
+    let outcome = |(process, id): (&mut Drive<Shared>, u64)| process.finished.remove(&id).unwrap().map(|_| ());
+    processes.iter_mut().zip(ids).map(outcome).collect()
+}
+
+/// Invariant (history): what several processes did to one item at once is undone in turns, and made again. Of two operations
+/// that each changed what the other had changed before, none can be undone alone: the undo is refused, and few are.
+#[both_engines]
+fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
+    let seeds = if kind == Kind::Native { 120 } else { 4 };
+    let mut refused = 0;
+    'seeds: for seed in each("seed", 0..seeds) {
+        let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
+        let mut random = Random(seed);
+        let mut processes: Vec<Drive<Shared>> =
+            (1..=PROCESSES).map(|epoch| Drive::new(kind, Config { epoch, ..agent_config() }, store.clone())).collect();
+        let mut number = 0;
+        for _ in 0..ROUNDS {
+            processes.iter_mut().for_each(|process| process.now.seconds += 10);
+            let outcomes = run_at_once(&mut processes, &mut random, |random| {
+                number += 1;
+                change(random, number)
+            });
+            for error in outcomes.into_iter().filter_map(Result::err) {
+                let is_expected = matches!(
+                    error.code,
+                    ErrorCode::NotFound | ErrorCode::EntryNotFound | ErrorCode::NoUniqueMatch | ErrorCode::Contention
+                );
+                assert!(is_expected, "seed {seed}: {error}");
+            }
+        }
+        let last = kept(&store.0.borrow());
+        let mut person = Drive::new(kind, Config { epoch: 99, ..agent_config() }, store.clone());
+        person.now.seconds += 1000;
+        let mut undone = 0;
+        loop {
+            match person.call(Undo::default()) {
+                Ok(_) => undone += 1,
+                Err(error) if error.code == ErrorCode::NotFound => break,
+                Err(error) => {
+                    let log = person.executor.0.borrow().files().into_iter().find(|(path, _)| path.ends_with(LOG));
+                    let is_refused = error.code == ErrorCode::Conflict && is_mixed(&log.unwrap().1, &error.message);
+                    assert!(is_refused, "seed {seed}, after {undone}: {error}\n{}", told(&mut person));
+                    refused += 1;
+                    continue 'seeds;
+                }
+            }
+        }
+        let first = kept(&store.0.borrow());
+        assert!(first.is_empty(), "seed {seed}: {first:?}\n{}", told(&mut person));
+        // An operation that left nothing is undone without a change, and is not made again.
+        for _ in 0..undone {
+            match person.call(Redo::default()) {
+                Ok(_) => {}
+                Err(error) if error.code == ErrorCode::NotFound => break,
+                Err(error) => panic!("seed {seed}: {error}"),
+            }
+        }
+        let again = kept(&store.0.borrow());
+        assert_eq!(again, last, "seed {seed}");
+    }
+    assert!(refused <= seeds / 10, "{refused} of {seeds}");
+}
+
+/// Returns true if the operation that an error names has records before and after those of another one.
+fn is_mixed(log: &[u8], message: &str) -> bool {
+    let refused = message.split_whitespace().nth(1).unwrap();
+    let log = String::from_utf8_lossy(log);
+    let is_of = |line: &str| line.contains(&format!("\"operation\":\"{refused}\""));
+    let lines: Vec<&str> = log.lines().collect();
+    let (first, last) = (lines.iter().position(|line| is_of(line)), lines.iter().rposition(|line| is_of(line)));
+    lines[first.unwrap()..=last.unwrap()].iter().any(|line| !is_of(line))
+}
+
+/// Returns the lines of a log without contents, or the text of another file.
+fn shortened(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let short = |line: &str| -> Option<String> {
+        let record: Value = serde_json::from_str(line).ok()?;
+        let state = |state: &Value| state.as_str().unwrap_or("-").chars().take(4).collect::<String>();
+        let changes = record["changes"].as_array().cloned().unwrap_or_default();
+        let changes = changes
+            .iter()
+            .map(|change| format!("{} {}>{}", change["path"], state(&change["before"]), state(&change["after"])));
+        Some(format!("{} {} {}", record["operation"], changes.collect::<Vec<_>>().join(", "), record["lost"]))
+    };
+    text.lines().map(|line| short(line).unwrap_or_else(|| line.into())).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the operations and the versions of the entry, for the message of a test that fails.
+fn told(person: &mut Drive<Shared>) -> String {
+    let list = person.call(ListOperations { limit: 100, ..ListOperations::default() }).unwrap();
+    let versions = person.call(ListVersions { name: "k".into(), ..ListVersions::default() });
+    let files = person.executor.0.borrow().files().into_iter().filter(|(path, _)| !path.contains("index"));
+    let files: Vec<String> = files.map(|(path, text)| format!("{path}\n{}", shortened(&text))).collect();
+    let told = |operation: &saddlebag::history::OperationInfo| {
+        let files: Vec<String> = operation.files.iter().map(|file| format!("{:?} {}", file.kind, file.path)).collect();
+        let undone = if operation.undone { " undone" } else { "" };
+        format!("{} {}{undone}: {}", operation.operation, operation.command, files.join(", "))
+    };
+    let operations: Vec<String> = list.operations.iter().map(told).collect();
+    format!("{}\n{:?}\n{}", operations.join("\n"), versions.map(|list| list.versions.len()), files.join("\n"))
+}
