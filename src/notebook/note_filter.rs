@@ -126,7 +126,8 @@ impl NoteFilter {
     }
 
     /// Returns true if the filter has a condition that names a note.
-    pub(super) fn names_notes(&self) -> bool {
+    #[must_use]
+    pub fn names_notes(&self) -> bool {
         self.conditions.iter().any(|condition| condition.kind.names_a_note())
     }
 

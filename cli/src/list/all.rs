@@ -63,9 +63,8 @@ struct ListedItem {
 pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut all = Items::default();
     all.add_notes(args, store, output)?;
-    if !global.user && !global.notebook {
-        let user = Project::Slug(USER_FOLDER.to_string());
-        all.add_notes(args, &mut Store::for_project(user, global)?, output)?;
+    if let Some(mut user) = of_user(global)? {
+        all.add_notes(args, &mut user, output)?;
     }
     // Only a whole path says whether such a file is a note.
     let is_kept = |item: &&mut ListedItem| KEPT.iter().any(|kept| item.path.ends_with(kept));
@@ -91,6 +90,12 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
         all.skipped.extend(skipped);
     }
     all.show(args.limit, output)
+}
+
+/// Opens the notes for all projects, which belong to every project.
+pub(super) fn of_user(global: &Global) -> Result<Option<Store>, Failure> {
+    let user = || Store::for_project(Project::Slug(USER_FOLDER.to_string()), global);
+    (!global.user && !global.notebook).then(user).transpose()
 }
 
 /// Lists forgotten notes and entries, the last forgotten first.

@@ -47,7 +47,7 @@ impl Subcommand for ListArgs {
         let mut store = Store::open(global)?;
         match chosen {
             Chosen::All => all::list(&self, global, &mut store, output)?,
-            Chosen::Notes => notes::list(&self, &mut store, output)?,
+            Chosen::Notes => notes::list(&self, global, &mut store, output)?,
             Chosen::Entries => entries::list(self, &mut store, output)?,
             Chosen::Files => all::list_files(&self, &mut store, output)?,
             Chosen::Forgotten => all::list_forgotten(&self, &mut store, output)?,

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 
 use saddlebag::notebook::{GraphLink, ListNotes, ListNotesReply, NoteInfo};
 
+use super::all::of_user;
 use super::args::ListArgs;
 use super::{graph, pages};
 use crate::failure::Failure;
+use crate::global::Global;
 use crate::note::filter::sort_keys;
 use crate::note::shared::{mark, warn};
 use crate::output::{Output, STRONG, warn_of_skipped};
 use crate::store::Store;
 
-pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
+/// Lists the notes of the memory, and with them those for all projects.
+pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let request = ListNotes {
         sort: sort_keys(&args.sort)?,
         limit: args.limit,
@@ -24,13 +27,15 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
     if output.is_json() && args.format.is_some() {
         return Err(Failure::format_with_json());
     }
+    // Notes for all projects have no links with those of a project, whose names they may share.
+    let mut user = if request.filter.names_notes() { None } else { of_user(global)? };
     if output.is_json() {
-        let reply = pages::list_all(store, &request, output)?;
+        let reply = pages::list_all(store, user.as_mut(), &request, output)?;
         output.object(&reply)?;
         return Ok(());
     }
     if let Some(form) = args.format {
-        let reply = pages::list_all(store, &request, output)?;
+        let reply = pages::list_all(store, user.as_mut(), &request, output)?;
         graph::print(&reply, form, output)?;
         output.flush()?;
         warn(&reply.warnings, output);
@@ -38,7 +43,7 @@ pub(super) fn list(args: &ListArgs, store: &mut Store, output: &mut Output) -> R
         return Ok(());
     }
     let print = if args.links { print_links } else { print_notes };
-    let reply = pages::list(store, &request, output, |page, output| print(&page, output))?;
+    let reply = pages::list_both(store, user.as_mut(), &request, output, |page, output| print(&page, output))?;
     output.flush()?;
     match reply.total == 0 {
         true if args.has_tags() => output.note(&format!(

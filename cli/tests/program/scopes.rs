@@ -550,3 +550,26 @@ fn only_a_person_changes_the_notes_for_all_projects() {
     store.run(&["--user", "edit", "Editor settings", "--old", "Four", "--new", "Two"]).exits(0);
     assert!(store.run(&["context"]).exits(0).stdout.contains("Two spaces."));
 }
+
+#[test]
+fn a_list_of_notes_has_those_for_all_projects_in_its_order() {
+    let store = Store::new();
+    store.run(&["--user", "remember", "B of all", "Text.", "--tag", "style"]).exits(0);
+    store.run(&["remember", "A here", "Text of a."]).exits(0);
+    store.run(&["remember", "C here", "Text.", "--tag", "style"]).exits(0);
+    let (a, b, c) = (
+        format!("{}facts/a-here.md  A here\n", store.memory),
+        "projects/user/facts/b-of-all.md  B of all\n".to_string(),
+        format!("{}facts/c-here.md  C here\n", store.memory),
+    );
+    store.run(&["list", "--kind", "note"]).exits(0).prints(&[&*a, &*b, &*c].concat());
+    store.run(&["list", "--kind", "note", "--sort", "title-"]).exits(0).prints(&[&*c, &*b, &*a].concat());
+    store.run(&["list", "--kind", "note", "-n", "2"]).exits(0).prints(&[&*a, &*b].concat());
+    store.run(&["list", "--kind", "note", "-n", "1"]).exits(0).prints(&a);
+    store.run(&["list", "--kind", "note", "--tag", "style"]).exits(0).prints(&[&*b, &*c].concat());
+    let json = store.run(&["--json", "list", "--kind", "note"]).exits(0).json();
+    assert_eq!((json["notes"].as_array().unwrap().len(), &json["total"]), (3, &3.into()), "{json}");
+    store.run(&["--user", "list", "--kind", "note"]).exits(0).prints(&b);
+    store.run(&["list", "--linked-by", "A here"]).exits(0).prints("");
+    store.run(&["list", "--kind", "log"]).exits(0).prints("");
+}
