@@ -43,13 +43,15 @@ impl ItemName {
         match self.kind {
             // The commands of these families take names that items of other kinds hide, and name what they do not find.
             Some(ItemKind::Entry) => return Ok(Named::Entry(self.name.clone())),
-            Some(kind) if kind.is_note() => return Ok(Named::Target(Target::Page(name))),
+            Some(ItemKind::Note) => return Ok(Named::Target(Target::Page(name))),
             Some(_) | None => {}
         }
+        let resolved = |store: &mut Store, output: &mut Output| {
+            store.call(Resolve { name: name.clone(), kind: self.kind }, output).map_err(with_kind)
+        };
         Ok(match Target::from_name(&name)? {
             Target::Page(name) => {
-                let found = store.call(Resolve { name: name.clone(), kind: self.kind }, output);
-                let Item { kind, path, .. } = found.map_err(with_kind)?;
+                let Item { kind, path, .. } = resolved(store, output)?;
                 // The command gets the name as it is: the path of an entry says whose it is, and a note may get another
                 // path when a change first finishes a rename that was interrupted.
                 match kind {
@@ -58,7 +60,13 @@ impl ItemName {
                     _ => Named::Target(Target::Page(name)),
                 }
             }
-            target => Named::Target(target),
+            target => {
+                // A word such as `daily` names one file, which is of another kind than the one that was asked for.
+                if self.kind.is_some() {
+                    resolved(store, output)?;
+                }
+                Named::Target(target)
+            }
         })
     }
 
