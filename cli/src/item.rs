@@ -79,7 +79,7 @@ impl ItemName {
     /// Returns the name and the number of a version, for a name such as `Load balancer@2`.
     pub(crate) fn version(&self) -> Option<(String, u32)> {
         let (name, number) = self.name.rsplit_once('@')?;
-        Some((name.to_string(), number.parse().ok()?)).filter(|(name, number)| !name.is_empty() && *number > 0)
+        Some((name.to_string(), number.parse().ok()?)).filter(|(name, _)| !name.is_empty())
     }
 
     /// Returns the name without the line numbers that commands print after a path.

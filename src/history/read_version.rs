@@ -57,6 +57,10 @@ impl Run<HistoryCall<'_>> for ReadVersion {
 
 /// Returns the version of a number.
 pub(super) fn numbered(file: &FileHistory<'_>, number: u32) -> Result<Version, Error> {
+    if number == 0 {
+        let message = format!("{} has no version 0: versions are counted from 1, which is the newest", file.path);
+        return Err(Error::invalid_argument(message, "give a number from 1 on; `history NAME` lists the versions"));
+    }
     file.version(number).ok_or_else(|| {
         let shown = file.path.as_str();
         let message = match file.versions.len() {
