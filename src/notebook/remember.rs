@@ -15,7 +15,7 @@ use super::rename::settle;
 use super::same_title::SameTitle;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
-use super::types::Warning;
+use super::types::{SAME_TITLE, Warning};
 use crate::changes::{Call, File};
 use crate::document::one_line;
 use crate::json::word_and_value;
@@ -151,7 +151,7 @@ pub(super) async fn remember(
     if state == RememberState::Created
         && let Some(other) = existing.known.last()
     {
-        let problem = "has the same title, so a title now means both: use their paths, or supersede the older note";
+        let problem = format!("{SAME_TITLE}: use their paths, or supersede the older note");
         warnings.push(Warning::new(&call.scope.display_path(other), problem));
     }
     let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));

@@ -12,6 +12,8 @@ use crate::protocol::Error;
 use crate::trust::Provenance;
 
 pub(crate) use crate::context::SUPERSEDES;
+/// What is wrong with another note of a title, for a message that begins with its path.
+pub(super) const SAME_TITLE: &str = "has the same title, so a title now means both";
 /// Field of the frontmatter with the name of the session that a note is about.
 pub(crate) const SESSION: &str = "session";
 /// Field with the session that got the note as its hand-off.

@@ -118,3 +118,43 @@ fn a_restore_after_a_rename_says_where_a_backup_is() {
     store.run(&["restore", "facts/lb.md"]).exits(0);
     assert!(store.text("facts/lb.md").contains("Two nodes."));
 }
+
+#[test]
+fn a_note_that_gets_the_title_of_another_is_named_with_it() {
+    let store = Store::new();
+    store.run(&["remember", "Staging port", "8443"]).exits(0);
+    store.run(&["remember", "Test port", "8444"]).exits(0);
+    let moved = store.run(&["move", "Test port", "Staging port"]).exits(0);
+    let twin = store.printed("facts/staging-port.md has the same title, so a title now means both: use their paths");
+    assert!(moved.stdout.contains(&twin), "{moved:?}");
+    let moved = store.run(&["--json", "move", "facts/staging-port-2.md", "Test port"]).exits(0);
+    assert!(!moved.json()["message"].as_str().unwrap().contains("same title"), "{moved:?}");
+}
+
+#[test]
+fn the_kind_of_a_name_holds_for_a_word_too() {
+    let store = Store::new();
+    store.run(&["log", "Drill", "Restored."]).exits(0);
+    store.run(&["remember", "Staging port", "8443"]).exits(0);
+    for kind in ["note", "log"] {
+        assert!(store.run(&["show", "daily", "--kind", kind]).exits(0).stdout.contains("Restored."), "{kind}");
+    }
+    store.run(&["show", "Staging port", "--kind", "note"]).exits(0);
+    for (name, kind) in [("daily", "session"), ("daily", "file"), ("scratchpad", "log"), ("Staging port", "session")] {
+        store.refuses(&["show", name, "--kind", kind], 1, &format!("there is no {kind} `{name}`"));
+        store.refuses(&["forget", name, "--kind", kind], 1, &format!("there is no {kind} `{name}`"));
+    }
+}
+
+#[test]
+fn versions_are_counted_from_one() {
+    let store = Store::new();
+    store.run(&["remember", "--key", "port", "8443"]).exits(0);
+    store.run(&["remember", "Staging port", "8443"]).exits(0);
+    for name in ["port@0", "Staging port@0", "facts/staging-port.md@00"] {
+        store.refuses(&["show", name], 2, "has no version 0: versions are counted from 1, which is the newest");
+        let answer = store.run(&["tools", "mem_show", &serde_json::json!({ "name": name }).to_string()]);
+        assert!(answer.stderr.contains("counted from 1") || answer.stdout.contains("counted from 1"), "{answer:?}");
+    }
+    store.refuses(&["show", "nothing@0"], 1, "nothing");
+}

@@ -12,7 +12,7 @@ use crate::document::Note;
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{create_note, no_note};
-use crate::notebook::types::Warning;
+use crate::notebook::types::{SAME_TITLE, Warning};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
@@ -386,6 +386,9 @@ impl Task<'_> {
             let named: String = named.collect();
             message.push_str(&format!("\nNot rewritten, and may still link to the old name:{named}"));
         }
+        for other in self.sources.same_title {
+            message.push_str(&format!("\n{other} {SAME_TITLE}: use their paths, or give one of them another title"));
+        }
         reply.message = ForModel::escaped(&message);
     }
 }
@@ -423,8 +426,14 @@ mod tests {
         let views = names.views();
         let meaning = Meaning::new(&call, &views, &path(OLD))?;
         let linking: Vec<RelPath> = linking.iter().map(|name| path(name)).collect();
-        let sources =
-            RenameSources { linking: &linking, unread: &[], naming: &[], meaning: &meaning, verbatim_names: false };
+        let sources = RenameSources {
+            linking: &linking,
+            unread: &[],
+            naming: &[],
+            same_title: &[],
+            meaning: &meaning,
+            verbatim_names: false,
+        };
         let config = NotebookConfig::default();
         match rename(&call, &config, &path(OLD), title, &sources).await? {
             Attempt::Renamed(reply) => Ok(reply),

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::apply::{self, Attempt, RenameReply};
 use super::intent::Intent;
-use super::plan::{Meaning, has_verbatim_names, naming, naming_files, unread};
+use super::plan::{Meaning, has_verbatim_names, naming, naming_files, same_title, unread};
 use super::rewrite::RenameSources;
 use crate::changes::Call;
 use crate::document::Note;
@@ -79,10 +79,12 @@ async fn rename(call: &Call, notebook: &Arc<Notebook>, note: &str, title: &str) 
         let views = names.views();
         let meaning = Meaning::new(call, &views, &old)?;
         let unread = unread(call, notebook);
+        let same_title = same_title(call, &views, &old, title)?;
         let sources = RenameSources {
             linking: &linking,
             unread: &unread,
             naming: &naming_files(call, &old).await?,
+            same_title: &same_title,
             meaning: &meaning,
             verbatim_names,
         };
@@ -138,10 +140,12 @@ async fn finish_rename(
     })?;
     let views = names.views();
     let meaning = Meaning::new(call, &views, &intent.from)?;
+    let same_title = same_title(call, &views, &intent.from, &intent.new_title)?;
     let sources = RenameSources {
         linking: &linking,
         unread: &unread,
         naming: &naming_files(call, &intent.from).await?,
+        same_title: &same_title,
         meaning: &meaning,
         verbatim_names: false,
     };

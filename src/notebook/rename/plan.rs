@@ -40,6 +40,18 @@ pub(super) fn naming(
     naming.map(|(_, view)| notebook_file(call, view.path)).collect()
 }
 
+/// Returns the paths, as replies show them, of the other notes that have the title which a note is to get.
+pub(super) fn same_title(
+    call: &Call,
+    views: &[NoteView<'_>],
+    old: &RelPath,
+    title: &str,
+) -> Result<Vec<String>, Error> {
+    let is_other = |view: &&NoteView<'_>| view.note.title == title.trim() && view.path != below_notebook(call, old);
+    let shown = |view: &NoteView<'_>| Ok(call.scope.display_path(&notebook_file(call, view.path)?));
+    views.iter().filter(is_other).map(shown).collect()
+}
+
 /// Returns true if the other notes in the folder of a note are named by their titles instead of slugs.
 pub(super) fn has_verbatim_names(snapshot: &Snapshot<'_>, note: usize) -> Result<bool, Error> {
     let own = snapshot.path(note)?;
