@@ -580,9 +580,9 @@ async fn run(
         }
         Command::Prompt(command) => {
             #[cfg(feature = "notebook")]
-            let memories = &|turn, max_bytes| notebook.memories(turn, max_bytes);
+            let memories = &|turn| notebook.memories(turn);
             #[cfg(not(feature = "notebook"))]
-            let memories = &|_, _| crate::context::TurnMemories::default();
+            let memories = &|_| crate::context::TurnMemories::default();
             let run = origin.run.as_deref();
             Reply::Prompt(command.run(&PromptCall { call, entries, run, memories }).await?)
         }

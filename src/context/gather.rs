@@ -6,10 +6,8 @@ use alloc::vec::Vec;
 
 use super::form::BlockForm;
 use super::overflow::block_in;
-use super::section::{Section, SectionContent, SectionItem, SectionKind};
-use super::types::{
-    Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutReason, Overflow, PromptCall, TurnMemories,
-};
+use super::section::{PromptCall, Section, SectionContent, SectionItem, SectionKind, TurnMemories};
+use super::types::{Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow};
 use super::user_notes::user_notes;
 use crate::changes::Call;
 use crate::document::breaks_one_line;
@@ -21,7 +19,7 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, 
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
-use crate::trust::{Approved, Provenance};
+use crate::trust::{Approved, ForModel, Provenance};
 
 /// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;
@@ -38,19 +36,64 @@ const LOGS: usize = 2;
 /// Sections of a block.
 pub(super) struct Gathered {
     sections: Vec<Section>,
+    /// Recalled notes, best first.
+    recalled: Vec<SectionItem>,
     /// Files and entries that are in no section.
     left_out: Vec<LeftOut>,
-    /// Findings in text that was made harmless before.
-    findings: Vec<Flagged>,
 }
 
 impl Gathered {
+    /// Makes the block. A passage that another section shows is not repeated among the recalled notes.
     pub(super) fn block(&self, form: BlockForm, overflow: Overflow, max_bytes: usize) -> ContextReply {
-        let mut reply = block_in(form, &self.sections, overflow, max_bytes);
+        if self.recalled.is_empty() {
+            return self.reported(block_in(form, &self.sections, overflow, max_bytes));
+        }
+        let is_read = |item: &SectionItem| self.sections.iter().any(|section| section.has_file(&item.path));
+        let mut is_repeated: Vec<bool> = self.recalled.iter().map(is_read).collect();
+        loop {
+            let items = self.recalled.iter().zip(&is_repeated).filter(|(_, is_repeated)| !**is_repeated);
+            let items: Vec<SectionItem> = items.map(|(item, _)| item.clone()).collect();
+            let content = SectionContent::Items(items);
+            let recalled = Section { kind: SectionKind::Memories, path: RECALLED.into(), content };
+            let sections: Vec<Section> = self.sections.iter().cloned().chain([recalled]).collect();
+            let reply = block_in(form, &sections, overflow, max_bytes);
+            // The budget may cut the passage off its section.
+            let is_shown = |item: &SectionItem| is_shown(form, &reply, item);
+            let is_still = self.recalled.iter().zip(&is_repeated).map(|(item, repeated)| *repeated && is_shown(item));
+            let is_still: Vec<bool> = is_still.collect();
+            if is_still == is_repeated {
+                return self.reported(reply);
+            }
+            is_repeated = is_still;
+        }
+    }
+
+    /// Adds what is in no section to the report of a block.
+    fn reported(&self, mut reply: ContextReply) -> ContextReply {
         reply.left_out.extend(self.left_out.iter().cloned());
-        reply.findings.extend(self.findings.iter().cloned());
         reply
     }
+}
+
+/// Returns true if the block has the text of an item, in lines of the same file.
+fn is_shown(form: BlockForm, ContextReply { block, sources, .. }: &ContextReply, item: &SectionItem) -> bool {
+    let lines: Vec<&str> = block.as_ref().map_or("", ForModel::as_str).split('\n').collect();
+    let of_file = sources.iter().filter(|source| source.path == item.path).flat_map(|source| {
+        let lines = lines.get((source.first_line as usize).saturating_sub(1)..source.last_line as usize);
+        lines.unwrap_or_default().iter().copied()
+    });
+    let (wanted, _) = form.text(&item.text);
+    words_of(form, of_file).contains(&words_of(form, wanted.as_str().split('\n')))
+}
+
+/// Returns the words of lines of a block.
+fn words_of<'a>(form: BlockForm, lines: impl Iterator<Item = &'a str>) -> String {
+    let mut words = String::from(" ");
+    for word in lines.flat_map(|line| form.unmarked(line).split_whitespace()) {
+        words.push_str(word);
+        words.push(' ');
+    }
+    words
 }
 
 /// Source of the memories of a turn, as reports name it.
@@ -80,7 +123,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     let PromptCall { call, entries, run, memories } = *with;
     let Context { overflow, max_bytes, turn, .. } = request;
     check_families(&request)?;
-    let memories = turn.map(|turn| memories(turn, max_bytes as usize));
+    let memories = turn.map(memories);
     let layout = &call.scope.layout;
     let today = call.now.date();
     let mut files = alloc::vec![
@@ -112,11 +155,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     };
     #[cfg(not(feature = "entries"))]
     let not_hydrated: Vec<LeftOut> = Vec::new();
-    let TurnMemories { text, files, unapproved, findings } = memories.unwrap_or_default();
-    if !text.as_str().is_empty() {
-        let content = SectionContent::Joined { text, files };
-        sections.push(Section { kind: SectionKind::Memories, path: RECALLED.into(), content });
-    }
+    let TurnMemories { items: recalled, unapproved } = memories.unwrap_or_default();
     let section = SectionKind::Memories.title();
     let mut left_out: Vec<LeftOut> = unapproved
         .into_iter()
@@ -125,9 +164,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     left_out.extend(user_notes.left_out);
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
-    let flagged = Flagged { path: RECALLED.into(), key: None, section, findings };
-    let findings = Some(flagged).filter(|flagged| !flagged.findings.is_empty()).into_iter().collect();
-    Ok(Gathered { sections, left_out, findings })
+    Ok(Gathered { sections, recalled, left_out })
 }
 
 /// Refuses a request for a section whose family is missing from this build.
@@ -181,7 +218,7 @@ fn item(entry: EntryInfo) -> Result<SectionItem, Error> {
     let unapproved = |_| Error::internal(format!("entry `{}` is hydrated although it is unapproved", entry.key));
     let text = entry.text_for_prompt().map_err(unapproved)?;
     let heading = text.map(|_| format!("{} ({})", on_one_line(&entry.key), on_one_line(&entry.category)));
-    Ok(SectionItem { path: entry.path, key: entry.key, heading, text })
+    Ok(SectionItem { path: entry.path, key: Some(entry.key), heading, text })
 }
 
 /// Returns a key unchanged, or quoted if it is not a single line. A key can be any text.

@@ -59,19 +59,58 @@ impl Body<'_> {
         let cut = self.items.iter().filter(|(_, range)| range.end > kept);
         let parts = cut.map(|(item, range)| {
             let kept = kept.saturating_sub(range.start);
-            self.part(&item.path, Some(&item.key), kept as u64, (range.len() - kept) as u64)
+            self.part(&item.path, item.key.as_ref(), kept as u64, (range.len() - kept) as u64)
         });
         parts.collect()
     }
 
-    /// Adds the items that fit into `room`. Returns their size, and what is left out.
+    /// Returns where to cut the text, at `most` or before: not inside the heading of an item.
+    fn cut(&self, most: usize) -> usize {
+        let most = self.text.as_str().floor_char_boundary(most);
+        let is_cut = |(_, range): &&(&SectionItem, Range<usize>)| (range.start..range.end).contains(&most);
+        let Some((_, range)) = self.items.iter().find(is_cut) else { return most };
+        let item = self.text.as_str().part(range.clone());
+        let heading = item.find('\n').unwrap_or(item.len());
+        if most - range.start < heading { range.start.saturating_sub(1) } else { most }
+    }
+
+    /// Returns the sizes of the section with the first item, the first two, and so on.
+    fn sizes(&self) -> impl Iterator<Item = usize> {
+        let around = self.header.len() + cut_marker(self, self.text.len()).len();
+        let (whole, last) = (self.whole(), self.items.len());
+        // The whole section has no marker.
+        (1..).zip(&self.items).map(move |(count, (_, range))| if count == last { whole } else { around + range.end })
+    }
+
+    /// Returns the size of the section with as many of the first items as fit into `most` bytes; 0 if the first does not fit.
+    fn of_first_items(&self, most: usize) -> usize {
+        self.sizes().filter(|&size| size <= most).last().unwrap_or(0)
+    }
+
+    /// Returns the size of the section with the first item, of at most `most` bytes: the text of the item may be cut. 0 if too
+    /// little would be left of it.
+    fn of_first_item(&self, most: usize) -> usize {
+        let Some((whole, (_, first))) = self.sizes().next().zip(self.items.first()) else { return 0 };
+        let item = self.text.as_str().part(first.clone());
+        let least = whole - item.len() + item.find('\n').unwrap_or(item.len()) + MIN_SHARE_BYTES;
+        if most >= whole.min(least) { whole.min(most) } else { 0 }
+    }
+
+    /// Adds the items that fit into `room`; of the best recalled note at least the beginning. Returns their size, and what is
+    /// left out.
     fn push_fitting(&self, content: &mut Content, room: usize) -> (usize, Vec<LeftOut>) {
+        let is_too_long = |(_, first): &(&SectionItem, Range<usize>)| first.len() > room;
+        if self.section.kind == SectionKind::Memories && self.items.first().is_some_and(is_too_long) {
+            let kept = self.cut(first_lines(self.text.as_str(), room).len());
+            self.push_stored(content, &self.text.part(0..kept), 0);
+            return (kept, self.left_out(kept));
+        }
         let mut kept = 0;
         let mut cut = Vec::new();
         for ((item, range), part) in self.items.iter().zip(&self.parts) {
             let separator = if kept == 0 { "" } else { "\n" };
             if kept + separator.len() + range.len() > room {
-                cut.push(self.part(&item.path, Some(&item.key), 0, range.len() as u64));
+                cut.push(self.part(&item.path, item.key.as_ref(), 0, range.len() as u64));
                 continue;
             }
             kept += separator.len() + range.len();
@@ -187,7 +226,7 @@ fn joined<'a>(
         let start = text.len();
         let (item_text, found) = form.item(&item.heading, &item.text);
         text.push(&item_text);
-        flags.extend(flagged(&item.path, Some(&item.key), section, found));
+        flags.extend(flagged(&item.path, item.key.as_ref(), section, found));
         places.push((item, start..text.len()));
     }
     (text, places)
@@ -200,7 +239,7 @@ fn item_parts(text: &str, items: &[(&SectionItem, Range<usize>)]) -> Vec<Part> {
         let start = line + line_feeds(text.part(at..range.start));
         let last = start + line_feeds(text.part(range.clone()));
         (at, line) = (range.end, last);
-        Part { lines: start..last + 1, path: item.path.clone(), key: Some(item.key.clone()) }
+        Part { lines: start..last + 1, path: item.path.clone(), key: item.key.clone() }
     };
     items.iter().map(part).collect()
 }
@@ -253,15 +292,18 @@ type Sourced = (ForModel, Vec<LineSource>);
 /// Builds the text in one piece, cut at its end.
 fn documented(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (Sourced, Vec<LeftOut>) {
     let mut cut = Vec::new();
+    let mut end = max_bytes;
     for body in bodies {
         let room = max_bytes.saturating_sub(content.len() + body.header.len());
         if room < body.text.len() {
-            cut.extend(body.left_out(head(body.text.as_str(), room).len()));
+            let kept = body.cut(room);
+            cut.extend(body.left_out(kept));
+            end = end.min(max_bytes - (room - kept));
         }
         content.push(&body.header);
         body.push_stored(&mut content, &body.text, 0);
     }
-    (content.truncated(max_bytes, &ForModel::ours(TRUNCATED)), cut)
+    (content.truncated(end, &ForModel::ours(TRUNCATED)), cut)
 }
 
 /// Includes whole sections while they fit. The first that does not fit is cut, and those after it are only named.
@@ -280,9 +322,9 @@ fn prioritised(mut content: Content, bodies: &[Body<'_>], max_bytes: usize) -> (
         let later: Vec<ForModel> = rest.clone().map(|later| omission(&later.title)).collect();
         let later_bytes: usize = later.iter().map(|note| note.len()).sum();
         let room = remaining.saturating_sub(body.header.len() + marker.len() + later_bytes);
-        let kept = head(body.text.as_str(), room).len();
+        let kept = body.cut(room);
         content.push(&body.header);
-        body.push_stored(&mut content, &body.text.part(0..body.text.as_str().floor_char_boundary(room)), 0);
+        body.push_stored(&mut content, &body.text.part(0..kept), 0);
         content.push(&marker);
         later.iter().for_each(|note| content.push(note));
         cut.extend(body.left_out(kept));
@@ -300,24 +342,51 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     let start = || Content::after(form.start());
     let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
     let mut included = alloc::vec![true; bodies.len()];
+    let recalled = bodies.iter().position(|body| body.section.kind == SectionKind::Memories && !body.items.is_empty());
+    let for_all = room.saturating_sub(unusable.iter().map(|note| note.len()).sum());
+    let reserved = recalled.map_or(0, |place| reserved(bodies, &wanted, place, for_all));
+    if let Some(included) = recalled.and_then(|recalled| included.get_mut(recalled)) {
+        *included = false;
+    }
+    let (recalled, room) = (recalled.filter(|_| reserved > 0), room - reserved);
+    let with_recalled = |mut shares: Vec<usize>| {
+        if let Some(share) = recalled.and_then(|recalled| shares.get_mut(recalled)) {
+            *share = reserved;
+        }
+        shares
+    };
     loop {
         let mut notes: Vec<ForModel> = unusable.to_vec();
-        notes.extend(
-            bodies.iter().zip(&included).filter(|(_, included)| !**included).map(|(body, _)| omission(&body.title)),
-        );
+        let is_omitted = |place: usize| included.get(place) == Some(&false) && recalled != Some(place);
+        let omitted = bodies.iter().enumerate().filter(|(place, _)| is_omitted(*place));
+        notes.extend(omitted.map(|(_, body)| omission(&body.title)));
         // A note that does not fit beside the text is dropped. The report still has it.
         let mut note_bytes: usize = notes.iter().map(|note| note.len()).sum();
         while note_bytes > room / 2 {
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
         match shares(&wanted, &included, room - note_bytes) {
-            Some(shares) => return assemble(start(), bodies, &shares, &notes),
+            Some(shares) => return assemble(start(), bodies, &with_recalled(shares), &notes),
             None => match least_important(bodies, &included).and_then(|least| included.get_mut(least)) {
                 Some(least) => *least = false,
-                None => return assemble(start(), bodies, &[], &notes),
+                None => {
+                    let none = alloc::vec![0; bodies.len()];
+                    return assemble(start(), bodies, &with_recalled(none), &notes);
+                }
             },
         }
     }
+}
+
+/// Returns the size of the section of recalled notes, at this place: half of the block, or more if the others need less. So
+/// what a budget shows of an answer, every larger one shows too. The best note may take all of it, because the block was asked for
+/// it.
+fn reserved(bodies: &[Body<'_>], wanted: &[Wanted], place: usize, room: usize) -> usize {
+    let Some(body) = bodies.get(place) else { return 0 };
+    let others = wanted.iter().enumerate().filter(|(other, _)| *other != place);
+    let of_others: usize = others.map(|(_, wanted)| wanted.whole).sum();
+    let shared = body.of_first_items((room / 2).max(room.saturating_sub(of_others)));
+    if shared > 0 { shared } else { body.of_first_item(room) }
 }
 
 /// Sizes of a part in bytes: whole, and the least that is worth including.
@@ -517,6 +586,68 @@ mod tests {
         assert!(block.as_str().contains("short"));
         assert!(block.as_str().contains("…[section truncated: Long-term memory (MEMORY.md), the oldest "));
         assert_eq!(reply.left_out.len(), 1);
+    }
+
+    fn recalled(texts: &[&str]) -> Section {
+        let items = texts.iter().enumerate().map(|(number, text)| SectionItem {
+            path: format!("facts/{number}.md"),
+            key: None,
+            heading: Approved::judge(format!("Note {number} (facts/{number}.md)")).expect("approved"),
+            text: Approved::judge(text.to_string()).expect("approved"),
+        });
+        let content = SectionContent::Items(items.collect());
+        Section { kind: SectionKind::Memories, path: "recalled notes".into(), content }
+    }
+
+    /// Invariant (prompts): a recalled note that a budget shows is shown by every larger one, with its whole heading.
+    #[test]
+    fn a_larger_budget_shows_the_recalled_notes_of_a_smaller_one() {
+        let long = "a line of the project\n".repeat(60);
+        let answers = ["the port is 8443 ".repeat(20), "a shorter one".into(), "a long one ".repeat(30)];
+        let sections = [
+            text(SectionKind::ProjectLongTerm, &long),
+            text(SectionKind::LongTerm, &long),
+            log("2026-05-24", false, &long),
+            log("2026-05-25", true, &long),
+            recalled(&answers.each_ref().map(String::as_str)),
+        ];
+        for form in [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain] {
+            let mut most = 0;
+            for max_bytes in (0..8000).step_by(37) {
+                let reply = block_in(form, &sections, Overflow::Balanced, max_bytes);
+                let block = reply.block.unwrap_or_default();
+                assert!(block.len() <= max_bytes, "{} over {max_bytes}", block.len());
+                let shown = |number: &usize| block.as_str().contains(&format!("- Note {number} (facts/{number}.md)\n"));
+                let kept = |number: &usize| {
+                    let path = format!("facts/{number}.md");
+                    let left_out = reply.left_out.iter().find(|out| out.path == path);
+                    left_out.map_or(usize::MAX, |out| out.kept_bytes as usize)
+                };
+                assert!((0..3).all(|number| shown(&number) == (kept(&number) > 0)), "{max_bytes}: {block}");
+                let now = (0..3).map(|number| kept(&number).min(1_000)).sum();
+                assert!(now >= most, "{max_bytes} bytes show {now} of {most}: {block}");
+                most = now;
+            }
+            assert_eq!(most, 3_000);
+        }
+    }
+
+    #[test]
+    fn no_policy_cuts_the_heading_of_an_item() {
+        let sections = [text(SectionKind::LongTerm, "a fact"), recalled(&["one", "two lines\nof text", "three"])];
+        for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
+            for max_bytes in 0..400 {
+                let reply = block_in(BlockForm::Claude, &sections, overflow, max_bytes);
+                let block = reply.block.unwrap_or_default();
+                for line in block.as_str().lines().filter(|line| line.starts_with("- ")) {
+                    assert!(line.ends_with(".md)"), "{overflow:?}, {max_bytes}: {block}");
+                }
+                let shown = |number: usize| block.as_str().contains(&format!("(facts/{number}.md)"));
+                let is_named =
+                    |number: usize| reply.left_out.iter().any(|out| out.path == format!("facts/{number}.md"));
+                assert!((0..3).all(|number| shown(number) || is_named(number)), "{overflow:?}, {max_bytes}: {block}");
+            }
+        }
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Sections of memory for a block.
+//! Sections of memory for a block, and the parts of a memory that they are read from.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 
 use super::sources::{JoinedFile, SourceFamily};
 use super::types::LeftOutReason;
+use crate::changes::Call;
+use crate::entries::Entries;
 use crate::store::Date;
 use crate::trust::{Approved, titles};
 
@@ -64,7 +66,7 @@ pub(crate) enum SectionContent {
         files: Vec<JoinedFile>,
     },
     /// Items from separate files. [`Overflow::Balanced`](super::Overflow::Balanced) includes each item whole or not at
-    /// all, in order, as long as it fits.
+    /// all, in order, as long as it fits. No policy cuts the heading of an item.
     Items(Vec<SectionItem>),
     /// The file cannot be shown.
     Unusable {
@@ -80,12 +82,44 @@ pub(crate) enum SectionContent {
 pub(crate) struct SectionItem {
     /// Path of its file as it is shown; empty if it has none.
     pub(crate) path: String,
-    /// Name in the report.
-    pub(crate) key: String,
+    /// Name in the report and of its lines, if the item has another one than its path.
+    pub(crate) key: Option<String>,
     /// Line above the text.
     pub(crate) heading: Approved,
     /// The text.
     pub(crate) text: Approved,
+}
+
+/// Memories of a turn.
+#[derive(Debug, Default)]
+pub(crate) struct TurnMemories {
+    /// Notes, best first.
+    pub(crate) items: Vec<SectionItem>,
+    /// Notes that nobody has approved.
+    pub(crate) unapproved: Vec<String>,
+}
+
+/// Parts of a memory that the commands for prompts need.
+#[derive(Clone, Copy)]
+pub(crate) struct PromptCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+    /// Run that the command belongs to.
+    pub(crate) run: Option<&'a str>,
+    /// Returns the memories of a turn.
+    pub(crate) memories: &'a (dyn Fn(u64) -> TurnMemories + Sync),
+}
+
+impl Section {
+    /// Returns true if text of this file is in the section.
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        match &self.content {
+            SectionContent::Text { .. } => self.path == path,
+            SectionContent::Joined { files, .. } => files.iter().any(|file| file.path == path),
+            SectionContent::Items(items) => items.iter().any(|item| item.path == path),
+            SectionContent::Unusable { .. } => false,
+        }
+    }
 }
 
 impl SectionKind {

@@ -48,7 +48,7 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
     let log = |day, today| SectionKind::Log { date: Date::parse(day).expect("a day"), today };
     let item = |letter: char, content: &String| SectionItem {
         path: letter.to_string(),
-        key: letter.to_string(),
+        key: Some(letter.to_string()),
         heading: approved(format!("{letter} (core)")),
         text: approved(content.clone()),
     };
@@ -70,11 +70,16 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
         Section {
             kind: SectionKind::Entries,
             path: "entries".into(),
-            content: SectionContent::Items(alloc::vec![item(LETTERS[5], one), item(LETTERS[6], other)]),
+            content: SectionContent::Items(alloc::vec![item(LETTERS[5], one)]),
         },
         Section {
             kind: SectionKind::Memories,
             path: "recalled notes".into(),
+            content: SectionContent::Items(alloc::vec![SectionItem { key: None, ..item(LETTERS[6], other) }]),
+        },
+        Section {
+            kind: SectionKind::HandOff,
+            path: "sessions".into(),
             content: SectionContent::Joined { text: approved(joined), files },
         },
     ];

@@ -6,11 +6,10 @@ use alloc::vec::Vec;
 use saddlebag_words::words;
 
 use super::form::BlockForm;
-use super::sources::{JoinedFile, LineSource};
-use crate::changes::Call;
-use crate::entries::{Entries, Hydrate, HydrationPolicy};
+use super::sources::LineSource;
+use crate::entries::{Hydrate, HydrationPolicy};
 use crate::request::{Effect, Request};
-use crate::trust::{Approved, Flag, ForModel, estimate_tokens};
+use crate::trust::{Flag, ForModel, estimate_tokens};
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;
@@ -47,30 +46,6 @@ pub struct Context {
     pub entries: Option<ContextEntries>,
     /// Form of the block.
     pub form: BlockForm,
-}
-
-/// Memories of a turn.
-#[derive(Debug, Default)]
-pub(crate) struct TurnMemories {
-    /// Items of the section, escaped; empty if there are none.
-    pub(crate) text: Approved,
-    /// Lines of each note in the text.
-    pub(crate) files: Vec<JoinedFile>,
-    /// Notes that nobody has approved.
-    pub(crate) unapproved: Vec<String>,
-    /// Findings: what the text hides or imitates.
-    pub(crate) findings: Vec<Flag>,
-}
-
-/// Parts of a memory that the commands for prompts need.
-#[derive(Clone, Copy)]
-pub(crate) struct PromptCall<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) entries: &'a Entries,
-    /// Run that the command belongs to.
-    pub(crate) run: Option<&'a str>,
-    /// Returns the memories of a turn, at most this many bytes.
-    pub(crate) memories: &'a (dyn Fn(u64, usize) -> TurnMemories + Sync),
 }
 
 /// Entries of a block.

@@ -106,6 +106,6 @@ fn user_note(call: &Call, path: &RelPath, below: String, text: &Approved) -> Use
     let supersedes = note.frontmatter.texts(SUPERSEDES).map(String::from).collect();
     let body = text.map(|text| text.get(note.body.clone()).unwrap_or_default().trim().into());
     let heading = text.map(|_| note.title.clone());
-    let item = SectionItem { path: call.scope.display_path(path), key: note.title, heading, text: body };
+    let item = SectionItem { path: call.scope.display_path(path), key: Some(note.title), heading, text: body };
     UserNote { item, below, supersedes }
 }

@@ -111,7 +111,7 @@ impl Run<SessionCall<'_>> for BeginSession {
             entries: hydrated,
             form: self.form.unwrap_or_default(),
         };
-        let memories = &|_, _| TurnMemories::default();
+        let memories = &|_| TurnMemories::default();
         let with = PromptCall { call, entries, run: origin.run.as_deref(), memories };
         let block = session_block(&with, request, found.section).await?;
         sweep(call, &session).await?;

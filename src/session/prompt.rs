@@ -182,7 +182,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                 Ok(_) if state.is_cut => Some(NotShownReason::StateFull),
                 Ok(found) => {
                     let heading = heading(call, &found);
-                    let (path, key) = (path.clone(), source.clone());
+                    let (path, key) = (path.clone(), Some(source.clone()));
                     items.push(SectionItem { path, key, heading, text: found.passage });
                     match rendered(form, &items, self.max_bytes as usize) {
                         Some(text) => {

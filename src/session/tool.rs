@@ -171,7 +171,7 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
             None => hit.name.map(|_| format!("{}{day}", hit.path)),
         };
         let source = if hit.category.is_some() { hit.name.as_str().into() } else { hit.path.clone() };
-        let item = SectionItem { path: hit.path, key: source.clone(), heading, text: hit.passage };
+        let item = SectionItem { path: hit.path, key: Some(source.clone()), heading, text: hit.passage };
         Found { source: Some(source), item }
     };
     let of_session = subjects.iter().filter_map(|subject| worked(subject, state));
@@ -210,7 +210,7 @@ fn worked(subject: &Subject, state: &State) -> Option<Found> {
     }
     let text = format!("`{}` failed; then this worked: `{}`", words.join(" "), form?);
     let text = Approved::judge(one_line(&text)).ok()?;
-    let item = SectionItem { path: String::new(), key: String::new(), heading: "in this session".into(), text };
+    let item = SectionItem { path: String::new(), key: None, heading: "in this session".into(), text };
     Some(Found { source: None, item })
 }
 

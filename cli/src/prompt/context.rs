@@ -1,6 +1,8 @@
 //! `context`: prints the memory block for a prompt, or the sources of its lines.
 
-use saddlebag::context::{BlockForm, Context, ContextEntries, ContextReply, LeftOut, LineSource, append_memory_block};
+use saddlebag::context::{
+    BlockForm, Context, ContextEntries, ContextReply, LeftOut, LeftOutKind, LineSource, append_memory_block,
+};
 use saddlebag::entries::{EntryFilter, HydrationPolicy, ListEntries};
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
@@ -116,7 +118,11 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     if exit == Exit::Nothing {
         return Err(Failure::nothing("memory has nothing for a block"));
     }
-    if !has_text {
+    let is_over = |left_out: &LeftOut| left_out.kind == LeftOutKind::Budget;
+    if !has_text && context.left_out.iter().any(is_over) {
+        output
+            .note(&format!("nothing fits into a block of {max_bytes} bytes; `--max-bytes` with a larger number does"));
+    } else if !has_text {
         output.note("the block would be empty; `--entries` adds entries, and `--recall` notes that answer a question");
     }
     Ok(exit)
