@@ -9,7 +9,7 @@ use super::timeline::{time_asked, timeline};
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
-use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, recall, render};
+use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render};
 use crate::protocol::Error;
 use crate::request::Run;
 
@@ -52,26 +52,11 @@ pub(crate) async fn answer(
 
 /// Leaves a page of the hits; with a budget, those that fit it.
 fn page(mut reply: RecallReply, start: usize, limit: usize, max_bytes: Option<u32>) -> RecallReply {
-    if max_bytes.is_none() {
-        reply.hits = reply.hits.into_iter().skip(start).take(limit).collect();
-    }
+    reply.hits = match max_bytes {
+        Some(max_bytes) => fitting(reply.hits, max_bytes as usize),
+        None => reply.hits.into_iter().skip(start).take(limit).collect(),
+    };
     reply.rendered = render(&reply.hits);
-    within_budget(reply, max_bytes)
-}
-
-/// Leaves out the passages that do not fit a budget.
-fn within_budget(mut reply: RecallReply, max_bytes: Option<u32>) -> RecallReply {
-    if let Some(max_bytes) = max_bytes {
-        let mut rest = max_bytes as usize;
-        reply.hits.retain(|hit| match rest.checked_sub(hit.passage.len()) {
-            Some(less) => {
-                rest = less;
-                true
-            }
-            None => false,
-        });
-        reply.rendered = render(&reply.hits);
-    }
     reply
 }
 

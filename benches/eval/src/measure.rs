@@ -15,6 +15,9 @@ use crate::Failure;
 use crate::baseline::Turns;
 use crate::formats::{Data, History, Question};
 
+/// Number of times that a recall is asked for a budget of passages.
+const MAX_ATTEMPTS: usize = 6;
+
 /// Budgets for the passages in bytes.
 const BUDGETS: [usize; 3] = [1_600, 3_300, 6_500];
 
@@ -123,7 +126,7 @@ impl Figures {
         self.add_sessions(question, &ranked);
         let mut evidence = [0.0; 3];
         for (share, max_bytes) in evidence.iter_mut().zip(BUDGETS) {
-            let hits = memory.call(NOW, Recall { max_bytes: Some(max_bytes as u32), ..asked.clone() })?.hits;
+            let hits = filled(memory, &asked, max_bytes)?;
             let passages: Vec<(usize, Range<usize>)> = hits.iter().filter_map(|hit| place(hit, notes)).collect();
             *share = found(question, notes, &passages);
         }
@@ -178,6 +181,27 @@ impl Figures {
             self.evidence.iter_mut().zip(evidence).for_each(|(sum, share)| *sum += share);
         }
     }
+}
+
+/// Returns the hits whose passages fill a budget. That of a recall is for their paths and titles too, so it is made larger by
+/// what these take.
+fn filled(memory: &mut Saddlebag, asked: &Recall, max_bytes: usize) -> Result<Vec<RecallHit>, Failure> {
+    let (mut hits, mut most, mut budget) = (Vec::new(), 0, max_bytes);
+    for _ in 0..MAX_ATTEMPTS {
+        let found = memory.call(NOW, Recall { max_bytes: Some(budget as u32), ..asked.clone() })?.hits;
+        let size: usize = found.iter().map(|hit| hit.passage.len()).sum();
+        if size > max_bytes {
+            break;
+        }
+        if size >= most {
+            (hits, most) = (found, size);
+        }
+        if size == max_bytes {
+            break;
+        }
+        budget += max_bytes - size;
+    }
+    Ok(hits)
 }
 
 /// Returns the place of a passage in its note.

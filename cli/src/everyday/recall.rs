@@ -1,18 +1,19 @@
 //! `recall`: finds the notes and entries that answer a question.
 
 use clap::Args;
-use saddlebag::Moment;
 use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 
 use crate::entry::shared::preview;
 use crate::failure::{Exit, Failure};
+use crate::global::Global;
 use crate::help::example;
 use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
 use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
 use crate::past::AtArgs;
-use crate::subcommand::Ask;
+use crate::store::Store;
+use crate::subcommand::Subcommand;
 use crate::word::word;
 
 /// Find the notes and entries that answer a question, best first
@@ -26,7 +27,7 @@ pub(crate) struct RecallArgs {
     /// Maximum number of hits
     #[arg(long, short = 'n', default_value_t = DEFAULT_HITS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Fill this number of bytes with the passages that answer best; several may be of one note
+    /// Fill this number of bytes with the passages that answer best and their paths and titles; several may be of one note
     #[arg(long, value_name = "N", conflicts_with_all = ["limit", "offset", "sort", "explain"])]
     max_bytes: Option<u32>,
     /// Number of hits to skip, for the next page
@@ -51,9 +52,30 @@ pub(crate) struct RecallArgs {
     at: AtArgs,
 }
 
-impl Ask for RecallArgs {
-    type Request = Recall;
+impl Subcommand for RecallArgs {
+    type Json = RecallReply;
 
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        let (at, budget) = (self.at.at.clone(), self.max_bytes);
+        let request = self.request()?;
+        let mut store = Store::open(global)?;
+        store.look_back(at);
+        let reply = store.call(request, output)?;
+        if output.is_json() {
+            output.object(&reply)?;
+        } else {
+            match budget {
+                Some(bytes) => print_rendered(&reply, bytes, output)?,
+                None => print(&reply, output)?,
+            }
+            output.flush()?;
+            remark(&reply, output);
+        }
+        Ok(if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done })
+    }
+}
+
+impl RecallArgs {
     fn request(self) -> Result<Recall, Failure> {
         let words: Vec<String> = self.query.into_iter().map(input::text).collect::<Result<_, _>>()?;
         Ok(Recall {
@@ -69,38 +91,40 @@ impl Ask for RecallArgs {
             assume_unchanged: false,
         })
     }
+}
 
-    fn at(&self) -> Option<Moment> {
-        self.at.at.clone()
+/// Prints the hits as they were counted for a budget.
+fn print_rendered(reply: &RecallReply, budget: u32, output: &mut Output) -> Result<(), Failure> {
+    match (reply.hits.is_empty(), reply.total) {
+        (true, 0) => output.line("Nothing found.")?,
+        (true, total) => output.line(&format!("Nothing fits into {budget} bytes; items that match: {total}"))?,
+        (false, _) => output.line(reply.rendered.as_str())?,
     }
+    Ok(())
+}
 
-    fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
-        if reply.hits.is_empty() {
-            output.line("Nothing found.")?;
+fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
+    if reply.hits.is_empty() {
+        output.line("Nothing found.")?;
+    }
+    for (number, hit) in reply.hits.iter().enumerate() {
+        if number > 0 {
+            output.line("")?;
         }
-        for (number, hit) in reply.hits.iter().enumerate() {
-            if number > 0 {
-                output.line("")?;
-            }
-            print_hit(hit, output)?;
-        }
-        Ok(())
+        print_hit(hit, output)?;
     }
+    Ok(())
+}
 
-    fn exit(reply: &RecallReply) -> Exit {
-        if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done }
+/// Prints remarks about a reply on standard error.
+fn remark(reply: &RecallReply, output: &mut Output) {
+    warn(&reply.warnings, output);
+    let shown = reply.hits.len() as u64;
+    // Hits of a search come best first, and the rest says less. Those of a time are in its order.
+    if (1..u64::from(reply.total)).contains(&shown) && reply.hits.iter().all(|hit| hit.terms.is_empty()) {
+        output.note(&format!("{shown} of {}, in the order of time; --offset and --limit show others", reply.total));
     }
-
-    fn warn(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
-        warn(&reply.warnings, output);
-        let shown = reply.hits.len() as u64;
-        // Hits of a search come best first, and the rest says less. Those of a time are in its order.
-        if shown < u64::from(reply.total) && reply.hits.iter().all(|hit| hit.terms.is_empty()) {
-            output.note(&format!("{shown} of {}, in the order of time; --offset and --limit show others", reply.total));
-        }
-        warn_of_skipped(&reply.skipped, output);
-        Ok(())
-    }
+    warn_of_skipped(&reply.skipped, output);
 }
 
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {

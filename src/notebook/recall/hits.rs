@@ -8,7 +8,8 @@ use super::super::checks::title_or_stem;
 use super::corpora::Corpora;
 use super::search::Asked;
 use super::texts::Texts;
-use super::types::{RecallHit, ScorePart};
+use super::types::{LEAST_BYTES, RecallHit, ScorePart};
+use crate::document::head;
 use crate::protocol::Error;
 use crate::search::ranked::{Passage, Ranked};
 use crate::search::{IndexedFile, day_of_log};
@@ -84,12 +85,52 @@ fn parts(ranked: &Ranked) -> Vec<ScorePart> {
     words.chain(others).collect()
 }
 
+/// Bytes after a hit that is rendered: an empty line before the next, or the ending of the last line.
+const SEPARATOR: &str = "\n\n";
+
+/// Returns the number of bytes that a hit needs beside its passage, where the whole text has so many lines.
+pub(super) fn around(hit: RecallHit, lines: usize) -> usize {
+    let last = u32::try_from(lines).unwrap_or(u32::MAX);
+    // The first line may have as many digits as the last.
+    let digits = last.to_string().len() - 1;
+    rendered_size(&RecallHit { lines: alloc::vec![0, last], passage: String::new(), ..hit }) + digits
+}
+
+/// Returns the hits that fit into a budget once they are rendered. The first is cut if it does not fit.
+pub(crate) fn fitting(hits: Vec<RecallHit>, max_bytes: usize) -> Vec<RecallHit> {
+    let mut rest = max_bytes;
+    let mut fitting: Vec<RecallHit> = Vec::new();
+    for mut hit in hits {
+        if fitting.is_empty() {
+            let over = rendered_size(&hit).saturating_sub(rest);
+            let room = hit.passage.len().saturating_sub(over);
+            if over > 0 && room >= LEAST_BYTES {
+                hit.passage = head(&hit.passage, room).to_string();
+                if let [first, last] = hit.lines.as_mut_slice() {
+                    *last = first.saturating_add(
+                        u32::try_from(hit.passage.trim_end().matches('\n').count()).unwrap_or(u32::MAX),
+                    );
+                }
+            }
+        }
+        if let Some(less) = rest.checked_sub(rendered_size(&hit)) {
+            rest = less;
+            fitting.push(hit);
+        }
+    }
+    fitting
+}
+
+fn rendered_size(hit: &RecallHit) -> usize {
+    render(core::slice::from_ref(hit)).len() + SEPARATOR.len()
+}
+
 /// Renders the hits for a model: each with its source, its lines and its passage.
 pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
     let mut rendered = ForModel::default();
     for hit in hits {
         if !rendered.is_empty() {
-            rendered.push_ours("\n\n");
+            rendered.push_ours(SEPARATOR);
         }
         let lines = match hit.lines.as_slice() {
             [first, last] if first != last => format!(":{first}-{last}"),

@@ -21,7 +21,7 @@ pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
 pub(crate) use corpora::Reach;
-pub(crate) use hits::render;
+pub(crate) use hits::{fitting, render};
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
 
@@ -60,12 +60,17 @@ pub(crate) async fn recall(
     let mut texts = found.texts(&asked, &corpora);
     let page: Vec<RecallHit> = match request.max_bytes {
         Some(max_bytes) => {
-            let filled = texts.fill(max_bytes as usize);
+            let around = found.page.iter().enumerate().map(|(place, ranked)| {
+                let hit = hits::hit(&asked, &corpora, &texts, (place, ranked), None)?;
+                Ok(hits::around(hit, texts.item(place).map_or(0, |item| item.text.lines().count())))
+            });
+            let around: Vec<usize> = around.collect::<Result<_, Error>>()?;
+            let filled = texts.fill(max_bytes as usize, &|place| around.get(place).copied().unwrap_or_default());
             let hits = filled.iter().filter_map(|PassageOf { place, passage, score }| {
                 let ranked = Ranked { score: *score, terms: passage.terms.clone(), ..found.page.get(*place)?.clone() };
                 Some(hits::hit(&asked, &corpora, &texts, (*place, &ranked), Some(passage)))
             });
-            hits.collect::<Result<_, Error>>()?
+            hits::fitting(hits.collect::<Result<_, Error>>()?, max_bytes as usize)
         }
         None => {
             let hits = found.page.iter().enumerate().map(|(place, ranked)| {

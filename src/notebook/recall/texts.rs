@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
-use super::types::PASSAGE_BYTES;
+use super::types::{LEAST_BYTES, PASSAGE_BYTES};
 use crate::document::Note;
 use crate::search::ranked::{Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked};
 use crate::search::{DocId, best_passage};
@@ -130,15 +130,20 @@ impl<'a> Texts<'a> {
         fits.of_terms(&self.passages, terms)
     }
 
-    /// Returns the best passages of all items, best first, at most `max_bytes` in all. Neighbours become one.
-    pub(super) fn fill(&mut self, max_bytes: usize) -> Vec<PassageOf> {
+    /// Returns the best passages of all items, best first, at most `max_bytes` in all. Neighbours become one. `around` returns
+    /// what an item needs beside a passage.
+    pub(super) fn fill(&mut self, max_bytes: usize, around: &dyn Fn(usize) -> usize) -> Vec<PassageOf> {
         let Self { passages, competed, items } = self;
         let mut filled: Vec<(&Text<'a>, Range<usize>, f32)> = Vec::new();
         let mut rest = max_bytes;
         for block in competed.ranked() {
             let Some(item) = items.iter().find(|item| item.number == Some(block.note)) else { continue };
             // A part of a block is shown only if nothing whole fits.
-            let most = if filled.is_empty() { PASSAGE_BYTES.min(rest) } else { PASSAGE_BYTES };
+            let room = rest.saturating_sub(around);
+            let most = if filled.is_empty() { PASSAGE_BYTES.min(room) } else { PASSAGE_BYTES };
+            if most < LEAST_BYTES.min(block.range.len()) {
+                continue;
+            }
             let range = passages.passage(&item.text, block.range, most).range;
             let gap = |from: usize, to: usize| item.text.get(from..to).is_some_and(|gap| gap.trim().is_empty());
             let beside = filled.iter_mut().find(|(other, other_range, _)| {
@@ -147,7 +152,7 @@ impl<'a> Texts<'a> {
             });
             let more = match &beside {
                 Some((_, other, _)) => joined(other, &range).len() - other.len(),
-                None => range.len(),
+                None => around + range.len(),
             };
             let Some(less) = rest.checked_sub(more).filter(|_| !range.is_empty()) else { continue };
             rest = less;
@@ -163,6 +168,7 @@ impl<'a> Texts<'a> {
         passages.collect()
     }
 
+            let around = around(item.place);
     /// Returns the text of an item; `None` if it was not read.
     pub(super) fn item(&self, place: usize) -> Option<&Text<'a>> {
         self.items.iter().find(|item| item.place == place)

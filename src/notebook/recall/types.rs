@@ -25,6 +25,9 @@ pub(super) const NOTES: usize = 0;
 /// Maximum size of the passage of a hit in bytes.
 pub(super) const PASSAGE_BYTES: usize = 800;
 
+/// Minimum size of a part of a passage that is worth showing, in bytes.
+pub(super) const LEAST_BYTES: usize = 32;
+
 /// Finds notes and entries by a question or a query, best first. All are ranked together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recall {
@@ -36,8 +39,8 @@ pub struct Recall {
     pub limit: u32,
     /// Number of hits to skip.
     pub offset: u32,
-    /// If given, the hits are passages, best first, with at most this number of bytes in all: several may be of one item.
-    /// `limit` is not used then; `offset`, `sort` and `explain` are refused.
+    /// If given, the hits are passages, best first, and several may be of one item: as many as `rendered` has room for in this
+    /// number of bytes, with a line ending. `limit` is not used then; `offset`, `sort` and `explain` are refused.
     pub max_bytes: Option<u32>,
     /// Filter for the notes to search. With a filter, entries are not searched.
     pub filter: NoteFilter,

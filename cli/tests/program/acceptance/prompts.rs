@@ -34,12 +34,14 @@ fn many_long_hits_keep_the_limit_and_the_budget_by_every_way() {
     for budget in [1_500, 4_000, 9_000] {
         let given = budget.to_string();
         let found = seat.run(&["--json", "recall", QUESTION, "--max-bytes", &given]).exits(0).json();
-        let passages = found["hits"].as_array().expect("hits").iter().map(|hit| hit["passage"].as_str().expect("text"));
+        let rendered = found["rendered"].as_str().expect("text").to_string();
+        let printed = seat.run(&["recall", QUESTION, "--max-bytes", &given]).exits(0).stdout;
+        assert!(printed.len() <= budget, "{printed}");
         let block = seat.run(&["context", "--recall", QUESTION, "--max-bytes", &given]).exits(0).stdout;
         let session = format!("with {budget}");
         let prompt = json!({ "prompt": QUESTION });
         let hook = seat.hook_with(&[], &["--max-bytes", &given], &session, "UserPromptSubmit", &prompt);
-        for (way, found) in [("recall", passages.collect()), ("context", block), ("hook", hook)] {
+        for (way, found) in [("recall as JSON", rendered), ("recall", printed), ("context", block), ("hook", hook)] {
             let size = found.trim_end().len();
             assert!(size <= budget && size > 300, "{way} has {size} bytes of {budget}: {found}");
         }

@@ -173,7 +173,7 @@ fn notebook() -> Vec<Case> {
         Case::new("remember-superseding-nothing", &["remember", "Apart", "A text.", "--supersede"]),
         Case::new("recall", &["recall", "which port does the database listen on?"]),
         Case::new("recall-explained", &["recall", "port", "--explain", "-n", "2", "--tag", "db"]),
-        Case::new("recall-within-bytes", &["recall", "which port does the database listen on?", "--max-bytes", "120"]),
+        Case::new("recall-within-bytes", &["recall", "which port does the database listen on?", "--max-bytes", "300"]),
         Case::new("recall-nothing", &["recall", "zebra"]),
         Case::new("recall-both", &["recall", "cluster"]),
         Case::new("log-line", &["log", "--line", "deployed"]),
