@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stderr, clippy::unwrap_used)]
 
 mod acceptance;
+mod asked;
 mod backfill;
 mod bad_input;
 mod commit;

@@ -153,6 +153,12 @@ impl<'a> Corpora<'a> {
         if entry.is_some() { ItemKind::Entry } else { self.kind_of_note(document) }
     }
 
+    /// Returns true if the hit is the note of a session.
+    pub(super) fn is_session(&self, hit: &Ranked) -> bool {
+        let is_session = |document| self.kind_of_note(document) == ItemKind::Session;
+        self.document(hit).is_ok_and(|(document, entry)| entry.is_none() && is_session(document))
+    }
+
     /// Returns true unless the hit is a file that is not a note. Others may have written the index, and named it there.
     pub(super) fn is_item(&self, hit: &Ranked) -> bool {
         self.document(hit).is_ok_and(|(document, entry)| entry.is_some() || self.notes.is_note(&document.path))

@@ -30,6 +30,8 @@ pub(crate) struct PromptHit {
     pub(crate) fit: Fit,
     /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     pub(crate) date: u64,
+    /// True if the best that it has is the question itself.
+    pub(crate) only_asks: bool,
     /// True if the session has seen the item before.
     pub(crate) is_known: bool,
 }
@@ -140,6 +142,7 @@ pub(crate) async fn recall_for_prompt(
             passage: judged.map(|_| if is_known { String::new() } else { passage }),
             fit,
             date: entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated),
+            only_asks: texts.only_asks(place),
             is_known,
         });
     }

@@ -31,6 +31,12 @@ const REREAD: usize = 20;
 /// Weight of the best passage of a hit beside its own score, each as a share of the greatest.
 const PASSAGE_WEIGHT: f32 = 1.0;
 
+/// Factor for the score of a note whose best passage is the question itself.
+const ONLY_ASKS: f32 = 0.5;
+
+/// Factor for the note of a session: of two that fit nearly as well, what somebody kept comes before what somebody did.
+const SESSION: f32 = 0.9;
+
 /// Fields that name a note.
 const NAMES: [Field; 2] = [Field::Title, Field::Aliases];
 
@@ -134,7 +140,7 @@ impl Asked<'_> {
                 let reread = reread.min(ranking.hits.len());
                 let of_best = self.contest(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
-                    order_by_passages(best, &of_best);
+                    order_by_passages(best, &of_best, &self.corpora());
                     newer_first(best, &selection.superseded, reread);
                 }
                 contest = Some(of_best);
@@ -320,18 +326,22 @@ impl Asked<'_> {
     }
 }
 
-/// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words.
-fn order_by_passages(hits: &mut [Ranked], contest: &Contest) {
+/// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words. A
+/// note in which somebody only asked the question has its words, and no answer.
+fn order_by_passages(hits: &mut [Ranked], contest: &Contest, corpora: &Corpora<'_>) {
     let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
     let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
     let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
     let mut scored: Vec<(f32, usize, Ranked)> = Vec::new();
     for (place, (hit, passage)) in hits.iter().zip(passages).enumerate() {
-        let (own, passage) = (hit.score / most_hit, passage / most_passage);
-        // A name is an answer that no passage repeats.
-        let is_named = NAMES.into_iter().any(|field| hit.fields.contains(field));
+        let asked = if contest.only_asks(hit) { ONLY_ASKS } else { 1.0 };
+        let (own, passage) = (asked * hit.score / most_hit, passage / most_passage);
+        // A name is an answer that no passage repeats, unless it is the question with which a session began.
+        let is_session = corpora.is_session(hit);
+        let is_named = !is_session && NAMES.into_iter().any(|field| hit.fields.contains(field));
         let passage = if is_named { passage.max(own) } else { passage };
-        scored.push((own + PASSAGE_WEIGHT * passage, place, hit.clone()));
+        let weight = if is_session { SESSION } else { 1.0 };
+        scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));
     hits.iter_mut().zip(scored).for_each(|(hit, (.., ordered))| *hit = ordered);

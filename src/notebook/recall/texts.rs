@@ -61,7 +61,12 @@ impl Contest {
             let Some((text, note)) = text_of(corpora, ranked) else { continue };
             let share = if best > 0.0 { ranked.score / best } else { 0.0 };
             let mut headings = note.headings.iter().map(|heading| heading.span.clone());
-            let number = pool.add(&mut passages, (&note.title, &text), note.body.clone(), &mut headings, 1.0 + share);
+            let weight = 1.0 + share;
+            let number = if corpora.is_session(ranked) {
+                pool.add_session(&mut passages, &text, below_title(&text, &note), &mut headings, weight)
+            } else {
+                pool.add(&mut passages, (&note.title, &text), note.body.clone(), &mut headings, weight)
+            };
             numbers.insert((ranked.source, ranked.doc), number);
         }
         let competed = pool.compete(&passages);
@@ -74,10 +79,25 @@ impl Contest {
         number.map_or(0.0, |number| self.competed.best_score(number))
     }
 
+    /// Returns true if the best that an item has is the question itself.
+    pub(super) fn only_asks(&self, ranked: &Ranked) -> bool {
+        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
+        number.is_some_and(|number| self.competed.only_asks(number))
+    }
+
     /// Returns true if all items competed, or would have if there had been room.
     pub(super) fn has_all(&self, hits: &[Ranked]) -> bool {
         hits.iter().all(|ranked| self.numbers.contains_key(&(ranked.source, ranked.doc)))
     }
+}
+
+/// Returns the part of a note below its title, which may be in the frontmatter and in a heading.
+fn below_title(text: &str, note: &Note) -> Range<usize> {
+    let Range { start, end } = note.body;
+    let first = note.headings.first().map(|heading| heading.span.clone()).filter(|heading| heading.end <= end);
+    let is_first = |heading: &Range<usize>| text.get(start..heading.start).is_some_and(|gap| gap.trim().is_empty());
+    let is_title = |heading: &Range<usize>| text.get(heading.clone()).is_some_and(|text| text.ends_with(&note.title));
+    first.filter(|heading| is_first(heading) && is_title(heading)).map_or(start, |heading| heading.end)..end
 }
 
 /// Returns the text of an item with its note; `None` if it was not read. Others may have written the index, so the text to
@@ -111,6 +131,12 @@ impl<'a> Texts<'a> {
         }
     }
 
+    /// Returns true if the best that an item has is the question itself.
+    pub(super) fn only_asks(&self, place: usize) -> bool {
+        let number = self.item(place).and_then(|item| item.number);
+        number.is_some_and(|number| self.competed.only_asks(number))
+    }
+
     /// Weighs the words of the query.
     pub(super) fn weighed(&self) -> Fits {
         Fits::new(&self.passages)
@@ -138,6 +164,7 @@ impl<'a> Texts<'a> {
         let mut rest = max_bytes;
         for block in competed.ranked() {
             let Some(item) = items.iter().find(|item| item.number == Some(block.note)) else { continue };
+            let around = around(item.place);
             // A part of a block is shown only if nothing whole fits.
             let room = rest.saturating_sub(around);
             let most = if filled.is_empty() { PASSAGE_BYTES.min(room) } else { PASSAGE_BYTES };
@@ -168,7 +195,6 @@ impl<'a> Texts<'a> {
         passages.collect()
     }
 
-            let around = around(item.place);
     /// Returns the text of an item; `None` if it was not read.
     pub(super) fn item(&self, place: usize) -> Option<&Text<'a>> {
         self.items.iter().find(|item| item.place == place)

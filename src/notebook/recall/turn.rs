@@ -49,7 +49,10 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
         let found = recall_for_prompt(call, notebook, None, &recall).await?;
         let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();
         let memory = |shown: PromptHit| RecalledMemory { path: shown.path, title: shown.name, text: shown.passage };
-        let approved: Vec<RecalledMemory> = found.shown.into_iter().map(memory).collect();
+        // A note in which somebody asked the same does not answer, however well its words fit.
+        let (asking, answering): (Vec<PromptHit>, Vec<PromptHit>) =
+            found.shown.into_iter().partition(|hit| hit.only_asks);
+        let approved: Vec<RecalledMemory> = answering.into_iter().chain(asking).map(memory).collect();
         let count = u32::try_from(approved.len()).unwrap_or(u32::MAX);
         // The result is dropped if a later turn has asked meanwhile, or the same turn again.
         let is_last = notebook.session.borrow_mut().answer(question, Memories { approved, unapproved });

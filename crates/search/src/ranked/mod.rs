@@ -50,7 +50,8 @@
 //! **Passages** (`passage.rs`). The body is split into blocks: headings, paragraphs, the items of lists, and the entries of
 //! paragraphs over `LONG_BLOCK` (480) bytes. The blocks of all notes of an answer compete by BM25 (`K1` 1.2, `B` 0.5) with the sum of a
 //! word's rarities in the notes and among the blocks, and `COVERAGE` 0.5. A block adds `NEIGHBOUR` 0.2 of each neighbour's score in
-//! its section, and `HEADING` 0.2 of its heading's. The turns of a person in a log of a chat count `PERSON` 1.75 times. The
+//! its section, and `HEADING` 0.2 of its heading's. The turns of a person in a log of a chat count `PERSON` 1.75 times, and
+//! blocks that only ask what the query asks `ECHO` 0.25 times (`echo.rs`). The
 //! best block of a note is extended by its heading and by neighbours with words of the query, up to `PASSAGE_BYTES` (800); with a
 //! budget for all passages, the best blocks of all notes fill it.
 //!
@@ -62,6 +63,7 @@
 
 mod bits;
 mod compound;
+mod echo;
 mod evidence;
 mod fit;
 mod index;

@@ -12,6 +12,7 @@ use core::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::echo::Said;
 use super::index::pieces;
 use super::language::Language;
 use super::plan::{COMPOUND, Plan};
@@ -35,6 +36,8 @@ const TITLE: f32 = 0.5;
 /// Factor for the turns of a person in the log of a chat: what people said of themselves is asked for more often than what
 /// they were told.
 const PERSON: f32 = 1.75;
+/// Factor for a block that only asks what the query asks.
+const ECHO: f32 = 0.25;
 
 /// Labels of the turns of a person, as chats are written down.
 const PERSONS: [&str; 5] = ["user", "human", "me", "person", "asked"];
@@ -106,6 +109,8 @@ pub(super) struct Block {
     pub(super) is_heading: bool,
     /// True in the turn of a person in the log of a chat.
     is_of_person: bool,
+    /// True if it only asks what the query asks.
+    only_asks: bool,
     /// Weighed occurrences of the words of the query.
     counts: Vec<(usize, f32)>,
     /// Words of the query that stand in it, not only in compounds.
@@ -116,7 +121,8 @@ pub(super) struct Block {
 
 impl Block {
     fn new(range: Range<usize>, section: usize, is_heading: bool) -> Self {
-        Self { range, section, is_heading, is_of_person: false, counts: Vec::new(), words: Vec::new(), score: 0.0 }
+        let (counts, words) = (Vec::new(), Vec::new());
+        Self { range, section, is_heading, is_of_person: false, only_asks: false, counts, words, score: 0.0 }
     }
 }
 
@@ -191,7 +197,7 @@ impl Passages {
         headings: &mut dyn Iterator<Item = Range<usize>>,
         max_bytes: usize,
     ) -> Option<Passage> {
-        let mut blocks = self.read(text, body, headings, 0);
+        let mut blocks = self.read(text, body, headings, 0, false);
         self.score(&mut blocks);
         let range = widened(&blocks, max_bytes)?;
         Some(self.passage(text, range, max_bytes))
@@ -222,13 +228,14 @@ impl Passages {
     }
 
     /// Splits the body of a note into blocks, and counts the words of the query in each. `sections` is the number of sections
-    /// before.
+    /// before. `has_prompts` is true for a note of a session.
     fn read(
         &mut self,
         text: &str,
         body: Range<usize>,
         headings: &mut dyn Iterator<Item = Range<usize>>,
         sections: usize,
+        has_prompts: bool,
     ) -> Vec<Block> {
         let body = body.start.min(text.len())..body.end.min(text.len());
         let body =
@@ -237,19 +244,36 @@ impl Passages {
         let mut blocks = blocks(text, &body, headings, sections);
         let mut hits = hits.iter().peekable();
         let mut is_of_person = false;
+        let mut spans = Vec::new();
+        let says = (0..).zip(&self.asked).filter(|(_, asked)| !asked.is_stop_word).map(|(number, _)| number);
+        let says: Vec<usize> = says.collect();
         for block in &mut blocks {
-            is_of_person = speaker(text.get(block.range.clone()).unwrap_or_default()).unwrap_or(is_of_person);
+            let written = text.get(block.range.clone()).unwrap_or_default();
+            let turn = speaker(written);
+            is_of_person = turn.unwrap_or(is_of_person);
             block.is_of_person = is_of_person;
+            // The label of a turn is not said.
+            let said = written.find(':').filter(|_| turn.is_some()).map_or(0, |colon| colon + 1);
+            let start = block.range.start + said;
+            spans.clear();
             while hits.next_if(|hit| hit.span.start < block.range.start).is_some() {}
             while let Some(hit) = hits.next_if(|hit| hit.span.start < block.range.end) {
                 if !hit.is_compound && !block.words.contains(&hit.asked) {
                     block.words.push(hit.asked);
+                }
+                if hit.span.start >= start {
+                    spans.push(hit.span.start - start..hit.span.end - start);
                 }
                 match block.counts.iter_mut().find(|(asked, _)| *asked == hit.asked) {
                     Some((_, count)) => *count += hit.weight,
                     None => block.counts.push((hit.asked, hit.weight)),
                 }
             }
+            // One word is a subject and not yet a question.
+            let has_all = says.len() > 1 && says.iter().all(|asked| block.words.contains(asked));
+            let is_of_person = is_of_person || has_prompts;
+            let text = written.get(said..).unwrap_or_default();
+            block.only_asks = !block.is_heading && Said { text, spans: &spans, has_all, is_of_person }.only_asks();
         }
         blocks
     }
@@ -326,6 +350,8 @@ impl Passages {
                 heading = own;
             }
         }
+        // What stands beside a question may answer it, and keeps its part of the score.
+        blocks.iter_mut().filter(|block| block.only_asks).for_each(|block| block.score *= ECHO);
     }
 
     /// Returns the rarities of the words of the query: in the notes, and among the blocks.
@@ -353,17 +379,39 @@ impl Pool {
         headings: &mut dyn Iterator<Item = Range<usize>>,
         weight: f32,
     ) -> Option<usize> {
-        self.bytes = self.bytes.saturating_add(text.len());
-        if self.bytes > MAX_POOLED_BYTES && !self.notes.is_empty() {
-            return None;
-        }
-        let first = self.blocks.len();
-        let mut blocks = passages.read(text, body, headings, self.sections);
+        self.make_room(text)?;
+        let mut blocks = passages.read(text, body, headings, self.sections, false);
         passages.add_title(title, &mut blocks);
+        Some(self.push(blocks, weight))
+    }
+
+    /// Adds the note of a session, like [`add`](Self::add). It has the prompts of a person, and the first one is its title, which
+    /// does not count.
+    pub fn add_session(
+        &mut self,
+        passages: &mut Passages,
+        text: &str,
+        body: Range<usize>,
+        headings: &mut dyn Iterator<Item = Range<usize>>,
+        weight: f32,
+    ) -> Option<usize> {
+        self.make_room(text)?;
+        let blocks = passages.read(text, body, headings, self.sections, true);
+        Some(self.push(blocks, weight))
+    }
+
+    /// Counts the bytes of a note. `None` if it has no room.
+    fn make_room(&mut self, text: &str) -> Option<()> {
+        self.bytes = self.bytes.saturating_add(text.len());
+        (self.bytes <= MAX_POOLED_BYTES || self.notes.is_empty()).then_some(())
+    }
+
+    fn push(&mut self, blocks: Vec<Block>, weight: f32) -> usize {
+        let first = self.blocks.len();
         self.blocks.extend(blocks);
         self.sections = self.blocks.last().map_or(self.sections, |last| last.section + 1);
         self.notes.push(PooledNote { blocks: first..self.blocks.len(), weight });
-        Some(self.notes.len() - 1)
+        self.notes.len() - 1
     }
 
     /// Scores the blocks of all notes.
@@ -395,6 +443,16 @@ impl Competed {
     #[must_use]
     pub fn best_score(&self, note: usize) -> f32 {
         self.blocks_of(note).iter().map(|block| block.score).fold(0.0, f32::max)
+    }
+
+    /// Returns true if the block of a note with most of the query only asks what the query asks.
+    #[must_use]
+    pub fn only_asks(&self, note: usize) -> bool {
+        let most = |asks: bool| {
+            let blocks = self.blocks_of(note).iter().filter(|block| block.only_asks == asks);
+            blocks.map(|block| block.score).fold(0.0, f32::max)
+        };
+        most(true) / ECHO > most(false)
     }
 
     /// Returns the blocks with words of the query that are not headings, best first.
@@ -662,6 +720,16 @@ mod tests {
         let found = ranked(&[chat, "Else.\n"], "daughter");
         assert_eq!(found[0].1, "The daughter.");
         assert_eq!(found[2].1, "assistant: Your daughter is 12.");
+    }
+
+    #[test]
+    fn a_block_that_only_asks_counts_less_than_an_answer() {
+        let asked = "Which port does staging listen on?\n\nNothing here.\n";
+        let fact = "Staging listens on port 8443.\n";
+        let query = "which port does staging listen on?";
+        assert_eq!(ranked(&[asked, fact], query)[0], (1, "Staging listens on port 8443."));
+        let chat = "user: which port does staging listen on\n\nassistant: Staging is on port 8443.\n";
+        assert_eq!(ranked(&[chat, "Else.\n"], query)[0].1, "assistant: Staging is on port 8443.");
     }
 
     #[test]
