@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use comfy_table::{Table, presets};
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
 use saddlebag::session::RecallForPrompt;
+use saddlebag::store::LONG_TERM_FILE;
 use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 use serde_json::Value;
 
@@ -13,11 +14,13 @@ use crate::Failure;
 use crate::formats::History;
 use crate::measure::{NOW, open, write};
 
-/// Our question sets. The first two were at hand when the rules were chosen, the third was not.
-const SETS: [(&str, &str); 3] = [
+/// Our question sets. The last one was not at hand when the rules were chosen.
+const SETS: [(&str, &str); 5] = [
     ("shop", include_str!("../../../tests/retrieval/prompts/shop.json")),
     ("trackers", include_str!("../../../tests/retrieval/prompts/trackers.json")),
     ("game", include_str!("../../../tests/retrieval/prompts/game.json")),
+    ("rover", include_str!("../../../tests/retrieval/prompts/rover.json")),
+    ("clinic", include_str!("../../../tests/retrieval/prompts/clinic.json")),
 ];
 
 /// Numbers of foreign pages beside the facts.
@@ -227,7 +230,8 @@ fn list(value: &Value) -> Result<&Vec<Value>, Failure> {
 fn is_of(set: &Value, id: &str, source: &str) -> bool {
     let fact = set["facts"].as_array().into_iter().flatten().find(|fact| fact["id"] == id);
     let key = fact.and_then(|fact| fact["key"].as_str()).filter(|_| fact.is_some_and(|fact| fact["kind"] == "entry"));
-    key.map_or_else(|| source.ends_with(&format!("facts/{id}.md")), |key| source == key)
+    let name = if id == LONG_TERM_FILE { id.into() } else { format!("facts/{id}.md") };
+    key.map_or_else(|| source.ends_with(&name), |key| source == key)
 }
 
 /// Makes a store of a project with the facts and the pages.
@@ -244,6 +248,9 @@ fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result
     fs::create_dir_all(project.join("pages"))?;
     for (number, page) in pages.enumerate() {
         fs::write(project.join(format!("pages/{number:04}.md")), fs::read(page)?)?;
+    }
+    if let Some(text) = set["long_term"].as_str() {
+        fs::write(project.join(LONG_TERM_FILE), text)?;
     }
     let mut memory = Saddlebag::open(root.path(), options)?;
     for fact in list(&set["facts"])? {
