@@ -203,6 +203,21 @@ fn a_prompt_with_two_subjects_brings_both_and_words_that_say_nothing_bring_none(
 }
 
 #[both_engines]
+fn long_term_memory_is_brought_for_what_it_says_and_not_for_its_name(kind: Kind) {
+    for heading in ["", "# Use\n\n", "# Memory\n\n"] {
+        let mut drive = agent(kind);
+        let text = format!("{heading}- The Rotterdam gateway listens on 8443.\n- Use tabs.\n");
+        drive.executor.insert(&support::path("projects/proj/MEMORY.md"), text.as_bytes());
+        let mut ask = |text: &str| drive.call(prompt(text, text)).unwrap().sources;
+        let json = r#"{"memory": "on", "use": "default", "limit": 8443}"#;
+        for nothing in ["use", "memory", "is there a memory leak", "use less memory", json] {
+            assert_eq!(ask(nothing), [""; 0], "{kind:?}: {heading:?} {nothing}");
+        }
+        assert_eq!(ask("where does the Rotterdam gateway listen?"), ["projects/proj/MEMORY.md"], "{kind:?}");
+    }
+}
+
+#[both_engines]
 fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(kind: Kind) {
     let mut drive = agent(kind);
     let decision = |title: &str, content: &str| Remember { template: "decision".into(), ..fact(title, content) };

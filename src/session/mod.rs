@@ -36,6 +36,7 @@ mod hand_off;
 mod known_errors;
 mod note;
 mod prompt;
+mod question;
 mod record;
 mod screened;
 mod state;

@@ -8,12 +8,13 @@ use saddlebag_words::words;
 
 use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
+use super::question::question;
 use super::screened::{Excluded, Screening, first_chars};
 use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
-use crate::document::{head, one_line};
+use crate::document::one_line;
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
 use crate::order;
 use crate::protocol::Error;
@@ -42,6 +43,14 @@ const WORD: f64 = 0.25;
 const MISSING: f64 = 0.2;
 /// Evidence that a fact must have, unless the prompt has a whole name of it: more than one ordinary word.
 const LEAST_EVIDENCE: f64 = 0.5;
+/// Bonus of a fact that has every word of the prompt.
+const WHOLE: f64 = 0.2;
+/// Weight of missing words that only rounding leaves.
+const ROUNDING: f64 = 0.01;
+/// Bonus of a fact if the prompt asks who, where, or what is usual here.
+const ASKS: f64 = 0.15;
+/// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
+const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
 /// What a fact must reach: more than one word, unless it is in a name.
 const LEAST_OF_FACTS: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
@@ -49,9 +58,6 @@ const LEAST_OF_PAGES: f64 = 1.4;
 
 /// Maximum size of a passage in bytes.
 const PASSAGE_BYTES: usize = 400;
-
-/// Number of bytes of a prompt that are searched for.
-const MAX_QUESTION_BYTES: usize = 8 << 10;
 
 /// Maximum number of hits of each kind.
 const MAX_HITS: u32 = 12;
@@ -219,12 +225,9 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
     }
 }
 
-/// Returns the words of a prompt as a question, without the syntax of queries.
-fn question(prompt: &str) -> Option<String> {
-    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '\'' | '’');
-    let plain: String = head(prompt, MAX_QUESTION_BYTES).chars().map(|c| if is_of_word(c) { c } else { ' ' }).collect();
-    let question = one_line(&plain);
-    (!question.is_empty()).then_some(question)
+/// Returns true for a word of prompts that ask what is usual here.
+fn is_asking(word: &str) -> bool {
+    ASKING.iter().any(|asking| word.eq_ignore_ascii_case(asking))
 }
 
 /// Kinds of items that a prompt asks for, each on its own: pages must neither outrank facts nor count for their rarities.
@@ -244,14 +247,16 @@ impl Asked {
         (path == LONG_TERM_FILE || folders.any(is_in)) == (self == Self::Facts)
     }
 
-    /// Returns how well an item fits a prompt: from 1 on it is shown.
-    fn score(self, fit: Fit) -> f64 {
+    /// Returns how well an item fits a prompt: from 1 on it is shown. `bonus` is that of the prompt, for facts.
+    fn score(self, fit: Fit, bonus: f64) -> f64 {
         let [evidence, missing, names, named, words] =
             [fit.evidence, fit.missing, fit.names, fit.named, fit.words].map(f64::from);
         let score = match self {
             Self::Facts if evidence < LEAST_EVIDENCE && named == 0.0 => 0.0,
             Self::Facts => {
-                (evidence + NAMES * names + NAMED * named + WORD * words - MISSING * missing) / LEAST_OF_FACTS
+                let whole = if missing <= ROUNDING { WHOLE } else { 0.0 };
+                let found = evidence + NAMES * names + NAMED * named + WORD * words + whole + bonus;
+                (found - MISSING * missing) / LEAST_OF_FACTS
             }
             Self::Pages => evidence * f64::from(fit.share()) / LEAST_OF_PAGES,
         };
@@ -269,6 +274,7 @@ async fn found(
 ) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let least = f64::from(min_score) / 1_000.0;
+    let bonus = if question.split(' ').any(is_asking) { ASKS } else { 0.0 };
     let searchable = searchable(call, entries).await?;
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
     let mut all = Vec::new();
@@ -290,13 +296,13 @@ async fn found(
             let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-            (fit, true, Hit { source, path, score: asked.score(fit), found })
+            (fit, true, Hit { source, path, score: asked.score(fit, bonus), found })
         });
         let withheld = withheld.into_iter().map(|hit| {
             let WithheldHit { path, key, is_of_other_project, fit } = hit;
             let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
             let source = key.unwrap_or_else(|| path.clone());
-            (fit, false, Hit { source, path, score: asked.score(fit), found: Err(reason) })
+            (fit, false, Hit { source, path, score: asked.score(fit, bonus), found: Err(reason) })
         });
         let mut hits: Vec<(Fit, bool, Hit)> = shown.chain(withheld).collect();
         order::sort_slice(&mut hits, |(.., a), (.., b)| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));

@@ -15,6 +15,7 @@ use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Fit, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};
+use crate::store::{LONG_TERM_FILE, is_name};
 use crate::trust::Approved;
 
 /// An item that may go into a prompt.
@@ -120,7 +121,9 @@ pub(crate) async fn recall_for_prompt(
         let found_passage = texts.best(place, passage_bytes);
         let fit = fits.as_ref().map_or_else(Fit::default, |fits| {
             let of_terms = texts.fit_of_terms(fits, &ranked.terms);
-            let of_text = texts.fit(fits, place, entry.map(|entry| entry.key.as_str())).unwrap_or(of_terms);
+            // Long-term memory is about everything: neither its title nor the name of its file says what.
+            let has_title = !is_name(document.path.file_name(), LONG_TERM_FILE);
+            let of_text = texts.fit(fits, place, entry.map(|entry| entry.key.as_str()), has_title).unwrap_or(of_terms);
             // A note that supersedes another one answers what that one answered.
             let is_heir = ranked.inherited > 0.0 && of_terms.evidence > of_text.evidence;
             if is_heir { of_terms } else { of_text }

@@ -142,11 +142,13 @@ impl<'a> Texts<'a> {
         Fits::new(&self.passages)
     }
 
-    /// Returns how well an item fits the whole query; `None` if its text was not read. `key` is that of an entry.
-    pub(super) fn fit(&mut self, fits: &Fits, place: usize, key: Option<&str>) -> Option<Fit> {
+    /// Returns how well an item fits the whole query; `None` if its text was not read. `key` is that of an entry. Its title is a
+    /// name of what it is about, unless `has_title` is false.
+    pub(super) fn fit(&mut self, fits: &Fits, place: usize, key: Option<&str>, has_title: bool) -> Option<Fit> {
         let Self { passages, competed, items } = self;
         let item = items.iter().find(|item| item.place == place)?;
-        let of_note = core::iter::once(&item.note.title).chain(&item.note.aliases).map(String::as_str);
+        let title = Some(&item.note.title).filter(|_| has_title);
+        let of_note = title.into_iter().chain(&item.note.aliases).map(String::as_str);
         let names: Vec<&str> = key.into_iter().chain(of_note).collect();
         Some(fits.of(passages, competed, item.number?, &names))
     }

@@ -2,9 +2,10 @@
 //!
 //! The score of a search says which note fits best, not whether any does. A prompt is a question about a note if the words of the
 //! prompt that say something stand together in it, and few such words are missing. An ordinary word of a day's work, such
-//! as `test` or `file`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word that is in
-//! any text, such as `not` or `only`, says still less; `particles.txt` has these. A word that many notes have says less, too. A word
-//! that no note has counts against every note.
+//! as `file` or `server`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word of work on
+//! code, such as `test` or `rename`, says still less, because most prompts have some of them and few ask for a note; `work.txt` has
+//! these. A word that is in any text, such as `not` or `only`, says least; `particles.txt` has these. A word that many notes have says
+//! less, too. A word that no note has counts against every note.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,6 +16,8 @@ use super::weights::idf;
 
 /// Weight of an ordinary word, relative to any other.
 const ORDINARY_WEIGHT: f32 = 0.4;
+/// Weight of a word of work on code.
+const WORK_WEIGHT: f32 = 0.27;
 /// Weight of a particle.
 const PARTICLE: f32 = 0.15;
 /// Weight of a word of another language than English, of which the ordinary words are not known.
@@ -30,8 +33,12 @@ const LETTER: f32 = 0.1;
 const MANY: u32 = 100;
 
 /// Stems of the ordinary words of a day's work, one a line and in byte order: words that many pages of documentation of software
-/// have.
+/// have, and names of languages, tools, endings of files and notions that are the same in any project.
 const ORDINARY: &str = include_str!("ordinary.txt");
+
+/// Stems of the words for work on the code of any project, one a line and in byte order: what is done (`rename`, `fix`), to what
+/// (`function`, `file`), and what comes of it (`error`, `typo`).
+const WORK: &str = include_str!("work.txt");
 
 /// Stems of the words that only connect, replace or count others, of English and beside its function words: pronouns,
 /// prepositions, particles, small numbers, greetings. One a line and in byte order.
@@ -186,18 +193,19 @@ fn own_weight(asked: &Asked, languages: &[Language]) -> f32 {
     of_word * asked.part
 }
 
-/// Returns true for a form of an ordinary word or a particle in lower case.
+/// Returns true for a form of an ordinary word, a word of work on code, or a particle in lower case.
 pub(super) fn is_ordinary(word: &str) -> bool {
     ordinary_weight(word).is_some()
 }
 
-/// Returns the weight of a form of an ordinary word or a particle in lower case.
+/// Returns the weight of a form of an ordinary word, a word of work on code, or a particle in lower case.
 fn ordinary_weight(word: &str) -> Option<f32> {
     let mut stem = String::new();
     let is_stemmed = Language::English.stem(word.as_bytes(), &mut stem);
     let stem = if is_stemmed { stem.as_bytes() } else { word.as_bytes() };
     match () {
         () if has_line(PARTICLES, stem) => Some(PARTICLE),
+        () if has_line(WORK, stem) => Some(WORK_WEIGHT),
         () if has_line(ORDINARY, stem) => Some(ORDINARY_WEIGHT),
         () => None,
     }
@@ -235,10 +243,30 @@ mod tests {
 
     #[test]
     fn an_ordinary_word_says_less_than_a_name_and_a_function_word_nothing() {
-        let ordinary = fit_of(&[], "Run the test of the parser.", "the test");
+        let ordinary = fit_of(&[], "Start the server of the parser.", "the server");
         assert!((ordinary.evidence - ORDINARY_WEIGHT).abs() < 1e-6 && ordinary.share() > 0.99, "{ordinary:?}");
         let name = fit_of(&[], "Run the fixtures of kubernetes.", "the kubernetes");
         assert!((name.evidence - 1.0).abs() < 1e-6, "{name:?}");
+    }
+
+    #[test]
+    fn a_word_of_work_on_code_says_less_than_another_ordinary_word() {
+        for word in ["test", "renamed", "functions", "fix"] {
+            let fit = fit_of(&[], "The test was renamed, the functions need a fix.", word);
+            assert!(fit.evidence > PARTICLE && fit.evidence <= WORK_WEIGHT, "{word}: {fit:?}");
+        }
+    }
+
+    #[test]
+    fn each_word_has_one_weight_and_the_lists_are_in_order() {
+        let lists = [ORDINARY, WORK, PARTICLES];
+        for (number, list) in lists.iter().enumerate() {
+            assert!(list.lines().is_sorted(), "list {number}");
+            for other in &lists[number + 1..] {
+                let both = list.lines().find(|line| has_line(other, line.as_bytes()));
+                assert_eq!(both, None, "list {number}");
+            }
+        }
     }
 
     #[test]
