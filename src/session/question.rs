@@ -54,6 +54,8 @@ fn after_key(text: &str) -> Option<&str> {
 
 /// Returns the name of a file, without its folders; of other text all.
 fn name_of_file(text: &str) -> &str {
+    // The dot at the end is that of the sentence.
+    let text = text.trim_end_matches('.');
     let Some((_, name)) = text.rsplit_once('/') else { return text };
     let is_ending =
         |ending: &str| (1..=MAX_ENDING).contains(&ending.len()) && ending.chars().all(char::is_alphanumeric);
