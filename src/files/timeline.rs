@@ -7,12 +7,12 @@ use core::ops::Range;
 
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, head};
-use crate::notebook::{ItemKind, ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render};
+use crate::notebook::{ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::day_of_log;
-use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX, RelPath};
+use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
 
 /// Maximum size of the text of a hit, in bytes.
 const PASSAGE_BYTES: usize = 400;
@@ -139,7 +139,7 @@ pub(super) async fn timeline(
     let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
     // Long-term memory and the scratchpad are of no time.
     let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
-    let is_asked = |note: &NoteInfo| kind_of(call, call.scope.file(&note.path).as_ref()).is_one_of(&asked.kinds);
+    let is_asked = |note: &NoteInfo| note.kind.is_one_of(&asked.kinds);
     let mut found: Vec<(u64, NoteInfo)> =
         dated.filter(|(at, note)| time.contains(at) && !is_kept(note) && is_asked(note)).collect();
     order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
@@ -161,12 +161,8 @@ fn time_of(call: &Call, note: &NoteInfo) -> u64 {
     day.and_then(Date::parse).map_or(note.created, start)
 }
 
-fn kind_of(call: &Call, note: Option<&RelPath>) -> ItemKind {
-    note.map_or(ItemKind::Note, |file| ItemKind::of_note(&call.scope.layout, file))
-}
-
 async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
-    let NoteInfo { path, title, unapproved, .. } = note;
+    let NoteInfo { kind, path, title, unapproved, .. } = note;
     let file = call.scope.file(&path);
     // The time zone must not move a log to another day.
     let date = file.as_ref().and_then(day_of_log).map_or(date, Date::start_in_utc);
@@ -176,7 +172,6 @@ async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
     };
     let body = Note::parse(&text, TagSyntax::default()).body;
     let passage = head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string();
-    let kind = kind_of(call, file.as_ref());
     RecallHit { kind, path, title, date, passage, unapproved, ..RecallHit::default() }
 }
 

@@ -15,6 +15,7 @@ mod glob;
 mod import_notes;
 mod index;
 mod init;
+mod item_kind;
 mod journal;
 mod link;
 mod links;
@@ -61,6 +62,7 @@ pub use import_notes::{
     NoteImport, NoteImportState,
 };
 pub use init::{InitNotebook, InitReply};
+pub use item_kind::ItemKind;
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
 pub use list_notes::{GraphLink, ListNotesReply};
@@ -69,7 +71,7 @@ pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
-pub use recall::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
+pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
 pub(crate) use remember_error::remember_error_of;

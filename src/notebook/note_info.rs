@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
+use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
 use crate::changes::Call;
 use crate::document::{Note, Value, json_string};
@@ -53,6 +54,9 @@ pub struct NoteInfo {
     pub modified: u64,
     /// Origin of its text, if the text is kept out of prompts until a person approves it.
     pub unapproved: Option<Provenance>,
+    /// Kind of the file: a note, a daily log, or the note of a session; `file` for long-term memory and the scratchpad, if
+    /// the configuration does not exclude them.
+    pub kind: ItemKind,
 }
 
 /// Returns a note as listings show it.
@@ -82,6 +86,7 @@ pub(super) fn info(
         created: note.created().unwrap_or(document.modified),
         modified: document.modified,
         unapproved: document.unapproved,
+        kind: ItemKind::of_note(&call.scope.layout, &document.path),
     }
 }
 

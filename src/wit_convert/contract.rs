@@ -143,7 +143,6 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            files::ItemKind { Note, Log, Session, Entry, File }
             files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
             files::MergePart { File, Frontmatter, Field(value), Paragraph }
@@ -278,7 +277,7 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
-            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved }
+            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved, kind }
             notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
             notebook::ListNotesReply { notes, links, total, warnings, skipped }
             notebook::RelatedNote { path, title, distance, reason, unapproved }
@@ -303,6 +302,7 @@ macro_rules! wit_contract {
             notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), TagNote(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
+            notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
             notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), TagNote(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }

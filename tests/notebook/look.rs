@@ -4,7 +4,7 @@ use saddlebag::Reply;
 use saddlebag::files::{FilesCommand, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, ListNotes, NoteFilter, NotebookCommand, Related, Tags, UnlinkedMentions,
+    ConditionKind, DeadLinks, ItemKind, ListNotes, NoteFilter, NotebookCommand, Related, Tags, UnlinkedMentions,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
@@ -19,6 +19,28 @@ fn tags_are_counted(kind: Kind) {
     let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
     tags.sort_unstable();
     assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
+}
+
+/// A listing and a recall name the same kind, which a path alone does not tell.
+#[both_engines]
+fn a_listing_has_the_kind_of_each_note(kind: Kind) {
+    let expected = [
+        ("MEMORY.md", ItemKind::File),
+        ("SCRATCHPAD.md", ItemKind::File),
+        ("daily/2026-05-24.md", ItemKind::Log),
+        ("daily/plan.md", ItemKind::Note),
+        ("facts/MEMORY.md", ItemKind::Note),
+        ("sessions/2026-05-24-zebra.md", ItemKind::Session),
+        ("sessions/plan.md", ItemKind::Note),
+    ];
+    let mut drive = open(kind, &expected.map(|(path, _)| (path, "# Zebra\n\nzebra\n")));
+    let notes = call(&mut drive, ListNotes::default()).notes;
+    let mut listed: Vec<(&str, ItemKind)> = notes.iter().map(|note| (note.path.as_str(), note.kind)).collect();
+    listed.sort_unstable_by_key(|(path, _)| *path);
+    assert_eq!(listed, expected);
+    for hit in recall(&mut drive, question("zebra")).hits {
+        assert!(expected.contains(&(&hit.path, hit.kind)), "{}: {:?}", hit.path, hit.kind);
+    }
 }
 
 #[both_engines]

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use saddlebag::document::{Frontmatter, Value};
 use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply};
-use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::files::ItemKind;
 use saddlebag::history::{ForgottenNote, ListForgotten, MAX_HISTORY_ITEMS};
 use saddlebag::journal::{ListJournal, ListedFile};
-use saddlebag::notebook::{ConditionKind, ListNotes, NoteInfo, Warning};
+use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
-use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, SCRATCHPAD_FILE, USER_FOLDER, utc_text};
+use saddlebag::store::{NOTE_SUFFIX, USER_FOLDER, utc_text};
 use saddlebag::trust::Provenance;
 use saddlebag_host::Project;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::args::{FOLDERS, ListArgs};
+use super::args::ListArgs;
 use super::pages;
 use crate::failure::Failure;
 use crate::global::Global;
@@ -23,9 +23,6 @@ use crate::input::nanoseconds;
 use crate::note::shared::{mark, warn};
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::store::Store;
-
-/// Names of files in the list of notes. At their own places, they are files of the journal and not notes.
-const KEPT: [&str; 2] = [LONG_TERM_FILE, SCRATCHPAD_FILE];
 
 /// Items of memory, the last changed first.
 #[derive(Default, Serialize, JsonSchema)]
@@ -65,11 +62,6 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
     all.add_notes(args, store, output)?;
     if let Some(mut user) = of_user(global)? {
         all.add_notes(args, &mut user, output)?;
-    }
-    // Only a whole path says whether such a file is a note.
-    let is_kept = |item: &&mut ListedItem| KEPT.iter().any(|kept| item.path.ends_with(kept));
-    for item in all.items.iter_mut().filter(is_kept) {
-        item.kind = store.call(Resolve { name: item.path.clone(), kind: None }, output)?.kind;
     }
     let mut page = entries_after(None, args, store, output)?;
     all.warnings.extend(std::mem::take(&mut page.problems).into_iter().map(of_problem));
@@ -152,16 +144,6 @@ impl Items {
             self.items.extend(page.notes.into_iter().map(of_note));
             Ok(())
         })?;
-        for (kind, paths) in FOLDERS {
-            let request =
-                ListNotes { filter: args.of_notes().with(ConditionKind::Path, paths), ..ListNotes::default() };
-            let mut found = BTreeSet::new();
-            pages::list(store, &request, output, |page, _| {
-                found.extend(page.notes.into_iter().map(|note| note.path));
-                Ok(())
-            })?;
-            self.items.iter_mut().filter(|item| found.contains(&item.path)).for_each(|item| item.kind = kind);
-        }
         self.warnings.extend(notes.warnings);
         self.skipped.extend(notes.skipped);
         Ok(())
@@ -210,7 +192,7 @@ impl ListedItem {
 const DAY: usize = 10;
 
 fn of_note(note: NoteInfo) -> ListedItem {
-    let item = ListedItem::new(ItemKind::Note, note.title, note.path, note.modified);
+    let item = ListedItem::new(note.kind, note.title, note.path, note.modified);
     ListedItem { unapproved: note.unapproved, ..item }
 }
 

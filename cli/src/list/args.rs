@@ -17,7 +17,7 @@ use crate::word::word;
 /// Options of notes, as an error names them.
 const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
 /// Kinds of notes that have a folder each, with the beginnings of their paths: the name of each is a date and more.
-pub(super) const FOLDERS: [(ItemKind, [&str; 2]); 2] =
+const FOLDERS: [(ItemKind, [&str; 2]); 2] =
     [(ItemKind::Log, ["daily/1", "daily/2"]), (ItemKind::Session, ["sessions/1", "sessions/2"])];
 
 /// Options of entries, as an error names them.

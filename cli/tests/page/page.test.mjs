@@ -507,6 +507,30 @@ test('facets choose by kind, scope, source and age, and their numbers follow the
     assert.deepEqual(page.failures, []);
   }));
 
+test('exact words are searched among the items of a tag, however many others have the words', () =>
+  withStore(async store => {
+    store.run('remember', 'Wanted', 'The zebra is tagged.', '--tag', 'stripes');
+    const { path: wanted } = store.json('list', '--kind', 'note').notes[0];
+    for (let index = 0; index < 60; index += 1) {
+      writeFileSync(path.join(store.root, path.dirname(wanted), `zebra-zebra-${index}.md`), `# Zebra ${index}\n\nzebra zebra zebra\n`);
+    }
+    const page = await store.open();
+    await page.getByLabel('Exact words only').check();
+    await page.getByLabel('Search memory').fill('zebra');
+    await page.locator('.items .list[data-query="zebra"]').waitFor();
+    assert.equal(await page.locator('.items .row').count(), 50);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.waitForFunction(() => document.querySelectorAll('.items .row').length === 61);
+    for (const isEverywhere of [false, true]) {
+      await page.getByLabel('Search all projects').setChecked(isEverywhere);
+      await facet(page, 'stripes').click();
+      await titlesAre(page, ['wanted']);
+      await facet(page, 'stripes').click();
+      await page.waitForFunction(() => document.querySelectorAll('.items .row').length === 61);
+    }
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('a facet shows the entries that expire, and when, those that expire first before the others', () =>
   withStore(async store => {
     fill(store);

@@ -4,8 +4,9 @@ use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRef;
 
+use super::super::item_kind::ItemKind;
 use super::succession::is_superseded;
-use super::types::{ItemKind, NOTES};
+use super::types::NOTES;
 use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};

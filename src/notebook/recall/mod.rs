@@ -18,7 +18,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 pub use turn::RecallForTurn;
-pub use types::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
+pub use types::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
 pub(crate) use corpora::Reach;
 pub(crate) use hits::{fitting, render};

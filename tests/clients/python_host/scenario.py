@@ -220,7 +220,7 @@ def notebook(scene):
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
     listed = scene("notebook", "list_notes", dict(filter=note_filter(("tag", "storage")), sort=[], offset=0, zk_links=False,
                                                   with_text=False, with_links=True))
-    assert len(listed.notes) == 2, listed
+    assert len(listed.notes) == 2 and all(note.kind == "note" for note in listed.notes), listed
     today = scene("notebook", "journal", dict(entry="shipped"))
     assert today.created and "shipped" in scene.text(today.path), today
     gone = scene("notebook", "forget", dict(note="Database"))

@@ -247,9 +247,9 @@ const PALETTE_ROWS = 8;
 
 /** Goes to an item by its name, or to what answers the words. */
 function Palette({ go, onClose }) {
-  const { commands } = useContext(Page);
+  const page = useContext(Page);
   const [words, setWords] = useState('');
-  const answer = useAnswer(() => (words.trim() ? searched({ commands }, { query: words.trim(), limit: PALETTE_ROWS }) : null), [words]);
+  const answer = useAnswer(() => (words.trim() ? searched(page, { query: words.trim(), limit: PALETTE_ROWS }) : null), [words]);
   const open = name => {
     onClose();
     go(`memory/${encodeURIComponent(name)}`);

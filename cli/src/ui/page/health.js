@@ -70,20 +70,20 @@ function HealthView() {
 }
 
 /** Returns the sizes of notes, entries, other files and the history in bytes. */
-async function bytesOfMemory(commands) {
-  const [files, history] = await Promise.all([everyFile(commands), commands.historyPolicy()]);
+async function bytesOfMemory(page) {
+  const { commands } = page;
+  const [items, files, history] = await Promise.all([itemsOf(page), everyFile(commands), commands.historyPolicy()]);
   const bytes = { notes: 0, entries: 0, others: 0, history: history.bytes };
   for (const { path, size } of files) {
-    const kind = kindOf(path);
-    bytes[isNote({ kind }) ? 'notes' : kind === 'entry' ? 'entries' : 'others'] += size;
+    bytes[isOfEntries(path) ? 'entries' : isNote(items.get(path) ?? {}) ? 'notes' : 'others'] += size;
   }
   return bytes;
 }
 
 /** Sizes in bytes. No call returns the size of the index. */
 function Bytes() {
-  const { commands } = useContext(Page);
-  const answer = useAnswer(() => bytesOfMemory(commands), [], { isLater: true });
+  const page = useContext(Page);
+  const answer = useAnswer(() => bytesOfMemory(page), [], { isLater: true });
   return html`<h2>${STRINGS.health.bytes}</h2>
     <${Answer} answer=${answer}>
       ${bytes => html`<table class="bytes">

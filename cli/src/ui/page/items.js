@@ -93,7 +93,7 @@ async function readItems({ commands, memory }) {
   ]);
   const items = new Map();
   // The file of a forgotten entry is not an item.
-  for (const file of files) if (kindOf(file.path) !== 'entry') items.set(file.path, rowOfFile(file));
+  for (const file of files) if (!isOfEntries(file.path)) items.set(file.path, rowOfFile(file));
   for (const note of notes) {
     const row = rowOfNote(note);
     // A log has text of several writers.
@@ -125,13 +125,8 @@ async function listed(page, { limit, ...facets }) {
   return { rows, total, hasMore: rows.length < total };
 }
 
-/** Returns the kind of the file with a path. */
-function kindOf(path) {
-  if (/(^|\/)(agents|workspaces)\/[^/]+\/entries\//.test(path)) return 'entry';
-  if (/(^|\/)daily\/\d{4}-\d\d-\d\d\.md$/.test(path)) return 'log';
-  if (/(^|\/)sessions\/[^/]+\.md$/.test(path)) return 'session';
-  return path.endsWith('.md') && !/(^|\/)(MEMORY|SCRATCHPAD)\.md$/.test(path) ? 'note' : 'file';
-}
+/** Returns true for the file of an entry, which may be forgotten. */
+const isOfEntries = path => /(^|\/)(agents|workspaces)\/[^/]+\/entries\//.test(path);
 
 /** Returns true for a note of any kind. */
 const isNote = ({ kind }) => ['note', 'log', 'session'].includes(kind);
@@ -147,7 +142,7 @@ const rowOfPending = item => ({
   id: item.path,
   name: item.is_entry ? item.name : item.path,
   path: item.path,
-  kind: item.is_entry ? 'entry' : kindOf(item.path),
+  kind: item.is_entry ? 'entry' : 'note',
   title: nameOf(item),
   lead: item.preview,
   date: null,
@@ -171,7 +166,7 @@ const rowOfNote = note => ({
   id: note.path,
   name: note.path,
   path: note.path,
-  kind: isNote({ kind: kindOf(note.path) }) ? kindOf(note.path) : 'note',
+  kind: note.kind,
   title: note.title,
   lead: note.lead,
   date: note.modified,
@@ -207,11 +202,12 @@ const rowOfHit = hit => ({
   expires: expiryOf(hit.category, hit.date),
 });
 
-const rowOfMatch = hit => ({
+/** A file that has the words, as a row of the item that it is. */
+const rowOfMatch = (hit, item) => ({
   id: hit.path,
-  name: hit.path,
+  name: item?.name ?? hit.path,
   path: hit.path,
-  kind: kindOf(hit.path),
+  kind: item?.kind ?? 'file',
   title: hit.path.split('/').pop().replace(/\.md$/, ''),
   lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
   date: hit.date,
@@ -226,14 +222,14 @@ async function searched(page, { query, isLiteral, isEverywhere, limit, ...facets
   const { commands } = page;
   const isChosen = isFiltered(facets);
   const items = isChosen ? await itemsOf(page) : new Map();
-  // The page does not know the tags of notes of other projects, so the program filters by tag.
-  const own = isEverywhere ? { ...facets, tag: '' } : facets;
-  const isAsked = row => haveAll(valuesOf(items.get(row.path) ?? row), own);
+  const isAsked = (row, asked = facets) => haveAll(valuesOf(items.get(row.path) ?? row), asked);
   if (isLiteral) {
-    const reply = await commands.search(query);
-    const all = reply.hits.map(rowOfMatch);
-    const rows = all.filter(isAsked);
-    return { query, rows, total: rows.length < all.length ? rows.length : reply.total_files, hasMore: false, isCut: all.length < reply.total_files };
+    const reply = await commands.search(query, isChosen ? MAX_FOUND : limit);
+    const all = await rowsOfMatches(page, reply.hits);
+    const isCut = all.length < reply.total_files;
+    if (!isChosen) return { query, rows: all, total: reply.total_files, hasMore: isCut, isCut };
+    const rows = all.filter(row => isAsked(row));
+    return { query, rows: rows.slice(0, limit), total: rows.length, hasMore: rows.length > limit, isCut };
   }
   const reply = await commands.recall(query, {
     kinds: facets.kind ? [facets.kind] : [],
@@ -241,14 +237,23 @@ async function searched(page, { query, isLiteral, isEverywhere, limit, ...facets
     everywhere: Boolean(isEverywhere),
     filter: filterOf(facets.tag && isEverywhere ? [{ kind: 'tag', value: facets.tag }] : []),
   });
-  const found = reply.hits.map(rowOfHit).filter(isAsked);
+  // The page does not know the tags of notes of other projects, so the program filters by tag.
+  const others = isEverywhere ? { ...facets, tag: '' } : facets;
+  const found = reply.hits.map(rowOfHit).filter(row => isAsked(row, others));
   // While the last word is being typed, it may be a part of a word.
-  const parts = found.length < FEW_ROWS && !isEverywhere ? await commands.search(query) : { hits: [] };
+  const parts = found.length < FEW_ROWS && !isEverywhere ? await commands.search(query, isChosen ? MAX_FOUND : limit) : { hits: [] };
   const paths = new Set(found.map(row => row.path));
-  const all = [...found, ...parts.hits.map(rowOfMatch).filter(row => !paths.has(row.path) && isAsked(row))];
+  const matches = await rowsOfMatches(page, parts.hits.filter(hit => !paths.has(hit.path)));
+  const all = [...found, ...matches.filter(row => isAsked(row))];
   const isCut = reply.hits.length < reply.total;
   if (isChosen) return { query, rows: all.slice(0, limit), total: all.length, hasMore: all.length > limit, isCut };
   return { query, rows: all, total: Math.max(reply.total, all.length), hasMore: isCut, isCut };
+}
+
+/** Returns the rows of files that have the words. What kind of item a file is only the items of memory say. */
+async function rowsOfMatches(page, hits) {
+  const items = hits.length > 0 ? await itemsOf(page) : new Map();
+  return hits.map(hit => rowOfMatch(hit, items.get(hit.path)));
 }
 
 /** Returns the number of items for each value of each facet. Counted are the items that match the words and the other facets. */

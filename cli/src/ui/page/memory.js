@@ -364,7 +364,8 @@ const COMMANDS = {
       'assume-unchanged': false,
       ...more,
     }),
-  search: memory => query => memory.call('journal', 'search', { query, offset: 0, 'assume-unchanged': false, 'all-files': true }),
+  search: memory => (query, limit) =>
+    memory.call('journal', 'search', { query, offset: 0, limit, 'assume-unchanged': false, 'all-files': true }),
   resolve: memory => name => memory.call('files', 'resolve', { name }),
   notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
     memory.call('notebook', 'list-notes', {
