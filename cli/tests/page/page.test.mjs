@@ -282,6 +282,14 @@ test('items of the inbox that are selected are accepted or rejected as one opera
     await page.getByRole('button', { name: 'Accept the selected items' }).click();
     await page.locator('.notice.problem').waitFor();
     assert.deepEqual(waiting(), [all[3], ...all.slice(5)]);
+    // It stays selected, and is accepted as soon as its new text is selected.
+    await page.getByText('1 selected').waitFor();
+    assert.ok(await box(all[3]).isChecked());
+    await box(all[3]).uncheck();
+    await box(all[3]).check();
+    await page.getByRole('button', { name: 'Accept the selected items' }).click();
+    await notice(page).filter({ hasText: 'Accepted: 1 item' }).waitFor();
+    assert.deepEqual(waiting(), all.slice(5));
     assert.equal(await page.locator('.bulk').count(), 0);
     assert.deepEqual(page.failures, []);
   }));

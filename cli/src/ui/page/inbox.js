@@ -74,9 +74,17 @@ function InboxView() {
     isAnswering.current = true;
     isInList.current = true;
     const items = selected.map(({ path }) => ({ name: path, version: marked.get(path) }));
-    await change(options => work(items, options), told(STRINGS.inbox.items(items.length)));
+    let skipped = items;
+    await change(async options => {
+      const reply = await work(items, options);
+      skipped = reply.skipped;
+      return reply;
+    }, told(STRINGS.inbox.items(items.length)));
     isAnswering.current = false;
-    setMarked(new Map());
+    // What was not answered stays marked, also what was marked meanwhile.
+    const isAnswered = ({ name }) => skipped.every(item => item.name !== name);
+    const answered = items.filter(isAnswered);
+    setMarked(now => new Map([...now].filter(([path]) => answered.every(item => item.name !== path))));
   };
   const accept = () => answerWith(seen, commands.approve, STRINGS.inbox.accepted);
   const reject = () => answerWith(seen, refuse, STRINGS.inbox.rejected);
