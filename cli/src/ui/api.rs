@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
+use super::index_size::index_bytes;
 use super::render::render;
 use crate::everyday::{LISTED, Sessions, newest, sizes};
 use crate::failure::{Code, Exit, Failure, ProgramCode};
@@ -66,6 +67,10 @@ impl Api {
             "status" => {
                 let global = self.global.clone();
                 value(&apart(move || sizes(&global, &mut Output::new(true))).await??)
+            }
+            "index-size" => {
+                let global = self.global.clone();
+                Ok(json!({ "bytes": apart(move || index_bytes(&global)).await?? }))
             }
             "hook-log" => {
                 let lines = Log::of_user().map(|log| log.newest_lines()).transpose().map_err(|error| {

@@ -1,12 +1,13 @@
 //! `saddlebag ui`: a page on this machine that shows memory and changes it.
 //!
 //! [`site`] signs a browser in, and serves it the page. [`api`] has the calls of the page, which are the commands of the
-//! contract. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
+//! contract. [`index_size`] measures the index. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
 //! them. [`render`] makes HTML of Markdown.
 
 mod api;
 mod args;
 mod assets;
+mod index_size;
 mod live;
 mod render;
 mod site;

@@ -69,18 +69,23 @@ function HealthView() {
   </div>`;
 }
 
-/** Returns the sizes of notes, entries, other files and the history in bytes. */
+/** Returns the sizes of notes, entries, other files, the history and the index in bytes. */
 async function bytesOfMemory(page) {
-  const { commands } = page;
-  const [items, files, history] = await Promise.all([itemsOf(page), everyFile(commands), commands.historyPolicy()]);
-  const bytes = { notes: 0, entries: 0, others: 0, history: history.bytes };
+  const { commands, memory } = page;
+  const [items, files, history, index] = await Promise.all([
+    itemsOf(page),
+    everyFile(commands),
+    commands.historyPolicy(),
+    memory.indexSize(),
+  ]);
+  const bytes = { notes: 0, entries: 0, others: 0, history: history.bytes, index };
   for (const { path, size } of files) {
     bytes[isOfEntries(path) ? 'entries' : isNote(items.get(path) ?? {}) ? 'notes' : 'others'] += size;
   }
   return bytes;
 }
 
-/** Sizes in bytes. No call returns the size of the index. */
+/** Sizes in bytes. */
 function Bytes() {
   const page = useContext(Page);
   const answer = useAnswer(() => bytesOfMemory(page), [], { isLater: true });
@@ -89,10 +94,12 @@ function Bytes() {
       ${bytes => html`<table class="bytes">
         <tbody>
           ${Object.entries(STRINGS.health.bytesOf).map(
-            ([name, label]) => html`<tr>
-              <th scope="row">${label}</th>
-              <td class="number">${bytes[name].toLocaleString()}</td>
-            </tr>`,
+            ([name, label]) =>
+              bytes[name] !== null &&
+              html`<tr>
+                <th scope="row">${label}</th>
+                <td class="number">${bytes[name].toLocaleString()}</td>
+              </tr>`,
           )}
         </tbody>
       </table>`}

@@ -60,6 +60,11 @@ class MemoryOverHttp {
     return this.post('hook-log', {});
   }
 
+  /** Returns the size of the index in bytes; null if it is not on this machine. */
+  async indexSize() {
+    return (await this.post('index-size', {})).bytes;
+  }
+
   /** Returns the provenance of each note that states one, by path. */
   sources() {
     return this.post('sources', {});
@@ -201,6 +206,10 @@ class MemoryInFile {
     return [];
   }
 
+  async indexSize() {
+    return null;
+  }
+
   async sources() {
     const sources = Object.entries(this.data.texts).map(([path, text]) => [path, provenanceIn(text)]);
     return Object.fromEntries(sources.filter(([, source]) => source));
@@ -311,7 +320,7 @@ class MemoryInChat {
     return () => this.listeners.delete(changed);
   }
 }
-for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'sources', 'sessions']) {
+for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'indexSize', 'sources', 'sessions']) {
   MemoryInChat.prototype[name] = MemoryOverHttp.prototype[name];
 }
 

@@ -266,7 +266,7 @@ const STRINGS = {
       hook_failures: 'Failures of hooks',
     },
     bytes: 'Size of the files, in bytes',
-    bytesOf: { notes: 'Notes, with logs and sessions', entries: 'Entries', others: 'Other files', history: 'History' },
+    bytesOf: { notes: 'Notes, with logs and sessions', entries: 'Entries', others: 'Other files', history: 'History', index: 'Index' },
     deadLinks: 'Dead links',
     orphans: 'Notes that no note links to',
     skipped: 'Files that cannot be read',
