@@ -16,6 +16,7 @@ pub(super) const SCRIPT: &str = concat!(
     include_str!("page/prompt.js"),
     include_str!("page/inbox.js"),
     include_str!("page/items.js"),
+    include_str!("page/item.js"),
     include_str!("page/library.js"),
     include_str!("page/history.js"),
     include_str!("page/graph.js"),
