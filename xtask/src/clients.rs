@@ -118,7 +118,8 @@ fn run_page(root: &Path, program: &Path, output: &mut Output) -> Result<(), Stri
     let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("SADDLEBAG_PROGRAM", &*program.to_string_lossy())];
     let options =
         ["--test", "--test-reporter=spec", "--test-concurrency=1", "--test-timeout=600000"].map(OsString::from);
-    let tests = ["page.test.mjs", "chat.test.mjs"].map(|name| Path::new(PAGE).join(name).into_os_string());
+    let tests =
+        ["page.test.mjs", "hostile.test.mjs", "chat.test.mjs"].map(|name| Path::new(PAGE).join(name).into_os_string());
     command("node", options.into_iter().chain(tests), environment, output)
 }
 

@@ -90,28 +90,18 @@ mod tests {
 
     #[test]
     fn nothing_in_a_note_runs_or_loads() {
-        for hostile in [
-            "<script>alert(1)</script>",
-            "<img src=x onerror=alert(1)>",
-            "a <b onclick=alert(1)>x</b>",
-            "![x](https://evil.example/pixel.png)",
-            "![x](x\" onerror=\"alert(1))",
-            "[x](javascript:alert(1))",
-            "[x](JaVaScRiPt:alert(1))",
-            "[x](data:text/html,<script>alert(1)</script>)",
-            "<javascript:alert(1)>",
-            "[x](vbscript:x \"t\\\" onmouseover=\\\"alert(1)\")",
-            "[[javascript:alert(1)]]",
-            "<svg><script>alert(1)</script></svg>",
-            "```<script>\nx\n```",
-            "| <iframe src=x> |\n|---|\n| <a href=javascript:x>y</a> |",
-        ] {
+        #[derive(serde::Deserialize)]
+        struct Hostile {
+            text: String,
+        }
+        let table: Vec<Hostile> = serde_json::from_str(include_str!("../../tests/hostile.json")).unwrap();
+        for Hostile { text: hostile } in &table {
             let html = render(hostile);
             let tags: Vec<&str> = html.split('<').skip(1).map(|tag| tag.split(['>', ' ']).next().unwrap()).collect();
             let harmless = ["p", "/p", "a", "/a", "code", "/code", "pre", "/pre", "table", "/table", "thead", "/thead"];
             let harmless = [&harmless[..], &["tbody", "/tbody", "tr", "/tr", "th", "/th", "td", "/td"]].concat();
             assert!(tags.iter().all(|tag| harmless.contains(tag)), "{hostile}: {html}");
-            for link in html.split("href=\"").skip(1) {
+            for link in html.split("<a href=\"").skip(1) {
                 assert!(link.starts_with("#/open/") || link.starts_with("http"), "{hostile}: {html}");
             }
         }

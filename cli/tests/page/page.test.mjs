@@ -9,10 +9,6 @@ import { axeSource, chromium, closeBrowser, fill, withStore } from './support.mj
 
 after(closeBrowser);
 
-/** Text with everything that has broken a page or a terminal before. */
-const HOSTILE =
-  '</script><script>alert(1)</script><img src=x onerror=alert(2)>"\'><svg onload=alert(3)>\u202eevil\u200b\u001b[31m{{7*7}}${7*7}';
-
 const item = (page, title) => page.locator('.items .list .row', { hasText: title });
 const notice = page => page.locator('.notice');
 
@@ -958,56 +954,6 @@ test('two pages and an agent follow each other', () =>
     await notice(two).waitFor();
     await item(one, 'From the agent').waitFor({ state: 'detached' });
     assert.deepEqual([...one.failures, ...two.failures], []);
-  }));
-
-test('hostile text is text in every view', () =>
-  withStore(async store => {
-    const inLine = HOSTILE.replace('\u001b', '');
-    store.run('remember', `Title ${inLine.slice(0, 60)}`, `Body ${HOSTILE}\n\n![x](https://evil.example/x.png) [y](javascript:alert(4)) <a href="javascript:alert(5)">z</a>`, '--tag', 'a"b<i>c');
-    store.run('--provenance', 'tool', 'remember', `Waits ${inLine.slice(0, 60)}`, `Body ${HOSTILE}`);
-    store.run('remember', '--key', 'key', `Content ${HOSTILE}`);
-    store.run('write', 'daily', `Log ${HOSTILE}`);
-    store.run('--reason', `reason ${inLine}`, 'edit', 'key', '--old', 'Content', '--new', 'Changed');
-    const page = await store.open();
-    const views = ['memory', 'prompt', 'inbox', 'history', 'graph', 'health'];
-    for (const view of views) {
-      await page.goto(page.url().split('#')[0] + `#/${view}`);
-      await page.waitForTimeout(300);
-      if (view === 'history') for (const row of await page.locator('.day button.row').all()) await row.click();
-      if (view === 'prompt') {
-        await page.getByLabel('Prompt', { exact: true }).fill(`Title Body evil ${HOSTILE}`);
-        await page.keyboard.press('Enter');
-      }
-      if (view === 'memory') {
-        await page.getByLabel('Search memory').fill('evil');
-        await page.waitForTimeout(200);
-      }
-      await page.waitForTimeout(300);
-      const found = await page.evaluate(() => ({
-        foreign: document.querySelectorAll('#app script, #app iframe, #app svg, #app img, #app [onerror], #app [onload]').length,
-        links: [...document.querySelectorAll('#app a')].map(a => a.getAttribute('href')).filter(href => !/^(#|https?:|mailto:)/.test(href ?? '#')),
-        raw: /[\u202e\u200b\u001b]/.test(document.getElementById('app').textContent),
-      }));
-      assert.deepEqual(found, { foreign: 0, links: [], raw: false }, view);
-    }
-    for (const name of (await page.evaluate(async () => {
-      const csrf = document.querySelector('meta[name="saddlebag-csrf"]').content;
-      const memory = new MemoryOverHttp(csrf, false);
-      const { notes } = await commandsOf(memory).notes();
-      return notes.map(note => note.path);
-    })).concat('key')) {
-      await page.goto(page.url().split('#')[0] + `#/memory/${encodeURIComponent(name)}`);
-      await page.locator('article').waitFor();
-      for (const mode of ['As text', 'As a page']) {
-        await page.locator('article').getByRole('button', { name: mode }).click();
-        await page.waitForTimeout(150);
-        assert.equal(await page.locator('article :is(script, img, svg, iframe)').count(), 0, name);
-        assert.ok(!/[\u202e\u200b\u001b]/.test(await page.locator('article').textContent()), name);
-      }
-    }
-    const origin = new URL(page.url()).origin;
-    assert.deepEqual(page.requests.filter(url => !url.startsWith(origin)), []);
-    assert.deepEqual(page.failures, []);
   }));
 
 test('hidden characters are named beside the field in which a text is edited', () =>

@@ -1,6 +1,8 @@
 //! Forms of links and of the block for other programs: Graphviz, Mermaid, and pages without a script.
 
-use super::support::Store;
+use saddlebag::trust::is_hidden;
+
+use super::support::{Store, hostile_texts};
 
 /// A title with what has a meaning in each form.
 const TITLE: &str = "A \"b\" < &;#\\";
@@ -38,4 +40,25 @@ fn links_and_the_block_are_printed_as_pages_without_a_script() {
     assert!(block.contains("MEMORY.md</td>") && block.contains("&lt;script&gt;alert(1)"), "{block}");
     store.run(&["context", "--format", "html"]).exits(2);
     store.run(&["--json", "context", "--report", "--format", "html"]).exits(2);
+}
+
+#[test]
+fn hostile_text_is_text_on_a_page_without_a_script() {
+    for (name, text) in hostile_texts() {
+        let store = Store::new();
+        let title = text.replace('\n', " ");
+        store.put("facts/one.md", format!("# {title}\n\n[[two|{title}]]\n"));
+        store.put("facts/two.md", "# Two\n");
+        store.put("MEMORY.md", format!("- fact {text}\n"));
+        let links = store.run(&["list", "--links", "--format", "html"]).exits(0).stdout;
+        let block = store.run(&["context", "--report", "--format", "html"]).exits(0).stdout;
+        for page in [&links, &block] {
+            let tags = page.split('<').skip(1).map(|tag| tag.split(['>', ' ']).next().unwrap_or_default());
+            for tag in tags.map(|tag| tag.trim_start_matches('/')) {
+                let is_harmful = ["script", "img", "svg", "iframe", "b", "textarea", "system:obey"].contains(&tag);
+                assert!(!is_harmful, "{name}: <{tag}> in {page}");
+            }
+            assert_eq!(page.chars().find(|&c| c != '\n' && is_hidden(c)), None, "{name}: {page}");
+        }
+    }
 }

@@ -15,6 +15,24 @@ const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "nati
 pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";
 pub(crate) const TODAY: &str = "daily/2026-05-30.md";
 
+/// Returns the texts that have broken a page, a terminal or a prompt before, with their names. The page is tested with the
+/// same table.
+pub(crate) fn hostile_texts() -> Vec<(String, String)> {
+    #[derive(serde::Deserialize)]
+    struct Hostile {
+        name: String,
+        text: String,
+    }
+    let texts: Vec<Hostile> = serde_json::from_str(include_str!("../hostile.json")).expect("a table");
+    texts.into_iter().map(|Hostile { name, text }| (name, text)).collect()
+}
+
+/// Returns one of [`hostile_texts`].
+pub(crate) fn hostile_text(wanted: &str) -> String {
+    let found = hostile_texts().into_iter().find(|(name, _)| name == wanted);
+    found.unwrap_or_else(|| panic!("the table has no text named {wanted}")).1
+}
+
 /// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {

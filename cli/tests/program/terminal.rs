@@ -6,10 +6,12 @@ use std::process::Command;
 
 use saddlebag::trust::is_hidden;
 
-use super::support::Store;
+use super::support::{Store, hostile_text};
 
 /// Sets the clipboard (OSC 52), turns text red (in C0 and in C1), and reverses the direction of what follows.
-const HOSTILE: &str = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[31mred\u{9b}31m\u{85}\u{202e}evil\u{7f}";
+fn evil() -> String {
+    hostile_text("commands to a terminal")
+}
 
 /// Runs the program with a terminal as both outputs, and returns the output; `None` if the system has no terminal to
 /// give.
@@ -55,13 +57,13 @@ fn hostile_store() -> Store {
 }
 
 fn hostile(store: Store) -> Store {
-    let note =
-        format!("---\ntags: [plain]\n---\n# Title {HOSTILE}\n\nBody {HOSTILE} #tag{HOSTILE}\n\n[[b|{HOSTILE}]]\n");
-    store.put(&format!("notes/a{HOSTILE}.md").replace('\u{85}', ""), &note);
+    let evil = evil();
+    let note = format!("---\ntags: [plain]\n---\n# Title {evil}\n\nBody {evil} #tag{evil}\n\n[[b|{evil}]]\n");
+    store.put(&format!("notes/a{evil}.md").replace('\u{85}', ""), &note);
     store.put("notes/a.md", &note);
     store.put("notes/b.md", "# B\n\n[[a]] text\n");
-    store.put("MEMORY.md", format!("- fact {HOSTILE}\n"));
-    store.run(&["--secrets", "allow", "remember", "--key", "key", &format!("content {HOSTILE}")]).exits(0);
+    store.put("MEMORY.md", format!("- fact {evil}\n"));
+    store.run(&["--secrets", "allow", "remember", "--key", "key", &format!("content {evil}")]).exits(0);
     store
 }
 
@@ -116,7 +118,7 @@ fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
 fn a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them() {
     let store = hostile_store();
     let piped = store.run(&["show", "long_term"]).exits(0);
-    assert_eq!(piped.stdout, format!("- fact {HOSTILE}\n"));
+    assert_eq!(piped.stdout, format!("- fact {}\n", evil()));
     let Some(shown) = on_terminal(store.command(&["show", "long_term"])) else {
         eprintln!(
             "a_terminal_is_shown_which_characters_there_are_and_a_pipe_gets_them: not run, as the system gives no \
@@ -134,7 +136,7 @@ fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
     let store = hostile_store();
     let run = store.run(&["--json", "show", "long_term"]).exits(0);
     assert_eq!(run.stdout.chars().find(|&c| is_hidden(c)), None);
-    assert_eq!(run.json()["text"], format!("- fact {HOSTILE}\n"));
+    assert_eq!(run.json()["text"], format!("- fact {}\n", evil()));
 }
 
 #[test]
