@@ -1400,7 +1400,18 @@ test('pictures of the views', { skip: PICTURES ? false : 'made with SADDLEBAG_PI
     const page = await store.open('', { size });
     const take = async name => {
       await page.waitForTimeout(500);
-      await page.screenshot({ path: path.join(folder, `ui-${name}.png`) });
+      const picture = `data:image/png;base64,${(await page.screenshot()).toString('base64')}`;
+      const small = await page.evaluate(async picture => {
+        const image = new Image();
+        image.src = picture;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        canvas.getContext('2d').drawImage(image, 0, 0);
+        const blob = await canvas.convertToBlob({ type: 'image/webp', quality: 0.9 });
+        return [...new Uint8Array(await blob.arrayBuffer())];
+      }, picture);
+      assert.ok(small.length <= 100_000, `${name}: ${small.length} bytes`);
+      writeFileSync(path.join(folder, `ui-${name}.webp`), Buffer.from(small));
     };
     await item(page, 'Postgres port').click();
     await page.locator('article h1', { hasText: 'Postgres port' }).waitFor();
@@ -1416,4 +1427,9 @@ test('pictures of the views', { skip: PICTURES ? false : 'made with SADDLEBAG_PI
     await page.goto(page.url().split('#')[0] + '#/graph');
     await page.waitForTimeout(2000);
     await take('graph');
+    await page.setViewportSize({ width: 360, height: 640 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(page.url().split('#')[0] + '#/memory');
+    await item(page, 'Postgres port').waitFor();
+    await take('narrow');
   }));

@@ -354,13 +354,41 @@ function draw(element, view, graph, { named, ofNotes, line, text }, isMoving = f
     }
     context.fill();
   }
-  // Names of the most linked notes, and of all if there is room.
   context.fillStyle = text;
+  drawNames(context, view, graph, width, height);
+}
+
+/** Maximum number of notes of which all have a name in the picture, if there is room. */
+const ALL_NAMED = 60;
+/** Height of a name, in pixels. */
+const NAME_HEIGHT = 14;
+
+/** Draws the names of the most linked notes, or of all, each beside its point where no other name is and none is cut. */
+function drawNames(context, { layout, scale, left, top }, graph, width, height) {
   context.font = '12px system-ui, sans-serif';
-  const labelled = graph.notes.length <= 60 ? graph.notes.keys() : graph.most.slice(0, 12);
-  for (const index of labelled) {
+  const named = graph.notes.length <= ALL_NAMED ? [...new Set([...graph.most, ...graph.notes.keys()])] : graph.most.slice(0, 12);
+  const taken = [];
+  for (const index of named) {
     const title = graph.notes[index].title.split(HIDDEN).filter((_, part) => part % 2 === 0).join('').slice(0, 30);
-    context.fillText(title, layout.x[index] * scale + left + 8, layout.y[index] * scale + top + 4);
+    const length = context.measureText(title).width;
+    const [x, y] = [layout.x[index] * scale + left, layout.y[index] * scale + top];
+    const places = [
+      [x + 8, y - NAME_HEIGHT / 2],
+      [x - 8 - length, y - NAME_HEIGHT / 2],
+      [x - length / 2, y + 8],
+      [x - length / 2, y - 8 - NAME_HEIGHT],
+    ];
+    const isFree = ([west, north]) =>
+      west >= 2 &&
+      west + length <= width - 2 &&
+      north >= 0 &&
+      north + NAME_HEIGHT <= height &&
+      taken.every(other => west > other.east || west + length < other.west || Math.abs(north - other.north) >= NAME_HEIGHT);
+    const place = places.find(isFree);
+    if (!place) continue;
+    const [west, north] = place;
+    taken.push({ west, east: west + length, north });
+    context.fillText(title, west, north + NAME_HEIGHT - 3);
   }
 }
 

@@ -163,7 +163,7 @@ function InboxView() {
                       >
                         <span class="title"><${Shown} text=${nameOf(row)} /></span>
                         ${row.findings.length > 0 && html`<span class="tag waits">!</span>`}
-                        <span class="lead"><${Shown} text=${row.preview} /></span>
+                        <span class="lead"><${Shown} text=${leadOf(row)} /></span>
                       </button>
                     </li>`,
                   )}
@@ -239,6 +239,11 @@ function nameOf(item) {
   if (!item || item.is_entry) return item?.name ?? '';
   const first = item.preview.split('\n')[0].replace(/^#+\s*/, '');
   return first || item.path.split('/').pop();
+}
+
+/** Returns the beginning of a text without the title, which is shown beside it. */
+function leadOf(item) {
+  return item.is_entry ? item.preview : item.preview.replace(/^#+ [^\n]*\s*/, '');
 }
 
 /** Facts that are known, a row each. */
