@@ -1,12 +1,13 @@
 //! `saddlebag ui`: a page on this machine that shows memory and changes it.
 //!
 //! [`site`] signs a browser in, and serves it the page. [`api`] has the calls of the page, which are the commands of the
-//! contract. [`index_size`] measures the index. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
+//! contract. [`first`] prepares the first view. [`index_size`] measures the index. [`live`] tells pages of changes. [`assets`] are the files of the page, and [`snapshot`] makes one file of
 //! them. [`render`] makes HTML of Markdown.
 
 mod api;
 mod args;
 mod assets;
+mod first;
 mod index_size;
 mod live;
 mod render;
@@ -19,7 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use saddlebag::notebook::ListNotes;
 use saddlebag_host::Project;
 use tokio::runtime;
 use tokio::sync::mpsc;
@@ -35,6 +35,7 @@ use crate::server::http::{listen, serve};
 use crate::server::secret::Secret;
 use crate::server::worker::Memory;
 use crate::store::{Root, project};
+use first::First;
 use live::Live;
 use site::Page;
 
@@ -59,9 +60,9 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
     let live = Live::publish(seen);
     drop(entered);
     runtime.block_on(async {
-        // Reads the index while the browser starts.
-        let first = memory.clone();
-        tokio::spawn(async move { first.call(ListNotes { limit: Some(0), ..ListNotes::default() }, None).await });
+        let first = Arc::new(First::default());
+        let (preparing, asked, watched) = (first.clone(), memory.clone(), live.clone());
+        tokio::spawn(async move { preparing.prepare(&asked, &watched).await });
         let listener =
             listen(SocketAddr::from((Ipv4Addr::LOCALHOST, args.port)), "name another port, with --port").await?;
         let port = listener
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result
         let page = Page {
             api: Api::new(memory, global),
             live,
+            first,
             is_read_only: args.read_only,
             memory: name.clone(),
             port,

@@ -4,6 +4,7 @@
 //! cookie for this folder, and the page a second secret that each call must show: another page of this machine may have
 //! the cookie sent, but cannot read the secret.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hyper::body::Incoming;
@@ -17,6 +18,7 @@ use serde_json::json;
 
 use super::api::{Api, error, status};
 use super::assets::{POLICY, SCRIPT, STYLE, served};
+use super::first::First;
 use super::live::Live;
 use crate::failure::Failure;
 use crate::server::connections::Connection;
@@ -38,6 +40,7 @@ const SIGNED_OUT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8
 pub(super) struct Page {
     pub(super) api: Api,
     pub(super) live: Live,
+    pub(super) first: Arc<First>,
     pub(super) is_read_only: bool,
     /// Name of the memory, for people.
     pub(super) memory: String,
@@ -166,7 +169,10 @@ impl Page {
             Failure::new(ErrorCode::NotPermitted, "this page only reads; nothing was changed", help)
         };
         let answered = match serde_json::from_slice(&body) {
-            Ok(given) => self.api.answer(name, given, self.is_read_only.then(refusal)).await,
+            Ok(given) => match self.first.take(name, &given, &self.live).await {
+                Some(answer) => Ok(answer),
+                None => self.api.answer(name, given, self.is_read_only.then(refusal)).await,
+            },
             Err(error) => Err(Failure::new(ErrorCode::InvalidArgument, format!("the body is not JSON: {error}"), "")),
         };
         let (code, value) = match answered {
