@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
-use saddlebag::history::{ListOperations, ListVersions, Redo, Undo};
+use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
 use saddlebag::notebook::{NotebookCommand, Rename};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Command, Config, Submission, Submit};
@@ -70,7 +70,7 @@ fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
         let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
         let mut random = Random(seed);
         let mut processes: Vec<Drive<Shared>> =
-            (1..=PROCESSES).map(|epoch| Drive::new(kind, Config { epoch, ..agent_config() }, store.clone())).collect();
+            (1..=PROCESSES).map(|epoch| Drive::new(kind, config(epoch), store.clone())).collect();
         let mut number = 0;
         for _ in 0..ROUNDS {
             processes.iter_mut().for_each(|process| process.now.seconds += 10);
@@ -87,7 +87,7 @@ fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
             }
         }
         let last = kept(&store.0.borrow());
-        let mut person = Drive::new(kind, Config { epoch: 99, ..agent_config() }, store.clone());
+        let mut person = Drive::new(kind, config(99), store.clone());
         person.now.seconds += 1000;
         let mut undone = 0;
         loop {
@@ -117,6 +117,38 @@ fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
         assert_eq!(again, last, "seed {seed}");
     }
     assert!(refused <= seeds / 10, "{refused} of {seeds}");
+}
+
+#[both_engines]
+fn expunge_removes_a_name_from_the_record_of_a_change_that_was_not_made(kind: Kind) {
+    let is_lost = |store: &Shared| {
+        let files = store.0.borrow().files();
+        files.iter().any(|(path, text)| path.ends_with(".log") && String::from_utf8_lossy(text).contains("\"lost\""))
+    };
+    let found = (0..50).find_map(|seed| {
+        let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
+        let mut processes: Vec<Drive<Shared>> =
+            (1..=PROCESSES).map(|epoch| Drive::new(kind, config(epoch), store.clone())).collect();
+        run_at_once(&mut processes, &mut Random(seed), |_| remember("Acmeworks", "a customer").submission());
+        is_lost(&store).then_some(store)
+    });
+    let store = found.expect("a race that is lost");
+    let mut person = Drive::new(kind, config(99), store.clone());
+    for name in ["acmeworks", "acmeworks-2", "acmeworks-3"] {
+        let _ = person.call(Expunge { name: Some(format!("facts/{name}.md")), ..Expunge::default() });
+    }
+    for text in ["acmeworks", "Acmeworks"] {
+        let _ = person.call(Expunge { text: text.into(), ..Expunge::default() });
+    }
+    assert!(is_lost(&store));
+    for (path, text) in store.0.borrow().files() {
+        let text = String::from_utf8_lossy(&text).to_lowercase();
+        assert!(!text.contains("acmeworks") && !path.contains("acmeworks"), "{path}: {text}");
+    }
+}
+
+fn config(epoch: u64) -> Config {
+    Config { epoch, ..agent_config() }
 }
 
 /// Returns true if the operation that an error names has records before and after those of another one.

@@ -14,6 +14,7 @@ use super::call::Call;
 use super::change::Change;
 use super::expunged_text::{BLOCK_BYTES, ExpungedText};
 use super::logs::history_of;
+use super::make::Made;
 use super::make::contention;
 use super::operation::Recorder;
 use crate::protocol::Error;
@@ -52,7 +53,7 @@ impl Call {
             };
             let Some(change) = change else { return Ok(false) };
             self.record_expunged(&change, text).await?;
-            if self.make(&change).await? {
+            if self.make(&change).await? == Made::Yes {
                 return Ok(true);
             }
         }

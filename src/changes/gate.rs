@@ -4,14 +4,16 @@
 //! computed again. A lost race means that another writer made progress, so [`MAX_ATTEMPTS`] bounds the number of writers
 //! that a command waits for.
 
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+use saddlebag_history::Change as RecordedChange;
 
 use super::call::Call;
 use super::change::{Change, File};
 use super::kept::Kept;
 use super::logs::history_of;
-use super::make::{MAX_ATTEMPTS, contention};
+use super::make::{MAX_ATTEMPTS, Made, contention};
 use super::recorder::Recorded;
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
@@ -99,20 +101,21 @@ impl Call {
         let in_file = || change.keep_as.clone().map_or(Kept::Nothing, Kept::File);
         if !self.is_recorded(change.path()) {
             self.check_rejected(change).await?;
-            return Ok(self.make(change).await?.then(in_file));
+            return Ok((self.make(change).await? == Made::Yes).then(in_file));
         }
         self.complete_once(change.path()).await?;
         for _ in 0..MAX_ATTEMPTS {
             let Some(mut recordable) = self.recordable(change).await? else { return Ok(None) };
             self.check_rejected(&recordable).await?;
-            let Recorded { paths, keeps_before } = self.record(&recordable).await?;
+            let Recorded { changes, keeps_before } = self.record(&recordable).await?;
             if keeps_before {
                 recordable.to_mut().keep_as = None;
             }
-            let is_made = self.make(&recordable).await?;
-            if !is_made {
-                self.record_lost(change.path(), paths).await;
+            let made = self.make(&recordable).await?;
+            if made == Made::No {
+                self.record_lost(change.path(), changes).await;
             }
+            let is_made = made == Made::Yes;
             // A change of whatever a file has is made of what it has now, because the record says what that was.
             if is_made || change.before.precondition != Precondition::Any {
                 let kept = || if keeps_before { Kept::History } else { in_file() };
@@ -145,7 +148,10 @@ impl Call {
                     return Ok(self.recorded_operation());
                 }
             }
-            let made = if opened.is_empty() { self.apply(change).await } else { self.make(change).await };
+            let made = match opened.is_empty() {
+                true => self.apply(change).await,
+                false => self.make(change).await.map(|made| made == Made::Yes),
+            };
             let error = match made {
                 Ok(true) => continue,
                 Ok(false) if self.is_made(change).await? => continue,
@@ -158,6 +164,9 @@ impl Call {
                 return Err(error);
             }
             self.close(&opened).await?;
+            if !opened.is_empty() {
+                self.record_rest_lost(changes.get(place..).unwrap_or_default()).await?;
+            }
             if is_first && recorder.has_recorded() {
                 // Nothing happened of what the record says.
                 let taken_back = self.record_unmade(&history_of(change.path())?, undoes, redoes).await;
@@ -169,6 +178,19 @@ impl Call {
         }
         self.close(&opened).await?;
         Ok(self.recorded_operation())
+    }
+
+    /// Records that the last changes of an operation on several files were not made.
+    async fn record_rest_lost(&self, changes: &[Change]) -> Result<(), Error> {
+        for change in changes {
+            if !self.is_made(change).await? {
+                let path = history_of(change.path())?.relative(change.path()).to_string();
+                let after = change.after_bytes();
+                let lost = RecordedChange::of(&path, change.before.bytes(), after.as_deref(), true, 0);
+                self.record_lost(change.path(), alloc::vec![lost.without_contents()]).await;
+            }
+        }
+        Ok(())
     }
 
     /// Records that nothing happened of what a record says about operations that are undone or made again.

@@ -148,7 +148,7 @@ impl Call {
     ) -> Result<SortedMap<RelPath, Records>, Error> {
         let mut of_files: SortedMap<RelPath, Records> = SortedMap::default();
         let max_bytes = self.scope.limits.max_file_bytes as usize;
-        for log in self.logs(folder).await? {
+        for (number, log) in self.logs(folder).await?.into_iter().enumerate() {
             let bytes = self.read_whole(&log.path).await?;
             // A clock that was set back changes nothing about the order in one log.
             let mut latest = i64::MIN;
@@ -156,15 +156,17 @@ impl Call {
             for line in only.map_or_else(|| log.lines(), |path| log.lines_with(folder.relative(path))) {
                 let record = line.head.record();
                 latest = latest.max(record.time_ns);
-                for path in record.lost.iter().filter_map(|path| folder.absolute(path)).filter(&is_wanted) {
+                for lost in &record.lost {
+                    let Some(path) = folder.absolute(&lost.path).filter(&is_wanted) else { continue };
                     let records = of_files.get_or_insert(path, Records::new(max_bytes));
-                    records.into_iter().for_each(|records| records.remove_lost(&record.operation));
+                    records.into_iter().for_each(|records| records.lose(number, &Step::new(record, lost)));
                 }
                 for change in &record.changes {
                     let Some(path) = folder.absolute(&change.path).filter(&is_wanted) else { continue };
                     let records = of_files.get_or_insert(path, Records::new(max_bytes));
                     let Some(records) = records else { continue };
                     records.steps.push(RecordedStep {
+                        log: number,
                         time_ns: latest,
                         operation: record.operation.clone(),
                         before: change.before,
@@ -195,6 +197,8 @@ struct Records {
 
 #[derive(Clone)]
 struct RecordedStep {
+    /// Number of the log.
+    log: usize,
     time_ns: i64,
     operation: String,
     before: State,
@@ -206,6 +210,12 @@ struct RecordedStep {
     moves_away: bool,
     /// True if this change takes others back, or makes them again.
     reverts: bool,
+}
+
+impl RecordedStep {
+    fn step(&self) -> Step<'_> {
+        Step { operation: &self.operation, before: self.before, after: self.after }
+    }
 }
 
 /// The newest change of a file that says where its kept text is.
@@ -261,10 +271,10 @@ impl Records {
         }
     }
 
-    /// Removes the last change of an operation, which was not made.
-    fn remove_lost(&mut self, operation: &str) {
-        if let Some(lost) = self.steps.iter().rposition(|step| step.operation == operation) {
-            self.steps.remove(lost);
+    /// Removes the change in a log that a record says was not made.
+    fn lose(&mut self, log: usize, lost: &Step<'_>) {
+        if let Some(place) = self.steps.iter().rposition(|step| step.log == log && step.step() == *lost) {
+            self.steps.remove(place);
         }
     }
 
@@ -289,9 +299,7 @@ impl Records {
     }
 
     fn versions(&self, now: State) -> Vec<saddlebag_history::Version> {
-        let steps = self.steps.iter();
-        let steps: Vec<Step<'_>> =
-            steps.map(|step| Step { operation: &step.operation, before: step.before, after: step.after }).collect();
+        let steps: Vec<Step<'_>> = self.steps.iter().map(RecordedStep::step).collect();
         versions(&steps, now)
     }
 

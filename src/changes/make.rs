@@ -9,32 +9,50 @@ use crate::protocol::{
 };
 use crate::store::{Layout, RelPath};
 
+/// What became of a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Made {
+    Yes,
+    /// The file is no longer as it was, or the new name is taken.
+    No,
+    /// The host could not tell, and the file is different now: it may have been made before others changed the file.
+    Unknown,
+}
+
+impl From<bool> for Made {
+    fn from(is_made: bool) -> Self {
+        if is_made { Self::Yes } else { Self::No }
+    }
+}
+
 /// Maximum number of attempts of a change.
 pub(super) const MAX_ATTEMPTS: u32 = 1024;
 
 impl Call {
     /// Makes a change that is recorded.
-    pub(super) async fn make(&self, change: &Change) -> Result<bool, Error> {
+    pub(super) async fn make(&self, change: &Change) -> Result<Made, Error> {
         let File { path, precondition, .. } = &change.before;
         match &change.after {
             After::Whole(bytes) => self.write(change, bytes).await,
-            After::Added(bytes) => self.append(path, bytes, precondition).await,
+            After::Added(bytes) => self.append(path, bytes, precondition).await.map(Made::from),
             After::Removed => {
                 let removed = self.operations.remove(path, precondition.clone(), change.keep_as.clone()).await;
-                removed.map_err(|error| Error::storage(Some(path), &error))
+                removed.map(Made::from).map_err(|error| Error::storage(Some(path), &error))
             }
             After::Discarded => {
                 let removed = self.operations.discard(path, precondition.clone()).await;
-                removed.map_err(|error| Error::storage(Some(path), &error))
+                removed.map(Made::from).map_err(|error| Error::storage(Some(path), &error))
             }
             After::Moved(to) => {
                 let renamed = self.operations.rename(path, to, precondition.clone()).await;
-                renamed.map(|done| done == RenameOutcome::Done).map_err(|error| Error::storage(Some(to), &error))
+                renamed
+                    .map(|done| Made::from(done == RenameOutcome::Done))
+                    .map_err(|error| Error::storage(Some(to), &error))
             }
         }
     }
 
-    async fn write(&self, change: &Change, content: &[u8]) -> Result<bool, Error> {
+    async fn write(&self, change: &Change, content: &[u8]) -> Result<Made, Error> {
         let Change { before: File { path, precondition, .. }, keep_as, like, .. } = change;
         let limit = self.scope.limits.max_file_bytes;
         // A larger file could not be read again.
@@ -46,16 +64,16 @@ impl Call {
             let (content_of_file, keep_as, like) = (content.to_vec(), keep_as.clone(), like.clone());
             let outcome = self.operations.write(path, content_of_file, precondition.clone(), keep_as, like).await;
             match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-                WriteOutcome::Written(_) => return Ok(true),
-                WriteOutcome::Stale(_) => return Ok(false),
+                WriteOutcome::Written(_) => return Ok(Made::Yes),
+                WriteOutcome::Stale(_) => return Ok(Made::No),
                 WriteOutcome::Unknown => match self.read_back(path, 0, content.len()).await? {
                     // Others may have appended to a new file since, so it may have further bytes.
                     Some(found) => {
                         let is_whole = is_new || found.size == content.len() as u64;
-                        return Ok(is_whole && found.bytes == content);
+                        return Ok(if is_whole && found.bytes == content { Made::Yes } else { Made::Unknown });
                     }
                     None if is_new => {}
-                    None => return Ok(false),
+                    None => return Ok(Made::Unknown),
                 },
             }
         }

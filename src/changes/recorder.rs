@@ -5,7 +5,8 @@
 //! command wrote or replaced can be shown again. A record is durable before its change, except for text that is added at
 //! the end of a file: its bytes are in the file itself, so a power cut can only take away who added them.
 //!
-//! No second record says that a change was made. The files tell: see [`saddlebag_history::versions`].
+//! No record says that a change was made, and one with `lost` says that it was not. Without it, as after a power cut, the files
+//! tell: see [`saddlebag_history::versions`].
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -57,8 +58,8 @@ pub(super) struct Recordable {
 /// What the log has of a change that is about to be made.
 #[derive(Default)]
 pub(super) struct Recorded {
-    /// Paths of the files that the record names.
-    pub(super) paths: Vec<String>,
+    /// The changes of files, without contents.
+    pub(super) changes: Vec<RecordedChange>,
     /// True if the history now keeps the bytes that the change replaces in place of a backup.
     pub(super) keeps_before: bool,
 }
@@ -117,33 +118,41 @@ impl Call {
         let after = change.after_bytes();
         let state_before = (path.clone(), State::of(before));
         if after.is_none() && recorder.state.borrow().moved.contains(&state_before) {
-            return Ok(Recorded { paths: alloc::vec![folder.relative(path).to_string()], keeps_before: false });
+            let moved = RecordedChange::of(folder.relative(path), before, None, true, 0);
+            return Ok(Recorded { changes: alloc::vec![moved], keeps_before: false });
         }
         let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(Recorded::default()) };
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
-            let changes = alloc::vec![RecordedChange::append(folder.relative(path), size, added)];
-            let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
+            let append = RecordedChange::append(folder.relative(path), size, added);
+            let changes = alloc::vec![append.without_contents()];
+            let line = self.line(recorder, end.size, alloc::vec![append], recorder.is_first_in(&log));
             self.append_record(recorder, &log, line, true, None).await?;
-            return Ok(Recorded { paths: alloc::vec![folder.relative(path).to_string()], keeps_before: false });
+            return Ok(Recorded { changes, keeps_before: false });
         }
         let Recordable { changes, keeps_before, may_vanish, made } =
             self.recordable_as(recorder, &log, &end, change).await?;
-        let paths = changes.iter().map(|change| change.path.clone()).collect();
+        let without_contents = changes.iter().map(RecordedChange::without_contents).collect();
         let line = self.line(recorder, end.size, changes, recorder.is_first_in(&log));
         self.append_record(recorder, &log, line, may_vanish, made).await?;
-        Ok(Recorded { paths, keeps_before })
+        Ok(Recorded { changes: without_contents, keeps_before })
     }
 
-    /// Records that a change was not made, because another writer was faster. Without this record, for instance after a power cut,
-    /// the history has to guess it from the other changes of the file, so an error is not one of the command.
-    pub(super) async fn record_lost(&self, path: &RelPath, lost: Vec<String>) {
+    /// Records that changes of the folder of a file were not made, because another writer was faster. Without this record the
+    /// history has to guess it from the other changes of the file, so an error is not one of the command.
+    pub(super) async fn record_lost(&self, path: &RelPath, lost: Vec<RecordedChange>) {
         let (Some(recorder), Ok(folder)) = (&self.recorder, history_of(path)) else { return };
         let Ok(log) = self.current_log(&folder, recorder) else { return };
+        let is_lost = |(path, state): &(RelPath, State)| {
+            lost.iter().any(|lost| lost.before == *state && folder.absolute(&lost.path).as_ref() == Some(path))
+        };
+        recorder.state.borrow_mut().moved.retain(|moved| !is_lost(moved));
         if !lost.is_empty() && recorder.has_recorded() {
             let line = Record { lost, ..self.record_without_changes(recorder, 0, false) }.to_line();
-            let _ = self.append_record(recorder, &log, line.into_bytes(), true, None).await;
+            // Once: a second line would mean another change.
+            let _ = self.operations.append_to_log(&log, line.into_bytes(), Precondition::Any, true).await;
+            recorder.written.borrow_mut().forget(&log);
         }
     }
 

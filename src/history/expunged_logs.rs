@@ -304,13 +304,15 @@ impl<'a> ExpungedLogs<'a> {
         let found: u32 = names.into_iter().map(|name| self.text.replace_in(name)).sum();
         *count += found;
         is_changed |= found > 0;
-        for (place, change) in record.changes.iter_mut().enumerate() {
+        for change in record.changes.iter_mut().chain(&mut record.lost) {
             for state in [&mut change.before, &mut change.after] {
                 if let Some(digest) = digest_of(*state).filter(|digest| self.removed.contains(digest)) {
                     *state = State::Bytes(self.text.keyed(&digest));
                     is_changed = true;
                 }
             }
+        }
+        for (place, change) in record.changes.iter_mut().enumerate() {
             let Some(contents) = head.contents(place) else {
                 // Nobody can read them, and they may have the text.
                 *count += 1;
@@ -356,7 +358,7 @@ fn names_of(record: &mut Record) -> Vec<&mut String> {
     names.extend([&mut writer.agent, &mut writer.client, &mut writer.tool, &mut writer.session].into_iter().flatten());
     names.extend(record.reason.iter_mut());
     names.extend(record.undoes.iter_mut().chain(&mut record.redoes));
-    for change in &mut record.changes {
+    for change in record.changes.iter_mut().chain(&mut record.lost) {
         names.push(&mut change.path);
         names.extend(change.moved_from.iter_mut());
     }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use saddlebag_history::{Change, Contents, Missing, State, Step, Version, versions};
 
-use super::log::{History, Kept, Recorded};
+use super::log::{History, LineAt, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::protocol::Error;
@@ -72,14 +72,14 @@ impl<'a> FileHistory<'a> {
             contents.add_known(bytes.to_vec());
         }
         // A file that was moved here has its older contents in the records of its old path, and one line has both changes.
-        let mut added: SortedSet<Kept> = SortedSet::default();
-        let mut add = |kept: &Kept| {
-            if added.insert(kept.clone()) {
-                history.contents(kept).into_iter().for_each(|content| contents.add_content(content));
+        let mut added: SortedSet<LineAt> = SortedSet::default();
+        let mut add = |line: &LineAt| {
+            if added.insert(line.clone()) {
+                history.contents(line).into_iter().for_each(|content| contents.add_content(content));
             }
         };
         history.lost_of(path).iter().for_each(&mut add);
-        steps.iter().for_each(|step| add(&step.recorded.kept));
+        steps.iter().for_each(|step| add(&step.recorded.line));
         let mut earlier = SortedSet::default();
         let mut old_paths: Vec<RelPath> = steps.iter().filter_map(|step| moved_from(step, path)).collect();
         while let Some(path) = old_paths.pop().filter(|_| earlier.len() < MAX_EARLIER_PATHS) {
@@ -88,7 +88,7 @@ impl<'a> FileHistory<'a> {
             }
             history.lost_of(&path).iter().for_each(&mut add);
             for step in steps_at(history, &path) {
-                add(&step.recorded.kept);
+                add(&step.recorded.line);
                 old_paths.extend(moved_from(&step, &path));
             }
         }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Content, Head, Log, Record, State};
+use saddlebag_history::{Change, Content, Head, Log, Record, State, Step};
 
 use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
 use crate::changes::{Call, history_of};
@@ -38,7 +38,7 @@ pub(super) struct History {
     /// For each file, its changes, oldest first.
     by_path: SortedMap<RelPath, Vec<Place>>,
     /// For each file, its changes that were not made. Their records may be the only ones with a content that another change needs.
-    lost: SortedMap<RelPath, Vec<Kept>>,
+    lost: SortedMap<RelPath, Vec<LineAt>>,
 }
 
 /// Place of a change of a file.
@@ -48,9 +48,9 @@ struct Place {
     change: usize,
 }
 
-/// Place of a record in the logs, which keep the contents of its changes.
+/// Place of the line of a record in the logs, which has the contents of its changes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Kept {
+pub(super) struct LineAt {
     log: usize,
     begin: usize,
     end: usize,
@@ -61,9 +61,11 @@ pub(super) struct Recorded {
     pub(super) record: Record,
     /// For each change, the path of the file; `None` for a file that the memory may not see, and for a change that was not made.
     pub(super) paths: Vec<Option<RelPath>>,
+    /// For each change that was not made, the path of the file.
+    pub(super) lost: Vec<Option<RelPath>>,
     /// Place among the records of the history.
     pub(super) place: usize,
-    pub(super) kept: Kept,
+    pub(super) line: LineAt,
 }
 
 impl Recorded {
@@ -144,37 +146,44 @@ impl History {
         };
         for line in lines.by_ref() {
             let record = line.head.record();
-            record.lost.iter().filter_map(|path| folder.absolute(path)).for_each(|path| self.lose(log, record, path));
+            let visible = |path: &str| folder.absolute(path).filter(|path| is_listed(call, entries, path));
+            for lost in &record.lost {
+                if let Some(path) = visible(&lost.path) {
+                    self.lose(log, &path, &Step::new(record, lost));
+                }
+            }
             if !record.lost.is_empty() {
                 continue;
             }
-            let paths: Vec<Option<RelPath>> = record
-                .changes
-                .iter()
-                .map(|change| folder.absolute(&change.path).filter(|path| is_listed(call, entries, path)))
-                .collect();
+            let paths: Vec<Option<RelPath>> = record.changes.iter().map(|change| visible(&change.path)).collect();
             // A snapshot has no files.
             if paths.is_empty() || paths.iter().any(Option::is_some) {
-                let kept = Kept { log, begin: line.range.start, end: line.range.end };
-                self.records.push(Recorded { record: record.clone(), paths, place: 0, kept });
+                let line = LineAt { log, begin: line.range.start, end: line.range.end };
+                let lost = alloc::vec![None; paths.len()];
+                self.records.push(Recorded { record: record.clone(), paths, lost, place: 0, line });
             }
         }
         self.damaged = self.damaged.saturating_add(u32::try_from(lines.damaged()).unwrap_or(u32::MAX));
         self.logs.push((path, bytes));
     }
 
-    /// Leaves out the last change of a file by an operation, which was not made.
-    fn lose(&mut self, log: usize, by: &Record, path: RelPath) {
-        for Recorded { record, paths, kept, .. } in self.records.iter_mut().rev() {
-            let is_of = kept.log == log && record.operation == by.operation;
-            let change = paths.iter().position(|other| is_of && other.as_ref() == Some(&path));
-            if let Some(change) = change.and_then(|change| paths.get_mut(change)) {
-                *change = None;
-                if let Some(lost) = self.lost.get_or_insert(path, Vec::new()) {
-                    lost.push(kept.clone());
-                }
+    /// Leaves out the change of a file in a log that a record says was not made.
+    fn lose(&mut self, log: usize, path: &RelPath, lost: &Step<'_>) {
+        for Recorded { record, paths, lost: of_lost, line, .. } in self.records.iter_mut().rev() {
+            if line.log != log {
                 return;
             }
+            let is_meant = |(change, path_of): (&Change, &Option<RelPath>)| {
+                path_of.as_ref() == Some(path) && Step::new(record, change) == *lost
+            };
+            let Some(place) = record.changes.iter().zip(paths.iter()).position(is_meant) else { continue };
+            if let (Some(made), Some(of_lost)) = (paths.get_mut(place), of_lost.get_mut(place)) {
+                *of_lost = made.take();
+            }
+            if let Some(lines) = self.lost.get_or_insert(path.clone(), Vec::new()) {
+                lines.push(line.clone());
+            }
+            return;
         }
     }
 
@@ -191,15 +200,18 @@ impl History {
         let mut keyed: Vec<(i64, Recorded)> = Vec::with_capacity(self.records.len());
         for recorded in core::mem::take(&mut self.records) {
             let time = latest
-                .get(&recorded.kept.log)
+                .get(&recorded.line.log)
                 .map_or(recorded.record.time_ns, |last| (*last).max(recorded.record.time_ns));
-            latest.insert(recorded.kept.log, time);
+            latest.insert(recorded.line.log, time);
             keyed.push((time, recorded));
         }
         keyed.sort_by_key(|(time, _)| *time);
         self.records = keyed.into_iter().map(|(_, recorded)| recorded).collect();
         for (place, recorded) in self.records.iter_mut().enumerate() {
             recorded.place = place;
+            if recorded.is_lost() {
+                continue;
+            }
             let operation = recorded.record.operation.clone();
             if let Some(records) = self.by_operation.get_or_insert(operation, Vec::new()) {
                 records.push(place);
@@ -273,13 +285,13 @@ impl History {
     }
 
     /// Returns the records of the changes of a file that were not made.
-    pub(super) fn lost_of(&self, path: &RelPath) -> &[Kept] {
+    pub(super) fn lost_of(&self, path: &RelPath) -> &[LineAt] {
         self.lost.get(path).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns what the log keeps of the contents of the changes of a record.
-    pub(super) fn contents(&self, kept: &Kept) -> Vec<Content> {
-        let line = self.logs.get(kept.log).and_then(|(_, log)| log.get(kept.begin..kept.end));
+    pub(super) fn contents(&self, line: &LineAt) -> Vec<Content> {
+        let line = self.logs.get(line.log).and_then(|(_, log)| log.get(line.begin..line.end));
         let head = line.and_then(|line| core::str::from_utf8(line).ok()).and_then(Head::from_line);
         let Some(head) = head else { return Vec::new() };
         (0..head.record().changes.len()).filter_map(|change| head.contents(change)).flatten().collect()

@@ -1,13 +1,14 @@
 //! `redo`: makes what was undone again.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
-use super::undo::{SkippedOperation, Took, UndoReply, finish, is_lasting};
+use super::undo::{MAX_NAMED, SkippedOperation, Took, UndoReply, finish, is_lasting};
 use super::unmade::take_back_unmade;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -54,7 +55,8 @@ impl Redo {
         let mut skipped: Vec<SkippedOperation> = Vec::new();
         let mut first_error = None;
         for undo in all.iter().rev().filter(|info| is_in_force(info)) {
-            let refusal = format!("operation {} cannot be made again", undo.undoes.join(", "));
+            let named: Vec<&str> = undo.undoes.iter().map(String::as_str).take(MAX_NAMED).collect();
+            let refusal = format!("operation {} cannot be made again", named.join(", "));
             let left = match reverted.take_back(with, &history, &undo.operation, true, &refusal).await {
                 // What was expunged or rejected for good since cannot come back, and must not keep the undo before it.
                 Err(error) if is_lasting(error.code) && error.code != ErrorCode::Conflict => {

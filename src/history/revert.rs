@@ -65,9 +65,7 @@ impl<'a> Reverted<'a> {
         let records = || history.records_of(operation).map(|recorded| &recorded.record);
         // Without an undo, what it undid is there again.
         let made_again = || records().flat_map(|record| record.undoes.iter().map(String::as_str));
-        for again in made_again() {
-            self.undone.remove(&again);
-        }
+        let made_again: Vec<&str> = made_again().filter(|operation| self.undone.remove(operation)).collect();
         let mut earlier = Vec::new();
         let mut left = self.take_back_each(with, history, operation, refusal, &mut earlier).await;
         if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
@@ -86,7 +84,7 @@ impl<'a> Reverted<'a> {
         if left.is_ok() {
             self.undone.extend(records().take(1).map(|record| record.operation.as_str()));
         } else {
-            self.undone.extend(made_again());
+            self.undone.extend(made_again.into_iter());
             for (place, bytes) in earlier.into_iter().rev() {
                 if let Some(file) = self.files.get_mut(place) {
                     file.is_forgotten &= bytes.is_none();

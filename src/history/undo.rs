@@ -19,6 +19,9 @@ use crate::store::RelPath;
 /// Maximum number of sessions that an error names.
 const MAX_SESSIONS: usize = 5;
 
+/// Maximum number of operations that a message names.
+pub(super) const MAX_NAMED: usize = 3;
+
 /// Takes operations back, newest first. The undo is an operation itself. Without a selection it takes back the last operation
 /// that is not undone yet, so a second `undo` goes further back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -312,7 +315,8 @@ pub(super) async fn finish(
         operation = call.apply_all(changes, undoes, redoes).await?;
     }
     let name = |info: &OperationInfo| info.tool.clone().unwrap_or_else(|| info.command.clone());
-    let what: Vec<String> = taken.iter().take(3).map(|info| format!("{} ({})", info.operation, name(info))).collect();
+    let what: Vec<String> =
+        taken.iter().take(MAX_NAMED).map(|info| format!("{} ({})", info.operation, name(info))).collect();
     let more = taken.len().saturating_sub(what.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let would = if dry_run { "Dry run, nothing is changed: " } else { "" };

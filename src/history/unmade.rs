@@ -26,7 +26,7 @@ pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History) 
         let is_last = |recorded: &&Recorded| {
             let Record { undoes, redoes, changes, .. } = &recorded.record;
             let is_undo = !undoes.is_empty() || !redoes.is_empty();
-            is_undo && (changes.is_empty() || recorded.paths.iter().flatten().any(is_here))
+            is_undo && (changes.is_empty() || recorded.paths.iter().chain(&recorded.lost).flatten().any(is_here))
         };
         let Some(last) = history.records.iter().rfind(is_last) else { continue };
         let Some(files) = unmade(call, history, &last.record.operation).await? else { continue };
@@ -47,8 +47,8 @@ pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History) 
 async fn unmade(call: &Call, history: &History, operation: &str) -> Result<Option<Vec<File>>, Error> {
     let mut files: Vec<File> = Vec::new();
     for recorded in history.records_of(operation) {
-        for path in &recorded.paths {
-            let Some(path) = path else { return Ok(None) };
+        for (made, lost) in recorded.paths.iter().zip(&recorded.lost) {
+            let Some(path) = made.as_ref().or(lost.as_ref()) else { return Ok(None) };
             let known = FileHistory::new(call, history, path).await?;
             if !known.steps_of(operation).into_iter().all(|step| known.looks_unmade(step)) {
                 return Ok(None);

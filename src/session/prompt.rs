@@ -227,6 +227,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
 
 /// Returns true for a word of prompts that ask what is usual here.
 fn is_asking(word: &str) -> bool {
+    let word = word.split(['\'', '’']).next().unwrap_or(word);
     ASKING.iter().any(|asking| word.eq_ignore_ascii_case(asking))
 }
 

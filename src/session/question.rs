@@ -15,10 +15,9 @@ const MAX_ENDING: usize = 5;
 /// Of the path of a file only the file's name is asked for: its folders say where the work is, not what it is about. Of a prompt that is
 /// JSON, only the values are.
 pub(super) fn question(prompt: &str) -> Option<String> {
-    let prompt = head(prompt, MAX_QUESTION_BYTES);
     let is_json = prompt.trim_start().starts_with(['{', '[']) && prompt.trim_end().ends_with(['}', ']']);
     let mut words = String::new();
-    let mut rest = prompt;
+    let mut rest = head(prompt, MAX_QUESTION_BYTES);
     while !rest.is_empty() {
         if let Some(after) = is_json.then(|| after_key(rest)).flatten() {
             words.push(' ');

@@ -1,5 +1,7 @@
 //! [`list`]: lists notes page by page, so that a reply never has all notes of a large notebook.
 
+use std::collections::HashSet;
+
 use saddlebag::notebook::{ListNotes, ListNotesReply, NoteInfo, SortBy, SortFields, SortKey};
 
 use crate::failure::Failure;
@@ -65,7 +67,8 @@ pub(super) fn list_both(
         }
         notes.truncate(room);
         room -= notes.len();
-        let is_here = |source: &str| notes.iter().any(|note| note.path == source);
+        let paths: HashSet<&str> = notes.iter().map(|note| note.path.as_str()).collect();
+        let is_here = |source: &str| paths.contains(source);
         let here = links.extract_if(.., |link| is_here(&link.source)).chain(own.links);
         let links = here.filter(|link| room > 0 || is_here(&link.source)).collect();
         page(ListNotesReply { notes, links, ..own }, output)

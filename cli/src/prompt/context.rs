@@ -120,8 +120,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     }
     let is_over = |left_out: &LeftOut| left_out.kind == LeftOutKind::Budget;
     if !has_text && context.left_out.iter().any(is_over) {
-        output
-            .note(&format!("nothing fits into a block of {max_bytes} bytes; `--max-bytes` with a larger number does"));
+        output.note(&format!("nothing fits into a block of {max_bytes} bytes; give a larger `--max-bytes`"));
     } else if !has_text {
         output.note("the block would be empty; `--entries` adds entries, and `--recall` notes that answer a question");
     }

@@ -26,7 +26,7 @@
 //!         steps.push((change.before, change.after));
 //!     }
 //! }
-//! let steps: Vec<Step> = steps.iter().map(|&(before, after)| Step { operation: "k7", before, after, time_ns: 0 }).collect();
+//! let steps: Vec<Step> = steps.iter().map(|&(before, after)| Step { operation: "k7", before, after }).collect();
 //!
 //! // An editor has written since.
 //! let found = versions(&steps, State::of(Some(b"- Buy milk\n")));

@@ -10,8 +10,7 @@
 //! | `offset` | offset from UTC, in seconds |
 //! | `writer` | `provenance`, `agent`, `client`, `tool`, `session` |
 //! | `undoes`, `redoes` | lists of operations |
-//! | `changes` | list of `path`, `before`, `after`, `before_size`, `after_size`, `moved_from`, `keeps_before`, `contents` |
-//! | `lost` | list of paths |
+//! | `changes`, `lost` | list of `path`, `before`, `after`, `before_size`, `after_size`, `moved_from`, `keeps_before`, `contents` |
 //! | `contents` | list of `digest` and one form of the content |
 //!
 //! A state is a digest, or a size as a number; an absent file has none. The form of a content is `whole` with the bytes; `from` and
@@ -74,7 +73,7 @@ impl Record {
                 json.list(name, operations, |json, operation| json.string(operation));
             }
             json.list("changes", changes, Json::change);
-            json.list("lost", lost, |json, path| json.string(path));
+            json.list("lost", lost, Json::change);
         });
         let mut line = json.out;
         // The sum is the last field of the object.
@@ -279,7 +278,7 @@ impl<'a> Head<'a> {
                 undoes,
                 redoes,
                 changes,
-                lost,
+                lost: lost.into_iter().map(|lost| lost.parts().0).collect(),
             },
             contents,
         })
@@ -334,8 +333,8 @@ struct ParsedRecord<'a> {
     redoes: Vec<String>,
     #[serde(default, borrow)]
     changes: Vec<ParsedChange<'a>>,
-    #[serde(default)]
-    lost: Vec<String>,
+    #[serde(default, borrow)]
+    lost: Vec<ParsedChange<'a>>,
 }
 
 #[derive(Deserialize)]

@@ -48,9 +48,10 @@ pub struct Record {
     pub redoes: Vec<String>,
     /// The files that change.
     pub changes: Vec<Change>,
-    /// Paths of files whose change was not made, because another writer was faster: that of the last record of this operation,
-    /// before this one, that names the file.
-    pub lost: Vec<String>,
+    /// Changes that were not made, because another writer was faster, without contents. Each means the newest earlier record in the
+    /// same log that has the same operation, path and states, and that no other record means. Two processes that finish one operation
+    /// record a change twice, and make it once.
+    pub lost: Vec<Change>,
 }
 
 /// Who made a change.
@@ -172,6 +173,13 @@ impl Change {
             change.contents.push(Content { digest, stored });
         }
         change
+    }
+
+    /// Returns the change without its contents.
+    #[must_use]
+    pub fn without_contents(&self) -> Self {
+        let Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents: _ } = self.clone();
+        Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents: Vec::new() }
     }
 
     /// Returns an append to a file of `before_size` bytes that is too large to be digested.

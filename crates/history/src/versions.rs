@@ -36,8 +36,8 @@ pub struct Version {
     pub step: Option<usize>,
 }
 
-/// Returns the versions of a file, newest first. `steps` are the recorded changes of its path, oldest first; `current` is the
-/// file now. The first version is `current`, unless the file is absent and has no versions.
+/// Returns the versions of a file, newest first. `steps` are the recorded changes of its path, oldest first, without those that
+/// were [lost](Record::lost); `current` is the file now. The first version is `current`, unless the file is absent and has no versions.
 ///
 /// A record is written before its change is made, so the change may never have happened, and others write without records. Going
 /// backwards from `current`, these rules decide what made a state:

@@ -20,6 +20,9 @@ use crate::trust::{ForModel, sha256};
 /// Maximum number of attempts if an editor changes the note meanwhile.
 const MAX_ATTEMPTS: u32 = 64;
 
+/// Maximum number of other notes of the new title that the message names.
+const MAX_NAMED: usize = 3;
+
 /// Reply of [`Rename`](super::Rename).
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -386,7 +389,7 @@ impl Task<'_> {
             let named: String = named.collect();
             message.push_str(&format!("\nNot rewritten, and may still link to the old name:{named}"));
         }
-        for other in self.sources.same_title {
+        for other in self.sources.same_title.iter().take(MAX_NAMED) {
             message.push_str(&format!("\n{other} {SAME_TITLE}: use their paths, or give one of them another title"));
         }
         reply.message = ForModel::escaped(&message);

@@ -15,14 +15,7 @@ fn state(name: char) -> State {
 /// and the index of its step or `~` for others.
 #[track_caller]
 fn check(steps: &str, current: char, expected: &str) {
-    let steps: Vec<Step<'_>> = steps
-        .split_whitespace()
-        .map(|step| {
-            let (operation, states) = step.split_once(':').unwrap();
-            let mut states = states.chars().map(state);
-            Step { operation, before: states.next().unwrap(), after: states.next().unwrap() }
-        })
-        .collect();
+    let steps: Vec<Step<'_>> = steps.split_whitespace().map(step).collect();
     let shown = |version: &Version| {
         let name = ('-'..='Z').find(|name| state(*name) == version.state).unwrap();
         version.step.map_or_else(|| format!("{name}~"), |step| format!("{name}{step}"))
@@ -266,4 +259,10 @@ proptest! {
             }
         }
     }
+}
+
+fn step(text: &str) -> Step<'_> {
+    let (operation, states) = text.split_once(':').unwrap();
+    let mut states = states.chars().map(state);
+    Step { operation, before: states.next().unwrap(), after: states.next().unwrap() }
 }
