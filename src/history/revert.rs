@@ -356,7 +356,8 @@ impl Without<'_> {
         };
         let path = with.call.scope.display_path(&self.known.path);
         let message = format!("{refusal}: {later} changed the same place of {path}");
-        let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
+        let help = "undo the later change first, or restore a version of the file with `restore NAME --at N`, or leave the \
+                    operation as it is with `undo --skip-conflicts`";
         Error::new(ErrorCode::Conflict, message, help)
     }
 }

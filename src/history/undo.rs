@@ -167,6 +167,10 @@ impl Undo {
     /// Returns the error that there is nothing to undo, with the sessions whose names begin as the one that is wanted.
     fn nothing(&self, history: &History) -> Error {
         let Some(wanted) = &self.session else {
+            if let Some(by) = &self.by {
+                let message = format!("no operation by `{}` is left to undo", by.escape_debug());
+                return Error::new(ErrorCode::NotFound, message, "`op log` lists the operations, and who made them");
+            }
             return Error::new(ErrorCode::NotFound, "there is nothing to undo", "`op log` lists the operations");
         };
         let sessions = history.records.iter().filter_map(|recorded| recorded.record.writer.session.as_deref());
@@ -176,6 +180,9 @@ impl Undo {
         let alike: Vec<String> = alike.iter().take(MAX_SESSIONS).map(|session| format!("`{session}`")).collect();
         let help = match alike.is_empty() {
             true => "`op show OPERATION` names the session of an operation".to_string(),
+            false if alike.iter().any(|session| session.trim_matches('`') == wanted.as_str()) => {
+                "`op log` lists what is undone; `redo` makes the last undone operation again".to_string()
+            }
             false => format!("give a whole name: {}", alike.join(", ")),
         };
         let message = format!("no operation of a session named `{}` is left to undo", wanted.escape_debug());

@@ -256,7 +256,8 @@ mod tests {
             "`op log` lists all; `history NAME` lists the versions; a person may use `undo --skip-conflicts`";
         let told = "`mem_list` lists all; a person may use `undo --skip-conflicts`; a person can do more";
         assert_eq!(of_tools(versions, &[ToolSet::Everyday]), told);
-        let conflict = "undo the later change first, or restore a version of the file with `restore NAME --at N`";
+        let conflict = "undo the later change first, or restore a version of the file with `restore NAME --at N`, or leave \
+                        the operation as it is with `undo --skip-conflicts`";
         assert_eq!(of_tools(conflict, &[ToolSet::Everyday]), "undo the later change first; a person can do more");
         assert_eq!(of_tools("`restore` puts it back", &[ToolSet::Everyday]), "ask a person");
         assert_eq!(

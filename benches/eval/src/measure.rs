@@ -37,6 +37,8 @@ pub(crate) struct Figures {
     recall_five: f64,
     reciprocal_rank: f64,
     evidence: [f64; 3],
+    /// Share of the evidence of each question in each budget.
+    of_questions: Vec<[f64; 3]>,
     /// Questions with known turns.
     with_turns: f64,
     time: Duration,
@@ -176,6 +178,7 @@ impl Figures {
     }
 
     fn add_evidence(&mut self, question: &Question, evidence: [f64; 3]) {
+        self.of_questions.push(evidence);
         if !question.turns.is_empty() {
             self.with_turns += 1.0;
             self.evidence.iter_mut().zip(evidence).for_each(|(sum, share)| *sum += share);
@@ -230,8 +233,23 @@ fn found(question: &Question, notes: &Notes, passages: &[(usize, Range<usize>)])
     question.turns.iter().filter(is_found).count() as f64 / question.turns.len().max(1) as f64
 }
 
+/// Returns how many questions of each history have more of their evidence in a budget than with the baseline, and how many less.
+fn pairs(data: &Data, [ours, baseline]: &[Figures; 2], budget: usize) -> String {
+    let mut compared = ours.of_questions.iter().zip(&baseline.of_questions);
+    let of_history = data.histories.iter().map(|history| {
+        let (mut more, mut less) = (0, 0);
+        for (ours, baseline) in compared.by_ref().take(history.questions.len()) {
+            more += usize::from(ours[budget] > baseline[budget]);
+            less += usize::from(ours[budget] < baseline[budget]);
+        }
+        format!("{more}:{less}")
+    });
+    of_history.collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the table of the figures.
-pub(crate) fn report(set: &str, data: &Data, [ours, baseline]: &[Figures; 2], together: &Figures) -> String {
+pub(crate) fn report(set: &str, data: &Data, apart: &[Figures; 2], together: &Figures) -> String {
+    let [ours, baseline] = apart;
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     let evidence = BUDGETS.map(|bytes| format!("Evidence in {bytes} bytes"));
@@ -252,9 +270,12 @@ pub(crate) fn report(set: &str, data: &Data, [ours, baseline]: &[Figures; 2], to
     }
     let sessions: usize = data.histories.iter().map(|history| history.sessions.len()).sum();
     format!(
-        "{set}: {} questions about {} histories with {sessions} sessions; SHA-256 of the data {}\n\n{table}",
+        "{set}: {} questions about {} histories with {sessions} sessions; SHA-256 of the data {}\n\
+         Questions of each history with more evidence in {} bytes than the baseline, and with less: {}\n\n{table}",
         ours.questions,
         data.histories.len(),
-        data.digest
+        data.digest,
+        BUDGETS[1],
+        pairs(data, apart, 1)
     )
 }

@@ -19,7 +19,7 @@ fn set(name: &str, files: &[(&str, &str)]) -> Data {
 /// Returns the table of a set without its times.
 fn figures(name: &str, data: &Data) -> Vec<String> {
     let report = report(name, data, &apart(&data.histories).unwrap(), &together(&data.histories).unwrap());
-    let rows = report.lines().skip(4);
+    let rows = report.lines().skip(5);
     rows.map(|row| row.split('|').map(str::trim).take(10).collect::<Vec<_>>().join("|")).collect()
 }
 

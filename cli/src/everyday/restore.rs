@@ -21,8 +21,9 @@ use crate::subcommand::Subcommand;
 
 /// Bring back what was forgotten, or the text before the last change
 ///
-/// A forgotten note is named by its title or by the path that it had: `list --forgotten` lists them. A second run undoes the
-/// first. `--at` brings back any version that `history NAME` lists.
+/// A forgotten note is named by its title or by the path that it had: `list --forgotten` lists them. Of an item that exists, the
+/// text before the last change comes back, and a second run undoes the first. `--at` brings back any version that
+/// `history NAME` lists.
 #[derive(Debug, Args)]
 #[command(after_help = example("restore facts/load-balancer.md"))]
 pub(crate) struct RestoreArgs {
