@@ -84,7 +84,7 @@ impl<'a> Reverted<'a> {
         if left.is_ok() {
             self.undone.extend(records().take(1).map(|record| record.operation.as_str()));
         } else {
-            self.undone.extend(made_again.into_iter());
+            self.undone.extend(made_again);
             for (place, bytes) in earlier.into_iter().rev() {
                 if let Some(file) = self.files.get_mut(place) {
                     file.is_forgotten &= bytes.is_none();

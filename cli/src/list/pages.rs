@@ -1,6 +1,6 @@
 //! [`list`]: lists notes page by page, so that a reply never has all notes of a large notebook.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use saddlebag::notebook::{ListNotes, ListNotesReply, NoteInfo, SortBy, SortFields, SortKey};
 
@@ -67,7 +67,7 @@ pub(super) fn list_both(
         }
         notes.truncate(room);
         room -= notes.len();
-        let paths: HashSet<&str> = notes.iter().map(|note| note.path.as_str()).collect();
+        let paths: BTreeSet<&str> = notes.iter().map(|note| note.path.as_str()).collect();
         let is_here = |source: &str| paths.contains(source);
         let here = links.extract_if(.., |link| is_here(&link.source)).chain(own.links);
         let links = here.filter(|link| room > 0 || is_here(&link.source)).collect();
