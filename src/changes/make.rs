@@ -9,7 +9,7 @@ use crate::protocol::{
 };
 use crate::store::{Layout, RelPath};
 
-/// What became of a change.
+/// Outcome of making a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Made {
     Yes,

@@ -55,7 +55,7 @@ pub(super) struct Recordable {
     made: Option<(String, Digest, u64)>,
 }
 
-/// What the log has of a change that is about to be made.
+/// Result of recording a change that is about to be made.
 #[derive(Default)]
 pub(super) struct Recorded {
     /// The changes of files, without contents.

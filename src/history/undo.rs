@@ -177,13 +177,13 @@ impl Undo {
         // An agent learns no names of others.
         let is_alike = |session: &&str| !self.only_own && session.starts_with(wanted.as_str());
         let alike: SortedSet<&str> = sessions.filter(is_alike).collect();
-        let alike: Vec<String> = alike.iter().take(MAX_SESSIONS).map(|session| format!("`{session}`")).collect();
-        let help = match alike.is_empty() {
-            true => "`op show OPERATION` names the session of an operation".to_string(),
-            false if alike.iter().any(|session| session.trim_matches('`') == wanted.as_str()) => {
-                "`op log` lists what is undone; `redo` makes the last undone operation again".to_string()
-            }
-            false => format!("give a whole name: {}", alike.join(", ")),
+        let help = if alike.is_empty() {
+            "`op show OPERATION` names the session of an operation".to_string()
+        } else if alike.contains(&wanted.as_str()) {
+            "`op log` lists what is undone; `redo` makes the last undone operation again".to_string()
+        } else {
+            let alike: Vec<String> = alike.iter().take(MAX_SESSIONS).map(|session| format!("`{session}`")).collect();
+            format!("give a whole name: {}", alike.join(", "))
         };
         let message = format!("no operation of a session named `{}` is left to undo", wanted.escape_debug());
         Error::new(ErrorCode::NotFound, message, help)

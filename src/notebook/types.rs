@@ -12,7 +12,7 @@ use crate::protocol::Error;
 use crate::trust::Provenance;
 
 pub(crate) use crate::context::SUPERSEDES;
-/// What is wrong with another note of a title, for a message that begins with its path.
+/// End of a warning about a second note with the same title. The message begins with the path of that note.
 pub(super) const SAME_TITLE: &str = "has the same title, so a title now means both";
 /// Field of the frontmatter with the name of the session that a note is about.
 pub(crate) const SESSION: &str = "session";

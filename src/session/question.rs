@@ -12,8 +12,8 @@ const MAX_ENDING: usize = 5;
 
 /// Returns the words of a prompt as a question, without the syntax of queries.
 ///
-/// Of the path of a file only the file's name is asked for: its folders say where the work is, not what it is about. Of a prompt that is
-/// JSON, only the values are.
+/// A file path is reduced to the name of the file: its folders say where the work is, not what it is about. A JSON prompt is reduced
+/// to its values.
 pub(super) fn question(prompt: &str) -> Option<String> {
     let is_json = prompt.trim_start().starts_with(['{', '[']) && prompt.trim_end().ends_with(['}', ']']);
     let mut words = String::new();
@@ -45,7 +45,7 @@ fn is_of_path(c: char) -> bool {
     is_of_word(c) || matches!(c, '/' | '.' | '-')
 }
 
-/// Returns the text after the key of an object with which a text begins, such as `"name": `.
+/// Returns the rest after the key of a JSON object, such as `"name": `; `None` if the text does not begin with a key.
 fn after_key(text: &str) -> Option<&str> {
     let (_, after) = text.strip_prefix('"')?.split_once('"')?;
     after.trim_start().strip_prefix(':')

@@ -296,7 +296,7 @@ impl Expunged {
                 add(&mut self.places, vec![place(&path, PlaceKind::File, count)]);
                 let removed = || {
                     let after = without_text(&path, text)?;
-                    // Later, another text may have to go from it.
+                    // A later expunge may have to remove other text from it.
                     places.as_ref().map_or(Ok(()), |places| places.add(root, &export.path, vec![digest(&after)]))
                 };
                 if is_removed && let Err(error) = removed() {
@@ -506,7 +506,7 @@ struct ExportedText {
     is_written: bool,
 }
 
-/// Finds the files in the place of an export that have a text.
+/// Finds the files of an export that contain the text.
 fn files_with_text(export: &ExportPlace, text: &str) -> Vec<ExportedText> {
     let has_text = |(path, bytes): (PathBuf, Vec<u8>)| {
         let count: usize = forms_in(&path, text).iter().map(|form| places_of(&path, &bytes, form).len()).sum();
@@ -522,7 +522,7 @@ fn files_of(place: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
     files.into_iter().filter_map(|path| Some((path.clone(), regular::read(&path, MAX_SEARCHED_BYTES).ok()??)))
 }
 
-/// Replaces a text in an exported file. Returns the new bytes.
+/// Replaces the text in an exported file. Returns the new bytes.
 fn without_text(path: &Path, text: &str) -> io::Result<Vec<u8>> {
     let before = fs::read(path)?;
     let mut after = before.clone();
@@ -555,7 +555,7 @@ fn is_below(path: &Path, folder: &str) -> bool {
     path.components().any(|part| part.as_os_str() == folder)
 }
 
-/// Finds the files below a folder that have a text. Returns each with the number of places.
+/// Finds the files below a folder that contain the text. Returns each file with the number of places.
 fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, u32)> {
     let count = |path: &Path| fs::read(path).map_or(0, |bytes| memchr::memmem::find_iter(&bytes, text).count());
     let found = files_below(folder, is_searched).into_iter().map(|path| {

@@ -1,4 +1,4 @@
-//! What a question brings: an answer before those who only asked it, within a budget, and once.
+//! Recall: the answer comes before notes that only ask the question, fits the budget, and is shown once.
 
 use serde_json::json;
 

@@ -171,7 +171,7 @@ fn concurrent_restores_are_undone_in_the_order_in_which_they_were_made() {
         }
         let log: Value = serde_json::from_str(&store.run_now(&["op", "log", "--json"]).stdout).expect("JSON");
         let all = log["operations"].as_array().expect("operations");
-        // Each has another text: those before the last.
+        // All operations but the newest: the note has a different text at each of them.
         let operations: Vec<&str> = all.iter().skip(1).filter_map(|info| info["operation"].as_str()).collect();
         let restored: usize = thread::scope(|scope| {
             let restores: Vec<_> = operations

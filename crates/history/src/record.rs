@@ -178,7 +178,9 @@ impl Change {
     /// Returns the change without its contents.
     #[must_use]
     pub fn without_contents(&self) -> Self {
-        let Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents: _ } = self.clone();
+        let &Self { before, after, before_size, after_size, keeps_before, ref path, ref moved_from, contents: _ } =
+            self;
+        let (path, moved_from) = (path.clone(), moved_from.clone());
         Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents: Vec::new() }
     }
 

@@ -4,7 +4,7 @@
 //! prompt that say something stand together in it, and few such words are missing. An ordinary word of a day's work, such
 //! as `file` or `server`, says less than a name, whatever its rarity in the store; `ordinary.txt` has these words. A word of work on
 //! code, such as `test` or `rename`, says still less, because most prompts have some of them and few ask for a note; `work.txt` has
-//! these. A word that is in any text, such as `not` or `only`, says least; `particles.txt` has these. A word that many notes have says
+//! these. A word of almost every text, such as `not` or `only`, says least; `particles.txt` has these. A word that many notes have says
 //! less, too. A word that no note has counts against every note.
 
 use alloc::string::String;
