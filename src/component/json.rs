@@ -43,6 +43,10 @@ impl exports::saddlebag::memory::json::Guest for Component {
         INSTANCE.0.borrow_mut().call("take", &arguments)
     }
 
+    fn take_printed(arguments: String) -> String {
+        INSTANCE.0.borrow_mut().take_printed(&arguments)
+    }
+
     fn tools(arguments: String) -> String {
         JsonMemory::tools(&arguments)
     }

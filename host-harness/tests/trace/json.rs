@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
-use saddlebag::wit_convert::canonical::{Call, JsonMemory};
+use saddlebag::wit_convert::canonical::{Call, JsonMemory, read_reply};
 use saddlebag::{Command, Effect};
 use saddlebag_host::Content;
 use serde_json::{Value, json};
@@ -20,15 +20,28 @@ fn parts(line: &str) -> Option<(&str, &str, &str)> {
 fn make_calls_of(written: &Written) -> usize {
     let trace = written.text();
     let (header, calls) = trace.split_once('\n').unwrap();
-    let mut memory = JsonMemory::new();
+    let (mut memory, mut printing) = (JsonMemory::new(), JsonMemory::new());
     let config = header.split_once(",\"config\":").unwrap().1.strip_suffix('}').unwrap();
-    assert_eq!(memory.open(config), r#"{"ok":null}"#);
+    for memory in [&mut memory, &mut printing] {
+        assert_eq!(memory.open(config), r#"{"ok":null}"#);
+    }
+    let mut interface = String::new();
     for line in calls.lines() {
         let (name, arguments, returned) = parts(line).unwrap_or_else(|| panic!("{line}"));
         let answer = memory.call(name, arguments);
         // A result that cannot fail has no `ok` in a trace.
         let wanted = if name == "cancel" { format!("{{\"ok\":{returned}}}") } else { returned.to_string() };
         assert_eq!(answer, wanted, "{line}");
+        if name != "take" {
+            assert_eq!(printing.call(name, arguments), wanted, "{line}");
+            if let Some(given) = parsed(arguments)["interface"].as_str() {
+                interface = given.to_string();
+            }
+            continue;
+        }
+        let printed = parsed(&printing.take_printed(arguments))["ok"].take();
+        let reply = read_reply(&interface, parsed(&answer)["ok"].take()).unwrap();
+        assert_eq!(printed, serde_json::to_value(reply).unwrap(), "{line}");
     }
     calls.lines().count()
 }
@@ -107,6 +120,9 @@ fn options_may_be_left_out_and_a_memory_must_be_open() {
     assert!(step["ok"]["requests"].as_array().is_some_and(|requests| !requests.is_empty()), "{step}");
     assert!(parsed(&memory.call("submit", status))["err"]["command-id-not-new"].is_object());
     assert_eq!(parsed(&memory.call("take", r#"{"id":"1"}"#))["err"]["code"], "not-finished");
+    assert_eq!(parsed(&memory.take_printed(r#"{"id":"1"}"#))["err"]["code"], "not-finished");
+    assert!(parsed(&memory.take_printed("{}"))["err"]["malformed"].is_string());
+    assert_eq!(JsonMemory::new().take_printed(r#"{"id":"1"}"#), r#"{"err":"not-open"}"#);
     assert_eq!(parsed(&memory.call("cancel", r#"{"id":"7"}"#)), json!({ "ok": null }));
     let read = r#"{"interface":"journal","id":"2","now":{"seconds":"0","nanoseconds":0,"utc-offset-seconds":0},"origin":{},"command":{"read":{"target":"long-term","offset":"0"}}}"#;
     assert!(parsed(&memory.call("submit", read))["ok"].is_object());

@@ -12,6 +12,7 @@ use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
 use crate::files::{MergeSides, merge};
+use crate::protocol::{CommandId, Error, ErrorCode};
 use crate::tools::{ToolSet, tools};
 use crate::{Config, Memory};
 
@@ -49,6 +50,28 @@ impl JsonMemory {
             Call::HandleMemoryResult(result) => json(&memory.handle_memory_result(result)),
             Call::Cancel(id) => json(&Ok::<_, Refused>(memory.cancel(id).finished.pop())),
             Call::Take(id) => json(&memory.take(id)),
+        }
+    }
+
+    /// Takes the reply to a command, as the program prints it with `--json`.
+    pub fn take_printed(&mut self, arguments: &str) -> String {
+        let read = |given| {
+            let mut fields = Fields::of(given)?;
+            let id: CommandId = fields.take("id")?;
+            fields.end()?;
+            Ok(id)
+        };
+        let id = match parsed(arguments).and_then(read) {
+            Ok(id) => id,
+            Err(error) => return refused(Refused::Malformed(error)),
+        };
+        let Some(memory) = &mut self.0 else { return refused(Refused::NotOpen) };
+        let printed = memory.take(id).and_then(|reply| {
+            serde_json::to_string(&reply).map_err(|error| Error::new(ErrorCode::Internal, error.to_string(), ""))
+        });
+        match printed {
+            Ok(printed) => format!("{{\"ok\":{printed}}}"),
+            Err(error) => json(&Err::<bool, _>(error)),
         }
     }
 
