@@ -5,6 +5,8 @@
  * `versionScheme`.
  */
 
+import { typed } from './json.js';
+
 export const PACKAGE = 'saddlebag:memory', VERSION = '0.3.0-dev';
 
 /** The command ended in an error. `code` is its kind; `changed`: it may have changed a file before. */
@@ -49,12 +51,11 @@ export class Component {
       },
     });
     const exports = await withPromising(() => this.#instantiate(name => this.#module(name), imports));
-    const prefix = `${PACKAGE}/engine@`;
-    const engines = Object.keys(exports).filter(name => name.startsWith(prefix));
-    const versions = engines.map(name => name.slice(prefix.length));
+    const names = Object.keys(exports).filter(name => name.startsWith(`${PACKAGE}/`));
+    const versions = Array.from(new Set(names.map(name => name.slice(name.indexOf('@') + 1))));
     if (versions.length !== 1 || versions[0] !== VERSION)
       throw new Error(`the component has version ${versions.join() || 'none'} of ${PACKAGE}, and this host needs ${VERSION}`);
-    return exports;
+    return exports.json ? typed(exports.json) : exports;
   }
 
   #module(name) {
@@ -120,13 +121,13 @@ export class Memory {
    * @param {string} family such as `journal`
    * @param {string} command such as `write`
    * @param {object} [argument]
-   * @param {{now?: object, origin?: object}} [given]
+   * @param {{now?: object, origin?: object, take?: string}} [given] `take`: the function that gives the reply
    */
-  async run(family, command, argument, given = {}) {
+  async run(family, command, argument, { take = 'take', ...given } = {}) {
     const start = (id, now, origin) =>
       this.#memory.submit(id, now, origin, this.component[family].prepare({ tag: command, val: argument }));
     const { id } = await this.#start(start, given);
-    return this.#call(() => this.component[family].take(this.#memory, id)).val;
+    return this.#call(() => this.component[family][take](this.#memory, id)).val;
   }
 
   /**

@@ -25,7 +25,7 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 /// The driver of the same host, for `saddlebag conform`.
 const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
-/// The other worlds that the host in Python loads, too.
+/// The other worlds that the host in Python loads, too; those in JavaScript load the last one.
 const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
@@ -77,16 +77,19 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
+    let built = |name: &&str| {
+        let world = WORLDS.iter().find(|world| world.name == *name).ok_or_else(|| format!("there is no world {name}"))?;
+        build_for_tests(world, &mut Output::Inherited)
+    };
+    let others: Vec<PathBuf> = OTHERS.iter().map(built).collect::<Result<_, String>>()?;
     if cfg!(target_os = "linux") {
-        run_javascript(&root, &program, &component, output)?;
+        let [.., json] = &others[..] else { return Err("no other world is built".into()) };
+        run_javascript(&root, &program, &component, json, output)?;
     } else {
         eprintln!("left out: the hosts in JavaScript, whose tests need `/proc`");
     }
-    let mut arguments = vec![OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
-    for world in WORLDS.iter().filter(|world| OTHERS.contains(&world.name)) {
-        arguments.push(build_for_tests(world, output)?.into());
-    }
-    command(&python, arguments, environment, output)?;
+    let first = [OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
+    command(&python, first.into_iter().chain(others.into_iter().map(PathBuf::into_os_string)), environment, output)?;
     let own = format!("'{}' --engine native conform --driver", program.display());
     let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
     command(&program.to_string_lossy(), conform.into_iter().chain([component.clone().into()]), environment, output)?;
@@ -124,14 +127,22 @@ fn run_page(root: &Path, program: &Path, output: &mut Output) -> Result<(), Stri
 }
 
 /// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
-fn run_javascript(root: &Path, program: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
+fn run_javascript(
+    root: &Path,
+    program: &Path,
+    component: &Path,
+    json: &Path,
+    output: &mut Output,
+) -> Result<(), String> {
     let made = javascript(root).join("component");
-    let transpile = ["transpile", "--quiet", "--valid-lifting-optimization", "--instantiation", "async"];
-    let named = ["--name".into(), "saddlebag".into(), "-o".into(), made.clone().into(), component.into()];
-    let arguments = std::iter::once(jco(root).into_os_string()).chain(transpile.map(OsString::from)).chain(named);
-    command("node", arguments, &[], output)?;
+    for (component, folder) in [(component, made.clone()), (json, javascript(root).join("json"))] {
+        let transpile = ["transpile", "--quiet", "--valid-lifting-optimization", "--instantiation", "async"];
+        let named = ["--name".into(), "saddlebag".into(), "-o".into(), folder.into(), component.into()];
+        let arguments = std::iter::once(jco(root).into_os_string()).chain(transpile.map(OsString::from)).chain(named);
+        command("node", arguments, &[], output)?;
+    }
     let modules = javascript(root).join("node_modules");
-    let environment = &[("NODE_PATH", &*modules.to_string_lossy())];
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("SADDLEBAG_PROGRAM", &*program.to_string_lossy())];
     let tests = Path::new(JAVASCRIPT).join("tests");
     let files = fs::read_dir(root.join(&tests)).map_err(|error| format!("cannot list {}: {error}", tests.display()))?;
     let names = files.filter_map(|file| Some(file.ok()?.file_name()));

@@ -992,6 +992,22 @@ test('hidden characters are named beside the field in which a text is edited', (
     assert.deepEqual(page.failures, []);
   }));
 
+test('a list that was made before a change is not shown as it was', () =>
+  withStore(async store => {
+    fill(store);
+    const address = await store.serve();
+    // The first answers are made when the program starts.
+    await new Promise(resolve => setTimeout(resolve, 1500));
+    store.run('remember', 'Written since', 'A fact of a minute ago.');
+    store.run('forget', 'Load balancer');
+    const page = await store.visit(address);
+    // At once, and not only when the page follows the next change.
+    const titles = await page.locator('.items .row .title').first().waitFor().then(() => page.locator('.items .row .title').allTextContents());
+    assert.ok(titles.includes('Written since'), titles.join());
+    assert.ok(!titles.includes('Load balancer'), titles.join());
+    assert.deepEqual(page.failures, []);
+  }));
+
 test('a page that only reads changes nothing', () =>
   withStore(async store => {
     fill(store);

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const HOSTS = fileURLToPath(new URL('..', import.meta.url));
-const TYPES = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
+export const HOSTS = fileURLToPath(new URL('..', import.meta.url));
+const TYPES = { '.css': 'text/css', '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><script type="module" src="/host/drivers/page.js"></script>';
 
 /**
@@ -16,8 +16,20 @@ const PAGE = '<!doctype html><script type="module" src="/host/drivers/page.js"><
  * @param {string} store `map` or `opfs`
  */
 export async function openPage(component, store) {
+  const { context, address, close } = await openBrowser({ host: HOSTS, component: path.dirname(path.resolve(component)) });
+  const open = async () => {
+    const page = await context.newPage();
+    page.on('pageerror', error => console.error(error));
+    await page.goto(`${address}?store=${store}`);
+    await page.waitForFunction(() => globalThis.answer !== undefined);
+    return page;
+  };
+  return { page: await open(), open, close };
+}
+
+/** A browser, and a server of these folders by the first part of a path; any other path has the page of the drivers. */
+export async function openBrowser(folders) {
   const { chromium } = createRequire(import.meta.url)('playwright-core');
-  const folders = { host: HOSTS, component: path.dirname(path.resolve(component)) };
   const server = createServer(async (request, response) => {
     const [, first, ...rest] = new URL(request.url, 'http://localhost').pathname.split('/');
     const file = Object.hasOwn(folders, first) && path.join(folders[first], ...rest);
@@ -36,19 +48,12 @@ export async function openPage(component, store) {
     server.close();
     throw error;
   });
-  const open = async () => {
-    const page = await context.newPage();
-    page.on('pageerror', error => console.error(error));
-    await page.goto(`http://127.0.0.1:${server.address().port}/?store=${store}`);
-    await page.waitForFunction(() => globalThis.answer !== undefined);
-    return page;
-  };
   const close = async () => {
     await context.close();
     server.close();
     await rm(profile, { recursive: true, force: true });
   };
-  return { page: await open(), open, close };
+  return { context, address: `http://127.0.0.1:${server.address().port}/`, close };
 }
 
 export const executable = () => process.env.SADDLEBAG_CHROMIUM ?? '/usr/bin/chromium';

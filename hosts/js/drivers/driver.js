@@ -1,7 +1,7 @@
 /** A driver of the conformance kit: answers its requests for one kind of store. */
 
 import { Memory, PACKAGE, VERSION } from '../memory.js';
-import { Op, Request, Result, Timestamp } from './values.js';
+import { Op, Request, Result, Timestamp } from '../values.js';
 
 export class Driver {
   #component;

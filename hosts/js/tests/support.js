@@ -7,6 +7,9 @@ import { inspect } from 'node:util';
 /** The component in JavaScript, which `cargo xtask test --slow` makes. */
 export const COMPONENT = new URL('../../../target/clients/js/component/saddlebag.js', import.meta.url);
 
+/** The same for the world `saddlebag-json`. */
+export const JSON_COMPONENT = new URL('../../../target/clients/js/json/saddlebag.js', import.meta.url);
+
 /** An empty folder that is removed after the test. */
 export function folderFor(test) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'saddlebag-js-'));

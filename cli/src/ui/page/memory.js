@@ -1,7 +1,8 @@
 /**
  * The one interface of the views: `call` runs a command of the contract, and returns its reply as `--json` prints it.
  * `MemoryOverHttp` asks the server of this page, `MemoryInFile` has the answers in the page itself, and `MemoryInChat` asks the
- * host of a chat. A host that runs the component in the page implements the same functions.
+ * host of a chat. A page that runs the component itself sets `globalThis.saddlebagMemory` to an object with the same functions,
+ * or to a promise of one.
  */
 class MemoryOverHttp {
   constructor(csrf, isReadOnly) {
@@ -326,6 +327,7 @@ for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'indexS
 
 /** Returns the memory that this page is for. */
 function memoryOfPage() {
+  if (globalThis.saddlebagMemory) return globalThis.saddlebagMemory;
   const data = document.getElementById('data');
   if (data) return new MemoryInFile(JSON.parse(data.textContent));
   if (document.querySelector('meta[name="saddlebag-chat"]')) return new MemoryInChat();

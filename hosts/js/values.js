@@ -19,7 +19,7 @@ const record = fields => ({
 /** Cases without a payload have `null`. */
 const variant = cases => {
   const payload = tag => {
-    if (!Object.hasOwn(cases, tag)) throw new Error(`there is no case ${tag}`);
+    if (!Object.hasOwn(cases, tag)) throw new TypeError(`there is no case ${tag}`);
     return cases[tag];
   };
   return {
