@@ -22,7 +22,7 @@ use crate::document::TagSyntax;
 use crate::document::paths::file_name;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
-use crate::store::{SCOPE_FOLDERS, TEMPLATES_FOLDER, is_hidden};
+use crate::store::{SCOPE_PATTERNS, TEMPLATES_FOLDER, is_hidden};
 
 /// Path of the configuration, relative to the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
@@ -128,17 +128,17 @@ impl Default for NoteConfig {
 }
 
 impl Default for NotebookConfig {
-    /// Returns the rules of a notebook without a configuration: wiki links, and no notes in folders of templates and
-    /// of other scopes.
+    /// Returns the rules of a notebook without a configuration: wiki links, and no notes in the folder of templates and
+    /// in those of other scopes.
     fn default() -> Self {
-        let folders = SCOPE_FOLDERS.into_iter().chain([TEMPLATES_FOLDER]);
         // A default cannot fail. Without one of these globs, notes of other memories would be listed.
-        let glob = |folder| {
-            let glob = Glob::from_str(&format!("{folder}/**"));
-            debug_assert!(glob.is_ok(), "a broken invariant: {folder}: {glob:?}");
+        let glob = |pattern: &str| {
+            let glob = Glob::from_str(pattern);
+            debug_assert!(glob.is_ok(), "a broken invariant: {pattern}: {glob:?}");
             glob.ok()
         };
-        let exclude = folders.filter_map(glob).collect();
+        let templates = glob(&format!("{TEMPLATES_FOLDER}/**"));
+        let exclude = templates.into_iter().chain(SCOPE_PATTERNS.into_iter().filter_map(glob)).collect();
         Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::for_zk() }
     }
 }

@@ -433,7 +433,6 @@ mod tests {
             assert!(!config.is_indexed(path), "{path}");
         }
         assert!(!NotebookConfig::default().is_indexed("templates/fact.md"));
-        assert!(!NotebookConfig::default().is_indexed("projects/x/facts/a.md"));
     }
 
     #[test]

@@ -131,9 +131,7 @@ impl Kind {
             let message = "the folder of daily notes has one note per day";
             return Err(Error::invalid_argument(message, "use `log --line` to add to today's note"));
         }
-        let is_foreign = is_name(first, TEMPLATES_FOLDER)
-            || (SCOPE_FOLDERS.contains(&first) && call.scope.layout.project_folder().is_none());
-        if is_foreign || call.scope.layout.is_in_other_memory(&file) {
+        if is_name(first, TEMPLATES_FOLDER) || call.scope.layout.is_in_other_memory(&file) {
             return Err(Error::invalid_argument(format!("`{first}` holds no notes"), "choose another folder"));
         }
         let is_group = config.groups.iter().any(|group| group.paths.iter().any(|path| path == word));

@@ -22,7 +22,7 @@ use crate::search::{
     Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
     read_needed_of_index, refresh, save_index_file,
 };
-use crate::store::{NOTE_SUFFIX, RelPath};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
 /// Maximum number of attempts to read notes that change meanwhile.
 pub(super) const MAX_ATTEMPTS: u32 = 8;
@@ -156,6 +156,15 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     let known = notebook.config.borrow();
     let mut warnings: Vec<Warning> = known.iter().flat_map(|known| &known.warnings).cloned().collect();
     let corpus = notebook.corpus.borrow();
+    let is_default = known.as_ref().is_some_and(|known| known.version.is_none());
+    if is_default && call.scope.layout.project_folder().is_none() {
+        let left_out = corpus.folders().filter(|folder| Layout::may_be_of_notes(folder));
+        warnings.extend(left_out.map(|folder| {
+            let message = "its notes are left out, because folders of `projects/` are the memory of projects; `setup --templates` \
+                           writes `.zk/config.toml`, in which `exclude` decides";
+            Warning::new(&call.scope.display_path(folder), message)
+        }));
+    }
     // Templates alone may be many, so one warning names the first few and the number of the others.
     let mut problems = corpus.problems();
     if let Some((path, problem)) = problems.next() {

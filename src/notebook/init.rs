@@ -13,7 +13,9 @@ use super::today::DAILY_TEMPLATE;
 use crate::changes::{Call, File};
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::request::{Effect, Request, Run};
-use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, ZK_FOLDER};
+use crate::store::{
+    DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_PATTERNS, TEMPLATES_FOLDER, ZK_FOLDER,
+};
 use crate::trust::ForModel;
 
 /// Creates the missing folders, configuration and templates.
@@ -126,9 +128,10 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
 
 /// Returns a configuration that zk can read too.
 fn config_text(is_root: bool) -> String {
-    let folders = if is_root { &SCOPE_FOLDERS[..] } else { &[] };
-    let exclude: Vec<String> =
-        [TEMPLATES_FOLDER].iter().chain(folders).map(|folder| format!("\"{folder}/**\"")).collect();
+    let scopes = if is_root { &SCOPE_PATTERNS[..] } else { &[] };
+    let templates = format!("{TEMPLATES_FOLDER}/**");
+    let patterns = core::iter::once(templates.as_str()).chain(scopes.iter().copied());
+    let exclude: Vec<String> = patterns.map(|pattern| format!("\"{pattern}\"")).collect();
     format!(
         "# A notebook of saddlebag, which zk reads too: {CONFIG_FILE}\n\
          \n\
@@ -191,8 +194,13 @@ mod tests {
     fn what_it_writes_is_understood() {
         let (config, warnings) = NotebookConfig::parse(&config_text(true));
         assert_eq!((config.link_format.clone(), warnings), (LinkFormat::Wiki, Vec::new()));
-        assert!(!config.is_indexed("templates/fact.md") && !config.is_indexed("projects/a/facts/b.md"));
-        assert!(config.is_indexed("facts/a.md"));
+        for left_out in ["templates/fact.md", "projects/a/b.md", "projects/a/facts/b.md", "agents/a/entries/core/b.md"]
+        {
+            assert!(!config.is_indexed(left_out) && !NotebookConfig::default().is_indexed(left_out), "{left_out}");
+        }
+        for note in ["facts/a.md", "projects/b.md", "agents/b.md"] {
+            assert!(config.is_indexed(note) && NotebookConfig::default().is_indexed(note), "{note}");
+        }
         for template in [NOTE_TEMPLATE, DAILY_TEMPLATE] {
             assert!(Template::from_str(template).is_ok());
         }

@@ -178,8 +178,7 @@ mod tests {
         for name in [
             "../facts/port.md",
             ".zk/config.toml",
-            "workspaces/w/entries",
-            "agents/main/entries",
+            "workspaces/w/entries/core/k.md",
             "agents/main/entries/core/k.md",
             "projects/x-0db23a34/a.md",
             "",

@@ -347,6 +347,11 @@ impl Corpus {
         self.skipped_of(shown, &*self.coverage)
     }
 
+    /// Returns the folders that were listed.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &RelPath> {
+        self.pages.keys().flatten()
+    }
+
     fn skipped_of(&self, shown: impl Fn(&RelPath) -> String, is_of: &dyn Fn(&RelPath) -> bool) -> Vec<Skipped> {
         let skipped = self.skipped.iter().filter(|(path, _)| is_of(path));
         let skipped = skipped.map(|(path, reason)| Skipped::new(shown(path), reason));

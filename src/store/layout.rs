@@ -41,6 +41,10 @@ pub const TEMPLATES_FOLDER: &str = "templates";
 pub const ZK_FOLDER: &str = ".zk";
 /// Folders of other scopes, which a notebook in the root does not contain.
 pub const SCOPE_FOLDERS: [&str; 3] = [PROJECTS_FOLDER, AGENTS_FOLDER, WORKSPACES_FOLDER];
+
+/// Patterns of the folders in which the root of a store has the memory of its scopes. What is directly in `projects/` is
+/// nobody's memory but a note.
+pub(crate) const SCOPE_PATTERNS: [&str; 3] = ["projects/*/**/*", "agents/*/**/*", "workspaces/*/**/*"];
 /// Folder of the projects.
 pub const PROJECTS_FOLDER: &str = "projects";
 /// Name of the project whose notes every project reads: those that the user keeps for all projects. Its folder is
@@ -139,6 +143,12 @@ impl Layout {
             }
             _ => false,
         }
+    }
+
+    /// Returns true for a folder of `projects/` whose name is not that of a project: it may have someone's notes.
+    pub(crate) fn may_be_of_notes(folder: &RelPath) -> bool {
+        let segments: alloc::vec::Vec<&str> = folder.segments().take(3).collect();
+        matches!(segments.as_slice(), [PROJECTS_FOLDER, name] if *name != USER_FOLDER) && !Self::is_other_memory(folder)
     }
 
     /// Returns true if a path begins with a folder that may have the memory of other scopes, in any spelling.

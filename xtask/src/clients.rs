@@ -78,7 +78,8 @@ pub(crate) fn run() -> Result<(), String> {
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
     let built = |name: &&str| {
-        let world = WORLDS.iter().find(|world| world.name == *name).ok_or_else(|| format!("there is no world {name}"))?;
+        let world =
+            WORLDS.iter().find(|world| world.name == *name).ok_or_else(|| format!("there is no world {name}"))?;
         build_for_tests(world, &mut Output::Inherited)
     };
     let others: Vec<PathBuf> = OTHERS.iter().map(built).collect::<Result<_, String>>()?;

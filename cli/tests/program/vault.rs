@@ -65,3 +65,21 @@ fn every_folder_of_the_host_ignores_itself_and_a_file_of_a_person_stays() {
     let listed = store.run_in("shop", &["list", "--kind", "file"]).exits(0).stdout;
     assert!(!listed.contains("gitignore"), "{listed}");
 }
+
+#[test]
+fn notes_of_a_vault_in_a_folder_named_like_a_scope_are_found_or_the_folder_is_named() {
+    let store = vault();
+    store.put("projects/garden.md", "# Garden\n\nThe hedge is cut in March.\n");
+    store.put("projects/house/roof.md", "# Roof\n\nThe roof is slate.\n");
+    store.put("projects/shop-0db23a34/notes/theirs.md", "# Theirs\n\nThe hedge of another memory.\n");
+    store.put("agents/main/entries/core/hedge.md", "no entry\n");
+    let listed = store.run(&["list"]).exits(0);
+    assert!(listed.stdout.contains("projects/garden.md") && !listed.stdout.contains("projects/house"), "{listed:?}");
+    assert!(listed.stderr.contains("projects/house: its notes are left out"), "{listed:?}");
+    assert!(!listed.stderr.contains("shop-0db23a34") && !listed.stderr.contains("agents"), "{listed:?}");
+    let found = store.run(&["recall", "which month is the hedge cut?"]).exits(0);
+    assert!(found.stdout.starts_with("projects/garden.md") && !found.stdout.contains("another memory"), "{found:?}");
+    store.put(".zk/config.toml", "[note]\nexclude = []\n[format.markdown]\nlink-format = \"wiki\"\n");
+    let found = store.run(&["recall", "slate"]).exits(0);
+    assert!(found.stdout.starts_with("projects/house/roof.md") && found.stderr.is_empty(), "{found:?}");
+}
