@@ -71,7 +71,7 @@ impl Redo {
             if left == Left::Something {
                 let redoes = undo.undoes.clone();
                 let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
-                let took = Took { done: "Made again", undoes: Vec::new(), redoes, skipped };
+                let took = Took { words: ["Made again", "would make again"], undoes: Vec::new(), redoes, skipped };
                 return finish(with, &history, reverted, made, took, self.dry_run).await;
             }
         }

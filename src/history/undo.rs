@@ -161,7 +161,7 @@ impl Undo {
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
-        finish(with, &history, reverted, taken, Took { done: "Undid", undoes, redoes, skipped }, self.dry_run).await
+        finish(with, &history, reverted, taken, Took { words: ["Undid", "would undo"], undoes, redoes, skipped }, self.dry_run).await
     }
 
     /// Returns the error that there is nothing to undo, with the sessions whose names begin as the one that is wanted.
@@ -286,8 +286,8 @@ fn is_own(call: &Call, recorded: &Recorded) -> bool {
 
 /// What was done with operations.
 pub(super) struct Took {
-    /// Word for it.
-    pub(super) done: &'static str,
+    /// Words for it: as done, and as something that a dry run would do.
+    pub(super) words: [&'static str; 2],
     /// Operations that were taken back.
     pub(super) undoes: Vec<String>,
     /// Operations that were made again.
@@ -302,7 +302,7 @@ pub(super) async fn finish(
     history: &History,
     reverted: Reverted<'_>,
     taken: Vec<OperationInfo>,
-    Took { done, undoes, redoes, skipped }: Took,
+    Took { words: [done, would], undoes, redoes, skipped }: Took,
     dry_run: bool,
 ) -> Result<UndoReply, Error> {
     let call = with.call;
@@ -326,13 +326,13 @@ pub(super) async fn finish(
         taken.iter().take(MAX_NAMED).map(|info| format!("{} ({})", info.operation, name(info))).collect();
     let more = taken.len().saturating_sub(what.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let would = if dry_run { "Dry run, nothing is changed: " } else { "" };
+    let done = if dry_run { format!("Dry run, nothing is changed: {would}") } else { done.to_string() };
     let left = match skipped.len() {
         0 => String::new(),
         1 => "; 1 operation is left as it is".to_string(),
         count => format!("; {count} operations are left as they are"),
     };
-    let message = format!("{would}{done} {}{more}: {}{left}", what.join(", "), told(&files));
+    let message = format!("{done} {}{more}: {}{left}", what.join(", "), told(&files));
     Ok(UndoReply { operations: taken, files, skipped, operation, message })
 }
 

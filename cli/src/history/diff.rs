@@ -40,7 +40,9 @@ impl Ask for DiffArgs {
             output.line(&format!("--- {path}@{}", reply.before))?;
             output.line(&format!("+++ {path}@{}", reply.after))?;
             output.text(&reply.diff)?;
+            return Ok(());
         }
+        output.note(&format!("versions {} and {} are the same", reply.before, reply.after));
         Ok(())
     }
 

@@ -346,3 +346,19 @@ fn a_short_number_names_no_operation() {
     store.refuses(&["undo", &operation[..3]], 1, "give at least 4 digits");
     store.run(&["undo", &operation[..4]]).exits(0);
 }
+
+#[test]
+fn what_would_change_nothing_says_so() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "Staging listens on 8443."]).exits(0);
+    store.run(&["edit", "Port", "--old", "8443", "--new", "9443"]).exits(0);
+    let renamed = store.run(&["move", "Port", "Port"]).exits(0);
+    assert!(renamed.stdout.contains("has this title already; nothing is changed"), "{renamed:?}");
+    assert_eq!(store.run(&["op", "log"]).exits(0).stdout.matches("rename").count(), 0);
+    store.run(&["diff", "Port", "1", "1"]).exits(1).complains("versions 1 and 1 are the same");
+    let undone = store.run(&["undo", "--dry-run"]).exits(0);
+    assert!(undone.stdout.starts_with("Dry run, nothing is changed: would undo "), "{undone:?}");
+    store.run(&["undo"]).exits(0);
+    let redone = store.run(&["redo", "--dry-run"]).exits(0);
+    assert!(redone.stdout.starts_with("Dry run, nothing is changed: would make again "), "{redone:?}");
+}

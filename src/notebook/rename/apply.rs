@@ -97,6 +97,11 @@ pub(super) async fn rename(
                 steps: Steps::default(),
             },
         };
+        if task.intent.from == task.intent.to && task.intent.old_title == task.intent.new_title {
+            let mut reply = task.empty_reply();
+            reply.message = ForModel::escaped(&format!("{} has this title already; nothing is changed", reply.path));
+            return Ok(Attempt::Renamed(reply));
+        }
         let made = task.renamed_text(&text).text;
         let limit = call.scope.limits.max_file_bytes;
         if made.len() > limit as usize {
