@@ -46,7 +46,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   test                Check what a change breaks most often
     --quick           Only what needs no component
     --slow            Check the rest: slow tests, the release component, docs, packages, clients
-    --remote          Stores in buckets and in PostgreSQL, with many clients, of which a thousand are killed
+    --remote          Stores in MiniStack, Ceph and PostgreSQL, with many clients, of which 1,500 are killed
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   count               Print how many files, lines, imports and circular imports each crate has

@@ -330,15 +330,14 @@ impl Ceph {
 fsid = {DISK}
 mon_host = v1:127.0.0.1:{monitor}
 mon_initial_members = a
-public_addr = 127.0.0.1
-cluster_addr = 127.0.0.1
 auth_cluster_required = none
 auth_service_required = none
 auth_client_required = none
 keyring = {folder}/keyring
 run_dir = {folder}
 crash_dir = {folder}
-log_file = {folder}/$name.log
+log_to_file = false
+mon_cluster_log_to_file = false
 mon_data = {folder}/mon
 osd_data = {folder}/osd
 rgw_data = {folder}
@@ -350,6 +349,9 @@ osd_pool_default_min_size = 1
 osd_pool_default_pg_num = 8
 osd_pool_default_pg_autoscale_mode = off
 osd_crush_chooseleaf_type = 0
+[osd]
+public_addr = 127.0.0.1
+cluster_addr = 127.0.0.1
 [client.admin]
 rados_osd_op_timeout = 60
 [client.rgw.0]
