@@ -7,7 +7,9 @@ use core::ops::Range;
 
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, head};
-use crate::notebook::{ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render};
+use crate::notebook::{
+    ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render, time_in, words_of,
+};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
@@ -78,52 +80,13 @@ const FILLERS: &[&str] = &[
 /// Times in nanoseconds since 1970-01-01T00:00:00Z that a question is about; `None` if it is about more than a time.
 pub(super) fn time_asked(query: &str, now: LocalTime) -> Option<Range<u64>> {
     let lower = query.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|w| !w.is_empty()).collect();
+    let words = words_of(&lower);
     (0..words.len()).find_map(|at| {
         let (before, rest) = words.split_at_checked(at)?;
-        let (days, used) = days_of(rest, now)?;
+        let (time, used) = time_in(rest, now.timestamp())?;
         let after = rest.get(used..)?;
         let is_filler = |word: &&str| FILLERS.contains(word);
-        (before.iter().all(is_filler) && after.iter().all(is_filler)).then_some(())?;
-        let start_of = |days: i64| Some(now.at_start_of(now.date()).plus_days(days)?.epoch_nanoseconds());
-        Some(start_of(days.start)?..start_of(days.end)?)
-    })
-}
-
-/// Returns the days that words begin with, counted from today, and the number of these words.
-fn days_of(words: &[&str], now: LocalTime) -> Option<(Range<i64>, usize)> {
-    let today = i64::from(now.date().day_number());
-    // The first day of the calendar was a Monday.
-    let since_monday = (today - 1).rem_euclid(7);
-    let first_of_month =
-        |date: Date| Some(i64::from(Date::parse(&alloc::format!("{:.8}01", date.to_string()))?.day_number()));
-    let first = *words.first()?;
-    if let Some(date) = Date::parse(first) {
-        let day = i64::from(date.day_number()) - today;
-        return Some((day..day + 1, 1));
-    }
-    let second = words.get(1).copied().unwrap_or_default();
-    let is_past = matches!(first, "last" | "past" | "previous");
-    let count = second.parse::<i64>().ok().filter(|count| (1..=3_650).contains(count));
-    Some(match (first, second) {
-        ("today", _) => (0..1, 1),
-        ("yesterday", _) => (-1..0, 1),
-        ("this", "week") => (-since_monday..1, 2),
-        ("last" | "previous", "week") => (-since_monday - 7..-since_monday, 2),
-        ("past", "week") => (-6..1, 2),
-        ("this", "month") => (first_of_month(now.date())? - today..1, 2),
-        ("last" | "previous", "month") => {
-            let first_day = first_of_month(now.date())?;
-            let month_before = now.plus_days(first_day - 1 - today)?.date();
-            (first_of_month(month_before)? - today..first_day - today, 2)
-        }
-        ("past", "month") => (-29..1, 2),
-        _ if is_past && count.is_some() => match (count?, *words.get(2)?) {
-            (count, "day" | "days") => (1 - count..1, 3),
-            (count, "week" | "weeks") => (1 - 7 * count..1, 3),
-            _ => return None,
-        },
-        _ => return None,
+        (before.iter().all(is_filler) && after.iter().all(is_filler)).then_some(time)
     })
 }
 
@@ -197,10 +160,12 @@ mod tests {
             ("what did I do last week?", "2026-05-18", "2026-05-25"),
             ("What happened yesterday", "2026-05-26", "2026-05-27"),
             ("today", "2026-05-27", "2026-05-28"),
-            ("what have we changed this week so far", "2026-05-25", "2026-05-28"),
+            ("what have we changed this week so far", "2026-05-25", "2026-06-01"),
             ("show me the past 3 days", "2026-05-25", "2026-05-28"),
             ("what did we decide last month", "2026-04-01", "2026-05-01"),
-            ("notes of this month", "2026-05-01", "2026-05-28"),
+            ("notes of this month", "2026-05-01", "2026-06-01"),
+            ("what did we do in march?", "2026-03-01", "2026-04-01"),
+            ("what happened two weeks ago", "2026-05-11", "2026-05-18"),
             ("what happened on 2026-05-12?", "2026-05-12", "2026-05-13"),
             ("when was the port changed last week", "", ""),
             ("what is the last port", "", ""),

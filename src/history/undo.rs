@@ -161,7 +161,15 @@ impl Undo {
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
-        finish(with, &history, reverted, taken, Took { words: ["Undid", "would undo"], undoes, redoes, skipped }, self.dry_run).await
+        finish(
+            with,
+            &history,
+            reverted,
+            taken,
+            Took { words: ["Undid", "would undo"], undoes, redoes, skipped },
+            self.dry_run,
+        )
+        .await
     }
 
     /// Returns the error that there is nothing to undo, with the sessions whose names begin as the one that is wanted.

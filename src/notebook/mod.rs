@@ -81,6 +81,7 @@ pub use remember_error::{
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use select::notes_named;
+pub(crate) use select::{time_in, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub use tag_note::{TagNote, TagNoteReply};
 pub use tags::{Tags, TagsReply};

@@ -202,3 +202,23 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
         assert_eq!(refused(&mut drive, FilesCommand::Recall(asked)).code, ErrorCode::InvalidArgument);
     }
 }
+
+#[both_engines]
+fn a_question_that_names_a_time_prefers_what_is_of_this_time(kind: Kind) {
+    let note = |date: &str, more: &str| format!("---\ndate: {date}\n---\n\n# Cache of {date}\n\nThe cache holds {more}.\n");
+    let mut drive = open(
+        kind,
+        &[
+            ("facts/jan.md", &note("2026-01-12", "pages for an hour")),
+            ("facts/march.md", &note("2026-03-10", "pages for a minute")),
+            ("facts/may.md", &note("2026-05-20", "pages")),
+            ("daily/2026-05-22.md", "## 09:00\n\nThe cache was emptied.\n"),
+        ],
+    );
+    let first = |drive: &mut Drive<Simulator>, query: &str| recall(drive, question(query)).hits[0].path.clone();
+    assert_eq!(first(&mut drive, "what did the cache hold in March?"), "facts/march.md");
+    assert_eq!(first(&mut drive, "what did the cache hold in January 2026?"), "facts/jan.md");
+    assert_eq!(first(&mut drive, "why was the cache emptied last week?"), "daily/2026-05-22.md");
+    // The time prefers, and leaves nothing out.
+    assert_eq!(recall(&mut drive, question("what did the cache hold in March?")).total, 4);
+}

@@ -7,10 +7,11 @@ use atomic_refcell::AtomicRef;
 use super::super::item_kind::ItemKind;
 use super::succession::is_superseded;
 use super::types::NOTES;
+use crate::changes::Call;
 use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
-use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry};
+use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::Layout;
 
 /// Items that a recall may return, and those that count for the scores.
@@ -158,6 +159,16 @@ impl<'a> Corpora<'a> {
     pub(super) fn is_session(&self, hit: &Ranked) -> bool {
         let is_session = |document| self.kind_of_note(document) == ItemKind::Session;
         self.document(hit).is_ok_and(|(document, entry)| entry.is_none() && is_session(document))
+    }
+
+    /// Returns the time of an item, in nanoseconds since 1970-01-01T00:00:00Z: the day of a log, the date of a note, or else the
+    /// last change.
+    pub(super) fn time_of(&self, call: &Call, hit: &Ranked) -> Option<u64> {
+        let (document, entry) = self.document(hit).ok()?;
+        let of_log = || Some(call.now.at_start_of(day_of_log(&document.path)?).epoch_nanoseconds());
+        let of_note = || self.indexed_note(hit, document)?.created();
+        let stated = entry.map(|entry| entry.updated).or_else(of_log).or_else(of_note);
+        Some(stated.unwrap_or(document.modified))
     }
 
     /// Returns true unless the hit is a file that is not a note. Others may have written the index, and named it there.

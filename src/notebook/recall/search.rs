@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, look, read_texts};
 use super::super::list_notes::selected;
 use super::super::note_filter::NoteFilter;
+use super::super::select::time_of;
 use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
 use super::rescore::{CANDIDATES, Scored, fused, score, texts};
@@ -36,6 +37,9 @@ const ONLY_ASKS: f32 = 0.5;
 
 /// Factor for the note of a session: of two that fit nearly as well, what somebody kept comes before what somebody did.
 const SESSION: f32 = 0.9;
+
+/// Factor for an item of the time that the question names.
+const OF_THE_TIME: f32 = 1.3;
 
 /// Fields that name a note.
 const NAMES: [Field; 2] = [Field::Title, Field::Aliases];
@@ -115,6 +119,7 @@ impl Asked<'_> {
             let message = "passages that fill a budget have no pages, no sort keys and no parts of a score";
             return Err(Error::invalid_argument(message, "leave the budget out, or these options"));
         }
+        let time = time_of(&request.query, call.now.timestamp());
         self.catch_up(&query).await?;
         // Notes that are approved in the index but not in their files.
         let mut refused: Vec<DocId> = Vec::new();
@@ -140,7 +145,10 @@ impl Asked<'_> {
                 let reread = reread.min(ranking.hits.len());
                 let of_best = self.contest(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
-                    order_by_passages(best, &of_best, &self.corpora());
+                    order_by_passages(best, &of_best, &self.corpora(), &|corpora, hit| {
+                        time.as_ref()
+                            .is_some_and(|time| corpora.time_of(call, hit).is_some_and(|at| time.contains(&at)))
+                    });
                     newer_first(best, &selection.superseded, reread);
                 }
                 contest = Some(of_best);
@@ -328,7 +336,12 @@ impl Asked<'_> {
 
 /// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words. A
 /// note in which somebody only asked the question has its words, and no answer.
-fn order_by_passages(hits: &mut [Ranked], contest: &Contest, corpora: &Corpora<'_>) {
+fn order_by_passages(
+    hits: &mut [Ranked],
+    contest: &Contest,
+    corpora: &Corpora<'_>,
+    is_of_the_time: &dyn Fn(&Corpora<'_>, &Ranked) -> bool,
+) {
     let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
     let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
     let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
@@ -340,7 +353,8 @@ fn order_by_passages(hits: &mut [Ranked], contest: &Contest, corpora: &Corpora<'
         let is_session = corpora.is_session(hit);
         let is_named = !is_session && NAMES.into_iter().any(|field| hit.fields.contains(field));
         let passage = if is_named { passage.max(own) } else { passage };
-        let weight = if is_session { SESSION } else { 1.0 };
+        let weight =
+            if is_session { SESSION } else { 1.0 } * if is_of_the_time(corpora, hit) { OF_THE_TIME } else { 1.0 };
         scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));

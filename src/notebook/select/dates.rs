@@ -27,26 +27,35 @@ pub(super) fn parse(text: &str, now: Timestamp) -> Result<Range<u64>, Error> {
         let length = if moment.timestamp_subsec_nanos() == 0 { NANOSECONDS } else { 1 };
         return Ok(clamp(start)..clamp(start + length));
     }
-    let offset = TimeDelta::try_seconds(now.utc_offset_seconds.into()).ok_or_else(error)?;
-    let utc = DateTime::from_timestamp(now.seconds, 0).ok_or_else(error)?.naive_utc();
-    let local = utc.checked_add_signed(offset).ok_or_else(error)?;
+    let local = local(now).ok_or_else(error)?;
     let lower = trimmed.to_lowercase();
     let span = numeric(&lower, local).or_else(|| words(&lower, local)).ok_or_else(error)?;
+    Ok(in_nanoseconds(&span, now))
+}
+
+/// Returns the time in the time zone of `now`.
+pub(super) fn local(now: Timestamp) -> Option<NaiveDateTime> {
+    let offset = TimeDelta::try_seconds(now.utc_offset_seconds.into())?;
+    DateTime::from_timestamp(now.seconds, 0)?.naive_utc().checked_add_signed(offset)
+}
+
+/// Returns a span of the time zone of `now` in nanoseconds since 1970-01-01T00:00:00Z.
+pub(super) fn in_nanoseconds(span: &Span, now: Timestamp) -> Range<u64> {
     let nanoseconds = |time: NaiveDateTime| {
         let seconds = time.and_utc().timestamp();
         clamp((i128::from(seconds) - i128::from(now.utc_offset_seconds)) * NANOSECONDS)
     };
-    Ok(nanoseconds(span.start)..nanoseconds(span.end))
+    nanoseconds(span.start)..nanoseconds(span.end)
 }
 
 fn clamp(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds.max(0)).unwrap_or(u64::MAX)
 }
 
-type Span = Range<NaiveDateTime>;
+pub(super) type Span = Range<NaiveDateTime>;
 
 /// `YYYY`, `YYYY-MM`, `YYYY-MM-DD` with or without a time, `HH:MM`.
-fn numeric(text: &str, now: NaiveDateTime) -> Option<Span> {
+pub(super) fn numeric(text: &str, now: NaiveDateTime) -> Option<Span> {
     if let Some(time) = clock(text) {
         return at(now.date(), time);
     }
@@ -91,11 +100,11 @@ fn at(date: NaiveDate, (time, seconds): (NaiveTime, i64)) -> Option<Span> {
     Some(start..start.checked_add_signed(TimeDelta::try_seconds(seconds)?)?)
 }
 
-fn days(from: NaiveDate, count: u64) -> Option<Span> {
+pub(super) fn days(from: NaiveDate, count: u64) -> Option<Span> {
     Some(from.and_time(NaiveTime::MIN)..from.checked_add_days(Days::new(count))?.and_time(NaiveTime::MIN))
 }
 
-fn months(from: NaiveDate, count: u32) -> Option<Span> {
+pub(super) fn months(from: NaiveDate, count: u32) -> Option<Span> {
     Some(from.and_time(NaiveTime::MIN)..from.checked_add_months(Months::new(count))?.and_time(NaiveTime::MIN))
 }
 
@@ -119,7 +128,7 @@ fn words(text: &str, now: NaiveDateTime) -> Option<Span> {
     }
 }
 
-fn number(word: &str) -> Option<u32> {
+pub(super) fn number(word: &str) -> Option<u32> {
     const WORDS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     match word {
         "a" | "an" => Some(1),
@@ -132,7 +141,7 @@ fn number(word: &str) -> Option<u32> {
 }
 
 /// This week, month or year, or one that is past. Weeks begin on Monday.
-fn period(unit: &str, back: u32, today: NaiveDate) -> Option<Span> {
+pub(super) fn period(unit: &str, back: u32, today: NaiveDate) -> Option<Span> {
     match unit {
         "week" => {
             let past = u64::from(today.weekday().num_days_from_monday()) + 7 * u64::from(back);
@@ -145,7 +154,7 @@ fn period(unit: &str, back: u32, today: NaiveDate) -> Option<Span> {
 }
 
 /// The last such day: today's may be today, unless it has to be at least `least` days past.
-fn weekday(name: &str, today: NaiveDate, least: u64) -> Option<Span> {
+pub(super) fn weekday(name: &str, today: NaiveDate, least: u64) -> Option<Span> {
     let day: Weekday = name.parse().ok()?;
     let mut past = u64::from(today.weekday().num_days_from_monday() + 7 - day.num_days_from_monday()) % 7;
     if past < least {
@@ -155,7 +164,7 @@ fn weekday(name: &str, today: NaiveDate, least: u64) -> Option<Span> {
 }
 
 /// The span of so many units ago: a moment for hours and less, a day for days and more.
-fn ago(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
+pub(super) fn ago(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
     let moment = |seconds: i64| {
         let start = now.checked_sub_signed(TimeDelta::try_seconds(i64::from(count).checked_mul(seconds)?)?)?;
         Some(start..start.checked_add_signed(TimeDelta::try_seconds(seconds)?)?)

@@ -10,6 +10,7 @@ mod graph;
 mod links;
 mod mentions;
 mod paths;
+mod spoken;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, 
 pub(crate) use self::links::{LinkTable, Resolution, Resolver, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
+pub(crate) use self::spoken::{time_in, time_of, words_of};
 pub(crate) use self::tags::tag_counts;
 pub(crate) use self::zk_links::zk_href;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;

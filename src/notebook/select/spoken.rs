@@ -1,0 +1,170 @@
+//! Times that a question names, such as "last week", in English.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use chrono::{Datelike, Days, Month, NaiveDate, NaiveDateTime, NaiveTime};
+
+use super::dates::{Span, ago, days, in_nanoseconds, local, months, number, numeric, period, weekday};
+use crate::store::Timestamp;
+
+/// Maximum number of days that a question looks back over.
+const MAX_DAYS: u32 = 3_650;
+
+/// Returns the time that words begin with, in nanoseconds since 1970-01-01T00:00:00Z, and the number of these words, which are in
+/// lower case. A bare year and the short names of days and months are not taken for a time, because they often mean something else.
+pub(crate) fn time_in(words: &[&str], now: Timestamp) -> Option<(Range<u64>, usize)> {
+    let local = local(now)?;
+    let (span, used) = spoken(words, local)?;
+    Some((in_nanoseconds(&span, now), used))
+}
+
+/// Returns the first time that a question names.
+pub(crate) fn time_of(question: &str, now: Timestamp) -> Option<Range<u64>> {
+    let lower = question.to_lowercase();
+    let words = words_of(&lower);
+    (0..words.len()).find_map(|at| Some(time_in(words.get(at..)?, now)?.0))
+}
+
+/// Returns the words of a question, in which a date is one word.
+pub(crate) fn words_of(question: &str) -> Vec<&str> {
+    question.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|word| !word.is_empty()).collect()
+}
+
+fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
+    let today = now.date();
+    let [first, second, third] = [0, 1, 2].map(|at| words.get(at).copied().unwrap_or_default());
+    let is_past = matches!(first, "last" | "past" | "previous");
+    if matches!(first, "in" | "last" | "this")
+        && let Some(month) = month(second)
+    {
+        let year = third.parse().ok().filter(|_| first == "in" && third.len() == 4);
+        let is_over = month < today.month() || (month == today.month() && first != "last");
+        let of_year = year.unwrap_or(if is_over { today.year() } else { today.year() - 1 });
+        return Some((months(NaiveDate::from_ymd_opt(of_year, month, 1)?, 1)?, if year.is_some() { 3 } else { 2 }));
+    }
+    if is_past && let Some(count) = number(second) {
+        return Some((over(count, third, today)?, 3));
+    }
+    if third == "ago"
+        && let Some(count) = number(first)
+    {
+        return Some((around(count, second, now)?, 3));
+    }
+    match first {
+        "today" => Some((days(today, 1)?, 1)),
+        "yesterday" => Some((days(today.pred_opt()?, 1)?, 1)),
+        "this" => Some((period(second, 0, today)?, 2)),
+        "past" => Some((over(1, second, today)?, 2)),
+        "last" | "previous" => {
+            let span = period(second, 1, today).or_else(|| day_of_week(second, today, 1))?;
+            Some((span, 2))
+        }
+        _ if first.contains('-') => Some((numeric(first, now)?, 1)),
+        _ => Some((day_of_week(first, today, 0)?, 1)),
+    }
+}
+
+/// The number of a month. "May" is its whole name.
+fn month(name: &str) -> Option<u32> {
+    let month: Month = name.parse().ok().filter(|_| name.len() > 3 || name == "may")?;
+    Some(month.number_from_month())
+}
+
+fn day_of_week(name: &str, today: NaiveDate, least: u64) -> Option<Span> {
+    weekday(name, today, least).filter(|_| name.ends_with("day"))
+}
+
+/// So many days, weeks or months up to today.
+fn over(count: u32, unit: &str, today: NaiveDate) -> Option<Span> {
+    let length = match unit.strip_suffix('s').unwrap_or(unit) {
+        "day" => 1,
+        "week" => 7,
+        "month" => 30,
+        _ => return None,
+    };
+    let count = count.checked_mul(length).filter(|count| (1..=MAX_DAYS).contains(count))?;
+    days(today.checked_sub_days(Days::new(u64::from(count - 1)))?, u64::from(count))
+}
+
+/// The day, week, month or year of so many ago. Nobody means the minute.
+fn around(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
+    let unit = unit.strip_suffix('s').unwrap_or(unit);
+    if let Some(span) = period(unit, count, now.date()) {
+        return Some(span);
+    }
+    let start = ago(count, unit, now)?.start.date().and_time(NaiveTime::MIN);
+    days(start.date(), 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::{String, ToString};
+
+    use super::*;
+    use crate::store::utc_day;
+
+    /// Wednesday, 2026-05-27, at noon.
+    const NOW: Timestamp = Timestamp { seconds: 1_779_883_200, nanoseconds: 0, utc_offset_seconds: 0 };
+
+    fn named(text: &str) -> Option<(String, String, usize)> {
+        let words: Vec<&str> = text.split(' ').collect();
+        time_in(&words, NOW).map(|(time, used)| (utc_day(time.start), utc_day(time.end), used))
+    }
+
+    #[test]
+    fn times_are_found_at_the_beginning() {
+        for (text, start, end, used) in [
+            ("today we", "2026-05-27", "2026-05-28", 1),
+            ("last week", "2026-05-18", "2026-05-25", 2),
+            ("past week", "2026-05-21", "2026-05-28", 2),
+            ("previous month", "2026-04-01", "2026-05-01", 2),
+            ("last 2 weeks", "2026-05-14", "2026-05-28", 3),
+            ("past three days", "2026-05-25", "2026-05-28", 3),
+            ("two weeks ago", "2026-05-11", "2026-05-18", 3),
+            ("3 days ago", "2026-05-24", "2026-05-25", 3),
+            ("an hour ago", "2026-05-27", "2026-05-28", 3),
+            ("a month ago", "2026-04-01", "2026-05-01", 3),
+            ("monday we", "2026-05-25", "2026-05-26", 1),
+            ("last wednesday", "2026-05-20", "2026-05-21", 2),
+            ("in march the", "2026-03-01", "2026-04-01", 2),
+            ("in may", "2026-05-01", "2026-06-01", 2),
+            ("last may", "2025-05-01", "2025-06-01", 2),
+            ("in june", "2025-06-01", "2025-07-01", 2),
+            ("in march 2024", "2024-03-01", "2024-04-01", 3),
+            ("2026-05-12", "2026-05-12", "2026-05-13", 1),
+            ("2026-05", "2026-05-01", "2026-06-01", 1),
+        ] {
+            assert_eq!(named(text), Some((start.to_string(), end.to_string(), used)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_names_its_first_time() {
+        let of = |question: &str| time_of(question, NOW).map(|time| utc_day(time.start));
+        assert_eq!(of("What did we decide about Caddy last week, not today?"), Some("2026-05-18".into()));
+        assert_eq!(of("Which port did Caddy get on 2026-05-12?"), Some("2026-05-12".into()));
+        assert_eq!(of("Which port may Caddy have?"), None);
+    }
+
+    #[test]
+    fn what_often_means_something_else_is_no_time() {
+        for text in [
+            "2026",
+            "sun",
+            "sat on",
+            "may we",
+            "march on",
+            "last port",
+            "in the",
+            "now",
+            "10-20-30",
+            "last 0 days",
+            "last 9999999 days",
+            "ago",
+            "",
+        ] {
+            assert_eq!(named(text), None, "{text}");
+        }
+    }
+}
