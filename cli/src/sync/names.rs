@@ -14,8 +14,21 @@ const SUFFIX: &str = ".md";
 /// Mark in the name of a copy of Syncthing. The date, the time and the beginning of the device's name follow.
 const OF_SYNCTHING: &str = ".sync-conflict-";
 
-/// Words in the name of a copy of Dropbox, Obsidian Sync, Nextcloud or OneDrive, in lower case.
-const WORDS: [&str; 2] = ["conflicted copy", "conflict copy"];
+/// Words in the name of a copy of Dropbox, Obsidian Sync, Nextcloud or OneDrive, in lower case: in English, German, French, Spanish,
+/// Italian, Portuguese and Japanese.
+const WORDS: [&str; 11] = [
+    "conflicted copy",
+    "conflict copy",
+    "in konflikt stehende kopie",
+    "konfliktkopie",
+    "copie en conflit",
+    "copia en conflicto",
+    "copia conflictiva",
+    "copia in conflitto",
+    "cópia em conflito",
+    "の競合コピー",
+    "問題のあるコピー",
+];
 
 /// Returns the file that a file is a conflict copy of, by its name; `None` if it has another name.
 ///
@@ -39,7 +52,8 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
     }
     if let Some((original, rest)) = stem.strip_suffix(')').and_then(|stem| stem.rsplit_once(" (")) {
         let rest_is_number = !rest.is_empty() && rest.len() <= 2 && rest.bytes().all(|byte| byte.is_ascii_digit());
-        let words = rest.to_lowercase();
+        // macOS may take letters with accents apart.
+        let words = rest.to_lowercase().replace("o\u{301}", "ó");
         return match WORDS.iter().any(|word| words.contains(word)) {
             true => copy(original, false),
             false if rest_is_number => copy(original, true),
@@ -62,6 +76,16 @@ mod tests {
             ("plan (conflicted copy).md", "plan.md", false),
             ("plan (Eva's conflicted copy 2026-05-30).md", "plan.md", false),
             ("plan (Conflicted copy phone 202605301012).md", "plan.md", false),
+            ("plan (In Konflikt stehende Kopie von PC 2026-05-30).md", "plan.md", false),
+            ("plan (Evas in Konflikt stehende Kopie 2026-05-30).md", "plan.md", false),
+            ("plan (Konfliktkopie 2026-05-30 101112).md", "plan.md", false),
+            ("plan (Copie en conflit de PC-1 2026-05-30).md", "plan.md", false),
+            ("plan (Copia en conflicto de Ana 2026-05-30).md", "plan.md", false),
+            ("plan (Copia conflictiva de Ana 2026-05-30).md", "plan.md", false),
+            ("plan (Copia in conflitto di MBP-di-Marco.fritz.box 2026-05-30).md", "plan.md", false),
+            ("plan (Cópia em conflito de PC-Casa 2026-05-30 1).md", "plan.md", false),
+            ("plan (Co\u{301}pia em conflito de PC-Casa 2026-05-30).md", "plan.md", false),
+            ("買い物 (Taketan の競合コピー 2026-05-30).md", "買い物.md", false),
             ("plan 2.md", "plan.md", true),
             ("plan (1).md", "plan.md", true),
         ] {
