@@ -57,9 +57,10 @@ pub(crate) struct NewCommit<'a> {
     pub(crate) time: Timestamp,
     /// Time of the committer; that of the clock if it is not given.
     pub(crate) committed: Option<Timestamp>,
-    /// For each path in the work tree its content; `None` removes the file.
-    pub(crate) files: &'a [(String, Option<String>)],
 }
+
+/// For each path in the work tree its blob; `None` removes the file.
+type Files = [(String, Option<String>)];
 
 /// A file that differs between two commits.
 pub(crate) struct Difference {
@@ -243,13 +244,13 @@ impl Repository {
         }
     }
 
-    /// Writes commits, one after the other, makes the last one the checked-out commit, and brings the index up to date for
+    /// Writes commits with their files, one after the other, makes the last one the checked-out commit, and brings the index up to date for
     /// their files. Returns the identifiers.
     ///
     /// # Errors
     ///
     /// Something else committed meanwhile, or git cannot write. The checked-out commit is the old one then.
-    pub(crate) fn commit(&self, commits: &[NewCommit<'_>]) -> Result<Vec<String>, Failure> {
+    pub(crate) fn commit(&self, commits: &[(NewCommit<'_>, &Files)]) -> Result<Vec<String>, Failure> {
         let index = TemporaryIndex(self.state.join(format!("saddlebag-commit-{}.index", std::process::id())));
         let with_index = |arguments: &[&str], input: &[u8]| self.with_index(&index, arguments, input);
         match &self.head {
@@ -258,12 +259,12 @@ impl Repository {
         };
         let mut made: Vec<String> = Vec::new();
         let mut last = BTreeMap::new();
-        for commit in commits {
-            with_index(&["update-index", "-z", "--index-info"], &self.index_info(commit.files, &self.files))?;
+        for (commit, files) in commits {
+            with_index(&["update-index", "-z", "--index-info"], &self.index_info(files, &self.files))?;
             let tree = text(&with_index(&["write-tree"], &[])?);
             let parents: Vec<&str> = made.last().or(self.head.as_ref()).map(String::as_str).into_iter().collect();
             made.push(self.commit_tree(&tree, &parents, commit)?);
-            last.extend(commit.files.iter().cloned());
+            last.extend(files.iter().cloned());
         }
         let Some(new) = made.last() else { return Ok(made) };
         let last: Vec<(String, Option<String>)> = last.into_iter().collect();

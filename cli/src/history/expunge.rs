@@ -7,17 +7,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
-use saddlebag::history::{
-    EXPUNGED, Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace,
-};
+use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER};
 use saddlebag_host::{Project, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::disk::{DiskError, replace};
-use crate::export::{ExportPlace, ExportPlaces, digest};
+use super::exported::{ExportedText, files_below, files_with_text, without_text};
+use crate::export::{ExportPlaces, digest};
 use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
 use crate::help::example;
@@ -26,6 +24,7 @@ use crate::output::{Output, single_line};
 use crate::regular;
 use crate::store::{Root, Store, named_project};
 use crate::subcommand::Subcommand;
+use crate::sync::{ExpungedLine, line_for, received, share};
 
 /// Minimum number of characters of text that is searched for everywhere.
 const MIN_CHARS: usize = 4;
@@ -33,23 +32,24 @@ const MIN_CHARS: usize = 4;
 /// Files of a project in which clients keep instructions, and `agents-md` a section with entries.
 const INSTRUCTIONS: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
 
-/// Maximum size of a file that is searched, in bytes.
-const MAX_SEARCHED_BYTES: u64 = 256 << 20;
-
 /// Remove a text or an item from everything that is kept, for good
 ///
 /// Without --yes it only lists the places. With it, the text is removed from files, backups, all versions in the history, the index,
 /// the states of sessions and the program's logs, in all projects of the store; then everything is searched again. The history keeps
-/// who, when and a keyed digest. `undo` cannot take it back.
+/// who, when and a keyed digest. `undo` cannot take it back. Other machines that share the file get a slow digest, and `sync` there
+/// names the text until `expunge --received` removes it.
 #[derive(Debug, Args)]
 #[command(after_help = example("expunge \"the password is tango\" --yes"))]
 pub(crate) struct ExpungeArgs {
     /// Text, or the name of a note or an entry, which is removed with all its versions
-    #[arg(value_name = "TEXT|NAME", allow_hyphen_values = true)]
-    what: String,
+    #[arg(value_name = "TEXT|NAME", allow_hyphen_values = true, required_unless_present = "received")]
+    what: Option<String>,
     /// Take the argument as text, even if an item has this name
     #[arg(long)]
     text: bool,
+    /// Expunge what was expunged on other machines and is still here, as `sync` says
+    #[arg(long, conflicts_with_all = ["what", "text"])]
+    received: bool,
     /// Remove it, not only list the places
     #[arg(long)]
     yes: bool,
@@ -70,6 +70,8 @@ pub(crate) struct Expunged {
     unreadable: u32,
     /// Keyed digests that the history keeps of the text.
     digests: Vec<String>,
+    /// True if other machines get a digest of the text.
+    shared: bool,
     /// Exports of the store that were searched.
     exports: Vec<PathBuf>,
     /// What the program cannot reach, and may have the text.
@@ -82,55 +84,44 @@ impl Subcommand for ExpungeArgs {
     type Json = Expunged;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let mut store = Store::open(global)?;
         let root = Root::from_options(global)?;
         let root = root.folder()?;
-        let item = if self.text { None } else { item(&self.what, global, &mut store, output)? };
-        let text = match &item {
-            Some(path) => body(&last_text(path, root, &mut store, output)),
-            None => self.what.clone(),
-        };
-        let is_searched = text.trim().chars().count() >= MIN_CHARS;
-        let mut done = Expunged { dry_run: !self.yes, item, ..Expunged::default() };
-        let first = Expunge {
-            text: if done.item.is_some() { String::new() } else { text.clone() },
-            name: done.item.clone(),
-            dry_run: !self.yes,
-        };
-        done.add(store.call(first, output)?);
-        let named = Expunge { text: self.what.clone(), name: None, dry_run: true };
-        let is_named_elsewhere = done.item.is_some()
-            && self.what.chars().count() >= MIN_CHARS
-            && store.call(named, output).is_ok_and(|found| !found.places.is_empty());
-        drop(store);
-        let everywhere = |dry_run| Expunge { text: text.clone(), name: None, dry_run };
-        if is_searched {
-            for scope in scopes(root, global) {
-                done.add(scope.open(global)?.call(everywhere(!self.yes), output)?);
-            }
-            done.logs(&text, self.yes)?;
-            done.exports(root, &text, self.yes);
-        }
-        if self.yes {
-            // What was found left while the scopes were searched one after the other counts no more.
-            done.left.clear();
-            if is_searched {
-                let mut all = scopes(root, global);
-                all.insert(0, Scope::Own);
-                for scope in all {
-                    let found = scope.open(global)?.call(everywhere(true), output)?.places;
-                    add(&mut done.left, found);
+        let with = With { root, global, yes: self.yes };
+        let mut done = Expunged { dry_run: !self.yes, ..Expunged::default() };
+        let mut is_named_elsewhere = false;
+        match &self.what {
+            Some(what) => {
+                let mut store = Store::open(global)?;
+                done.item = if self.text { None } else { item(what, global, &mut store, output)? };
+                let text = match &done.item {
+                    Some(path) => body(&last_text(path, root, &mut store, output)),
+                    None => what.clone(),
+                };
+                let line = if self.yes && is_searched(&text) { done.line_for(&text, &with) } else { None };
+                done.remove(&text, &with, store, output)?;
+                let named = Expunge { text: what.clone(), name: None, dry_run: true };
+                is_named_elsewhere = done.item.is_some()
+                    && what.chars().count() >= MIN_CHARS
+                    && Store::open(global)?.call(named, output).is_ok_and(|found| !found.places.is_empty());
+                if let Some(line) = line.filter(|_| !done.places.is_empty()) {
+                    share(&line, global)?;
+                    done.shared = true;
                 }
-                clear_locks(root, &text);
-                done.logs_left(&text);
-                done.search(root, &text);
-                done.exports_left(root, &text);
+                done.name_unreachable(root, global, &text);
             }
-            if !done.places.is_empty() {
-                set_changes(true, true);
+            None => {
+                for (line, text) in received(global, output)? {
+                    done.remove(&text, &with, Store::open(global)?, output)?;
+                    if self.yes && done.left.is_empty() {
+                        share(&line, global)?;
+                    }
+                    done.name_unreachable(root, global, &text);
+                }
             }
         }
-        done.name_unreachable(root, global, &text);
+        if self.yes && !done.places.is_empty() {
+            set_changes(true, true);
+        }
         done.message = done.told();
         done.print(output)?;
         if is_named_elsewhere {
@@ -142,6 +133,19 @@ impl Subcommand for ExpungeArgs {
             (false, true) => Exit::Done,
         })
     }
+}
+
+/// What a text is removed with.
+struct With<'a> {
+    root: &'a Path,
+    global: &'a Global,
+    /// If not set, places are only listed.
+    yes: bool,
+}
+
+/// Returns true if a text is long enough to be searched for everywhere.
+fn is_searched(text: &str) -> bool {
+    text.trim().chars().count() >= MIN_CHARS
 }
 
 /// A part of the store that one memory reads.
@@ -258,6 +262,52 @@ fn body(text: &str) -> String {
 }
 
 impl Expunged {
+    /// Returns the line with which other machines find a text that is about to be removed.
+    fn line_for(&mut self, text: &str, with: &With<'_>) -> Option<ExpungedLine> {
+        line_for(text, with.root, with.global).unwrap_or_else(|failure| {
+            self.unreachable.push(format!("other machines, which get no digest of the text: {}", failure.message));
+            None
+        })
+    }
+
+    /// Removes a text everywhere, and the file of the item, and searches again.
+    fn remove(&mut self, text: &str, with: &With<'_>, mut store: Store, output: &mut Output) -> Result<(), Failure> {
+        let With { root, global, yes } = *with;
+        let left = std::mem::take(&mut self.left);
+        let everywhere = |dry_run| Expunge { text: text.to_string(), name: None, dry_run };
+        let first = match &self.item {
+            Some(name) => Expunge { text: String::new(), name: Some(name.clone()), dry_run: !yes },
+            None => everywhere(!yes),
+        };
+        self.add(store.call(first, output)?);
+        drop(store);
+        if is_searched(text) {
+            for scope in scopes(root, global) {
+                self.add(scope.open(global)?.call(everywhere(!yes), output)?);
+            }
+            self.logs(text, yes)?;
+            self.exports(root, text, yes);
+        }
+        if yes {
+            // What was found left while the scopes were searched one after the other counts no more.
+            self.left.clear();
+            if is_searched(text) {
+                let mut all = scopes(root, global);
+                all.insert(0, Scope::Own);
+                for scope in all {
+                    let found = scope.open(global)?.call(everywhere(true), output)?.places;
+                    add(&mut self.left, found);
+                }
+                clear_locks(root, text);
+                self.logs_left(text);
+                self.search(root, text);
+                self.exports_left(root, text);
+            }
+        }
+        add(&mut self.left, left);
+        Ok(())
+    }
+
     fn add(&mut self, reply: ExpungeReply) {
         add(&mut self.places, reply.places);
         add(&mut self.left, reply.left);
@@ -372,19 +422,27 @@ impl Expunged {
         for folder in project.iter() {
             for name in INSTRUCTIONS {
                 let file = fs::read_to_string(folder.join(name)).unwrap_or_default();
-                if text.trim().chars().count() >= MIN_CHARS && file.contains(text) {
+                if is_searched(text) && file.contains(text) {
                     let path = folder.join(name);
                     self.unreachable.push(format!("{}: it has the text; edit it", path.display()));
                 }
             }
         }
+        let machines = match self.shared {
+            true => {
+                "copies that a backup made, and other machines until `sync` and `expunge --received` have run there"
+            }
+            false => "other machines, and copies of the store that a backup or a sync program made",
+        };
         let others = [
             "exports to standard output, exports that were moved, and those in which line ends or markup break the text",
-            "other machines, and copies of the store that a backup or a sync program made",
+            machines,
             "files of --trace, and the transcripts that a client keeps itself",
             "pages and prompts that a running program has already given to a model",
         ];
         self.unreachable.extend(others.map(String::from));
+        let mut known = BTreeSet::new();
+        self.unreachable.retain(|line| known.insert(line.clone()));
     }
 
     fn told(&self) -> String {
@@ -470,74 +528,6 @@ fn clear_lock(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the spellings of text in a file of an export, the longest first: as it is, or in JSON and the JSON of a page.
-fn forms_in(path: &Path, text: &str) -> Vec<String> {
-    if !is_json(path) {
-        return vec![text.to_string()];
-    }
-    let json = |text: &str| {
-        let json = serde_json::to_string(text).unwrap_or_default();
-        json.get(1..json.len().saturating_sub(1)).unwrap_or_default().to_string()
-    };
-    let html = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let mut forms = vec![json(text), json(text).replace('<', "\\u003c"), json(&html)];
-    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
-    forms.dedup();
-    forms
-}
-
-fn is_json(path: &Path) -> bool {
-    path.extension().is_some_and(|suffix| suffix == "json" || suffix == "jsonl" || suffix == "html")
-}
-
-/// Returns the positions of a spelling in a file. In JSON, a match that begins inside an escape such as `\n` is skipped.
-fn places_of(path: &Path, bytes: &[u8], form: &str) -> Vec<usize> {
-    let escapes = |end: usize| bytes.iter().take(end).rev().take_while(|byte| **byte == b'\\').count();
-    let is_whole = |place: &usize| !is_json(path) || escapes(*place) % 2 == 0;
-    memchr::memmem::find_iter(bytes, form).filter(is_whole).collect()
-}
-
-/// A file in the place of an export that has the text.
-struct ExportedText {
-    path: PathBuf,
-    /// Number of places in it.
-    count: u32,
-    /// True if the file is as the export wrote it.
-    is_written: bool,
-}
-
-/// Finds the files of an export that contain the text.
-fn files_with_text(export: &ExportPlace, text: &str) -> Vec<ExportedText> {
-    let has_text = |(path, bytes): (PathBuf, Vec<u8>)| {
-        let count: usize = forms_in(&path, text).iter().map(|form| places_of(&path, &bytes, form).len()).sum();
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        (count > 0).then(|| ExportedText { path, count, is_written: export.wrote(&bytes) })
-    };
-    files_of(&export.path).filter_map(has_text).collect()
-}
-
-/// Returns the files in the place of an export, with their bytes.
-fn files_of(place: &Path) -> impl Iterator<Item = (PathBuf, Vec<u8>)> {
-    let files = if regular::is_one(place) { vec![place.to_path_buf()] } else { files_below(place, &|_| true) };
-    files.into_iter().filter_map(|path| Some((path.clone(), regular::read(&path, MAX_SEARCHED_BYTES).ok()??)))
-}
-
-/// Replaces the text in an exported file. Returns the new bytes.
-fn without_text(path: &Path, text: &str) -> io::Result<Vec<u8>> {
-    let before = fs::read(path)?;
-    let mut after = before.clone();
-    for form in forms_in(path, text) {
-        for place in places_of(path, &after, &form).into_iter().rev() {
-            after.splice(place..place + form.len(), EXPUNGED.bytes());
-        }
-    }
-    match replace(path, Some(&before), Some(&after), None) {
-        Ok(_) => Ok(after),
-        Err(DiskError::Unreadable(error) | DiskError::Unwritable(error)) => Err(error),
-        Err(error) => Err(io::Error::other(error.to_string())),
-    }
-}
-
 fn place(path: &Path, kind: PlaceKind, count: u32) -> TextPlace {
     TextPlace { path: path.display().to_string(), kind, count }
 }
@@ -563,26 +553,4 @@ fn files_with(folder: &Path, text: &str, is_searched: &dyn Fn(&Path) -> bool) ->
         (path, u32::try_from(count).unwrap_or(u32::MAX))
     });
     found.filter(|(_, count)| *count > 0).collect()
-}
-
-/// Returns the files below a folder that are not too large to be searched. Links are not followed.
-fn files_below(folder: &Path, is_searched: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let mut folders = vec![folder.to_path_buf()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            if kind.is_dir() && entry.file_name() != ".git" {
-                folders.push(path);
-            } else if kind.is_file()
-                && is_searched(&path)
-                && entry.metadata().is_ok_and(|found| found.len() <= MAX_SEARCHED_BYTES)
-            {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }

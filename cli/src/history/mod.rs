@@ -2,6 +2,7 @@
 
 mod commit;
 mod diff;
+mod exported;
 mod expunge;
 mod log;
 mod op;

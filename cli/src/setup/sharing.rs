@@ -29,6 +29,12 @@ use crate::store::{Root, named_project};
 /// File with the digests of the values that were rejected for good, of shared scopes.
 pub(crate) const REJECTIONS: &str = "rejections.log";
 
+/// File with the digests of text that was expunged from shared scopes.
+pub(crate) const EXPUNGED: &str = "expunged.log";
+
+/// Files in the root that are shared with any scope.
+const WITH_ANY: [&str; 4] = [".gitignore", ".gitattributes", REJECTIONS, EXPUNGED];
+
 /// Name of our merge driver in the settings of git.
 const DRIVER: &str = "saddlebag";
 
@@ -89,12 +95,23 @@ pub(crate) fn shared_by_git(repository: &Repository) -> Result<BTreeSet<String>,
     Ok(value.split(',').filter(|scope| !scope.is_empty()).map(String::from).collect())
 }
 
+/// Returns the scopes that leave this machine, through git or Syncthing.
+pub(crate) fn shared(root: &Path) -> Result<BTreeSet<String>, Failure> {
+    let mut shared = shared_in(&read(&root.join(".stignore"))?.unwrap_or_default(), "//");
+    if is_in_git(root) {
+        shared.extend(shared_by_git(&Repository::open(root, root)?)?);
+    }
+    Ok(shared)
+}
+
 /// Returns true if a file of the store is in a shared scope.
 pub(crate) fn is_shared(shared: &BTreeSet<String>, path: &str) -> bool {
     let is_of = |scope: &String| path.strip_prefix(scope.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let is_of_notebook = !SCOPE_FOLDERS.iter().any(|folder| path.starts_with(&format!("{folder}/")));
-    let is_of_all = [".gitignore", ".gitattributes", REJECTIONS].contains(&path);
-    is_of_all || shared.contains(ALL) || (is_of_notebook && shared.contains(NOTEBOOK)) || shared.iter().any(is_of)
+    WITH_ANY.contains(&path)
+        || shared.contains(ALL)
+        || (is_of_notebook && shared.contains(NOTEBOOK))
+        || shared.iter().any(is_of)
 }
 
 /// Returns true if a store is in a git work tree.
@@ -111,7 +128,7 @@ fn driver(root: &Path) -> Result<String, Failure> {
 
 /// Returns the lines of `.gitattributes`.
 fn merged_by_git() -> Vec<String> {
-    vec![format!("*.md merge={DRIVER}"), format!("/{REJECTIONS} merge=union")]
+    vec![format!("*.md merge={DRIVER}"), format!("/{REJECTIONS} merge=union"), format!("/{EXPUNGED} merge=union")]
 }
 
 /// Writes the blocks and the settings, or removes them.
@@ -344,8 +361,8 @@ fn for_git(shared: &BTreeSet<String>) -> Vec<String> {
     if !shared.contains(ALL) {
         let has_notebook = shared.contains(NOTEBOOK);
         if !has_notebook {
-            lines.extend(["/*", "!/.gitignore", "!/.gitattributes"].map(String::from));
-            lines.push(format!("!/{REJECTIONS}"));
+            lines.push("/*".to_string());
+            lines.extend(WITH_ANY.map(|file| format!("!/{file}")));
         }
         for folder in SCOPE_FOLDERS {
             let scopes = folders(shared, folder);
@@ -373,7 +390,7 @@ fn for_syncthing(shared: &BTreeSet<String>) -> Vec<String> {
     if shared.contains(ALL) {
         return lines;
     }
-    lines.push(format!("!/{REJECTIONS}"));
+    lines.extend([REJECTIONS, EXPUNGED].map(|file| format!("!/{file}")));
     lines.extend(shared.iter().filter(|scope| *scope != NOTEBOOK).map(|scope| format!("!/{scope}")));
     if shared.contains(NOTEBOOK) {
         lines.extend(SCOPE_FOLDERS.map(|folder| format!("/{folder}")));
@@ -475,11 +492,12 @@ mod tests {
             "!/.gitignore",
             "!/.gitattributes",
             "!/rejections.log",
+            "!/expunged.log",
             "!/projects/",
             "/projects/*",
             "!/projects/demo-1/",
         ];
-        assert_eq!(lines[..7], expected);
+        assert_eq!(lines[..8], expected);
         let lines = for_git(&shared(&["notebook", "agents/main/entries"]));
         let expected = [
             "/projects/",
@@ -495,7 +513,7 @@ mod tests {
         assert_eq!(lines, expected);
         assert_eq!(
             for_syncthing(&shared(&["projects/demo-1"])),
-            ["(?d).saddlebag", "(?d)*.bak", "!/rejections.log", "!/projects/demo-1", "*"]
+            ["(?d).saddlebag", "(?d)*.bak", "!/rejections.log", "!/expunged.log", "!/projects/demo-1", "*"]
         );
     }
 

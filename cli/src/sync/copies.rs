@@ -4,17 +4,15 @@ use std::collections::BTreeSet;
 
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::{MergeSides, common_version, merge};
-use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion};
 use saddlebag::store::{Date, RelPath};
 
 use super::disk::{Change, Disk, Known, write_new};
-use super::memories::scope_of;
+use super::memories::versions;
 use super::names::{CopyName, original_of};
 use super::report::{LeftOut, MergedCopy};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
-use crate::store::Store;
 
 /// How often a file is read again because others change it.
 const ATTEMPTS: usize = 5;
@@ -133,22 +131,4 @@ fn is_same_note(original: &RelPath, ours: &Known, theirs: &Known) -> bool {
     let title = |file: &Known| Note::parse(&String::from_utf8_lossy(&file.bytes), TagSyntax::default()).title;
     let (one, other) = (title(ours), title(theirs));
     is_day || (!one.is_empty() && one == other)
-}
-
-/// Returns the versions that the history has of a file, the oldest first. Without a history there are none.
-fn versions(path: &RelPath, global: &Global, output: &mut Output) -> Vec<Vec<u8>> {
-    let read = |output: &mut Output| -> Result<Vec<Vec<u8>>, Failure> {
-        let (global, project) = scope_of(path, global);
-        let mut store = Store::for_project(project, &global)?;
-        let name = path.to_string();
-        let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
-        let list = store.call(list, output)?;
-        let mut versions = Vec::new();
-        for info in list.versions.iter().rev().filter(|info| !info.unkept && info.size.is_some()) {
-            let version = store.call(ReadVersion { name: name.clone(), version: info.number }, output)?;
-            versions.extend(version.text.map(String::into_bytes));
-        }
-        Ok(versions)
-    };
-    read(output).unwrap_or_default()
 }

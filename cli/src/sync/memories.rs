@@ -1,7 +1,7 @@
 //! [`Memories`]: changes files through the memories that they belong to, as one operation of the history.
 
 use saddlebag::Origin;
-use saddlebag::history::ReplaceFile;
+use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion, ReplaceFile};
 use saddlebag::protocol::{ErrorCode, Version};
 use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name,
@@ -111,7 +111,7 @@ impl<'a> Memories<'a> {
 }
 
 /// Returns the options and the project of the memory that a file is in.
-pub(super) fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
+fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
     let segments: Vec<&str> = path.segments().collect();
     // What another machine wrote is taken as it is, or without a record: a changed text would go back to that machine.
     let secrets = if global.secrets == SecretPolicy::Redact { SecretPolicy::Refuse } else { global.secrets };
@@ -129,4 +129,22 @@ pub(super) fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
         _ => Project::Notebook,
     };
     (global, project)
+}
+
+/// Returns the versions that the history has of a file, the oldest first. Without a history there are none.
+pub(super) fn versions(path: &RelPath, global: &Global, output: &mut Output) -> Vec<Vec<u8>> {
+    let read = |output: &mut Output| -> Result<Vec<Vec<u8>>, Failure> {
+        let (global, project) = scope_of(path, global);
+        let mut store = Store::for_project(project, &global)?;
+        let name = path.to_string();
+        let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+        let list = store.call(list, output)?;
+        let mut versions = Vec::new();
+        for info in list.versions.iter().rev().filter(|info| !info.unkept && info.size.is_some()) {
+            let version = store.call(ReadVersion { name: name.clone(), version: info.number }, output)?;
+            versions.extend(version.text.map(String::into_bytes));
+        }
+        Ok(versions)
+    };
+    read(output).unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::digests::unite;
 use crate::setup::sharing;
 
 /// Maximum length of a file name in bytes.
@@ -48,6 +49,7 @@ pub(super) fn merge_sides(path: &str, sides: MergeSides) -> MergedSides {
         sharing::REJECTIONS if both => {
             whole(unite_rejections(&text(&sides.ours), &text(&sides.theirs), |_| true).into_bytes())
         }
+        sharing::EXPUNGED if both => whole(unite(&text(&sides.ours), &text(&sides.theirs)).into_bytes()),
         path if !path.ends_with(NOTE_SUFFIX) => keep_both(path, sides),
         path => match merge(path, &sides) {
             Ok(merged) => MergedSides { content: merged.content, review: merged.review, ..MergedSides::default() },

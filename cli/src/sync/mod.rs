@@ -1,15 +1,19 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
-//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes.
-//! [`merge_sides`] merges two versions of a file, or keeps both. [`rejections`] shares the values that were rejected. All write through [`disk`], which changes a file only if nobody else has
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes, and [`receive`] writes what comes.
+//! [`merge_sides`] merges two versions of a file, or keeps both. [`rejections`] shares the values that were rejected, and
+//! [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody else has
 //! changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
 
 mod args;
 mod copies;
+mod digests;
 mod disk;
+mod expunged;
 mod memories;
 mod merge_sides;
 mod names;
+mod receive;
 mod rejections;
 mod remote;
 mod report;
@@ -17,7 +21,10 @@ mod report;
 use saddlebag::protocol::ErrorCode;
 
 pub(crate) use self::args::SyncArgs;
+pub(crate) use self::digests::ExpungedLine;
 pub(crate) use self::disk::{Disk, write_new};
+use self::expunged::Expunges;
+pub(crate) use self::expunged::{line_for, received, share};
 use self::remote::Sync;
 use self::report::Synced;
 use crate::failure::{Exit, Failure, set_changes};
@@ -43,6 +50,7 @@ impl Subcommand for SyncArgs {
         };
         let shared = repository.as_ref().map(sharing::shared_by_git).transpose()?.unwrap_or_default();
         let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
+        let mut expunges = Expunges::open(&mut disk, global, output)?;
         let mut left_out = Vec::new();
         synced.copies = copies::merge_copies(&mut disk, global, self.dry_run, &mut left_out, output)?;
         synced.left_out = left_out;
@@ -53,8 +61,9 @@ impl Subcommand for SyncArgs {
                     rejections::exchange(&mut disk, &shared)?;
                 }
                 let (args, shared) = (&self, &shared);
-                let mut sync = Sync { repository, disk: &mut disk, args, global, shared };
-                if let Err(failure) = remote::synchronise(&mut sync, &mut synced) {
+                let expunges = &mut expunges;
+                let mut sync = Sync { repository, disk: &mut disk, args, global, shared, expunges };
+                if let Err(failure) = remote::synchronise(&mut sync, &mut synced, output) {
                     synced.take_refused(&mut disk);
                     synced.name_refused(output);
                     return Err(failure);
@@ -71,8 +80,11 @@ impl Subcommand for SyncArgs {
             _ => {}
         }
         synced.take_refused(&mut disk);
+        let left = if self.dry_run { expunges.left() } else { expunges.finish(&mut disk)? };
+        synced.expunged = left.iter().map(|(line, _)| line.place()).collect();
         synced.message = synced.told();
         synced.print(output)?;
-        Ok(if synced.not_reached.is_some() { Exit::Left } else { Exit::Done })
+        let is_left = synced.not_reached.is_some() || !synced.expunged.is_empty();
+        Ok(if is_left { Exit::Left } else { Exit::Done })
     }
 }

@@ -11,18 +11,20 @@ use saddlebag::store::{RelPath, SCOPE_FOLDERS};
 use saddlebag::trust::{SecretPolicy, secrets_in};
 
 use super::args::SyncArgs;
-use super::disk::{Change, Disk, write_new};
+use super::disk::Disk;
+use super::expunged::{COMMAND, Expunges};
 use super::merge_sides::merge_sides;
 use super::names::original_of;
+use super::receive::receive;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
 use crate::git::{Ended, said};
 use crate::global::Global;
-use crate::output::single_line;
+use crate::output::{Output, single_line};
 use crate::setup::sharing::{self, is_backup, is_state};
 
-/// How often all is done again because another machine pushed first, or a file is merged again because somebody writes it.
+/// How often all is done again because another machine pushed first.
 const ATTEMPTS: usize = 5;
 
 /// Number of files that an error names.
@@ -82,25 +84,32 @@ pub(super) struct Sync<'a, 'd> {
     pub(super) global: &'a Global,
     /// Scopes that leave this machine.
     pub(super) shared: &'a BTreeSet<String>,
+    pub(super) expunges: &'a mut Expunges<'d>,
 }
 
 /// Commits, fetches, merges and pushes.
-pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<(), Failure> {
+pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: &mut Output) -> Result<(), Failure> {
     let _lock = lock(&sync.repository.state)?;
     let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
     for _ in 0..ATTEMPTS {
-        let local = local_commit(sync, synced)?;
         let there = match &branch {
             Some(branch) => fetch(sync.repository, branch, synced)?,
             None => None,
         };
-        let repository = &*sync.repository;
+        let log = sync.repository.path(sharing::EXPUNGED);
+        if let (Some(there), Some(log)) = (&there, log)
+            && let Some(log) = sync.repository.content_at(there, &log)?
+        {
+            sync.expunges.learn(&String::from_utf8_lossy(&log), sync.disk, output)?;
+        }
+        let local = local_commit(sync, synced)?;
         let merged = match (&local, &there) {
             (Some(local), there) => merged(sync, local, there.as_deref(), synced)?,
             (None, Some(there)) => there.clone(),
             (None, None) => return Ok(()),
         };
+        let repository = &*sync.repository;
         let changes = repository.differences(local.as_deref(), &merged)?;
         let received = shown(repository, &changes, Direction::Here)?;
         check_deletions(&received, "would be deleted here", sync.args)?;
@@ -110,6 +119,7 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Resul
             let sent = repository.differences(there.as_deref(), &merged)?;
             synced.sent = shown(repository, &sent, Direction::There)?;
             check_deletions(&synced.sent, "would be deleted for the other machines", sync.args)?;
+            sync.expunges.check_sent(repository, &sent, sync.disk, sync.args.dry_run)?;
             check_secrets(repository, &merged, there.as_deref(), sync.global)?;
         }
         if sync.args.dry_run {
@@ -121,7 +131,7 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Resul
             set_changes(true, true);
         }
         if local.as_ref() != Some(&merged) {
-            receive(sync.repository, sync.disk, &changes, synced)?;
+            receive(sync.repository, sync.disk, sync.expunges, &changes, synced)?;
             sync.repository.adopt(&merged, "saddlebag: merge the changes of other machines")?;
             set_changes(true, true);
             synced.received.extend(received);
@@ -159,12 +169,12 @@ fn lock(state: &Path) -> Result<File, Failure> {
 
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
-fn local_commit(sync: &Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
-    let repository = &*sync.repository;
+fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
     let (mut changes, mut files, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    let paths: Vec<String> = repository.changed()?;
-    let filtered = repository.filtered(&paths)?;
+    let paths: Vec<String> = sync.repository.changed()?;
+    let filtered = sync.repository.filtered(&paths)?;
     for path in paths {
+        let repository = &*sync.repository;
         let shown = repository.shown(&path).filter(|shown| !is_state(shown) && !is_backup(shown));
         let Some(shown) = shown.filter(|shown| repository.path(shown).is_some()) else { continue };
         let is_copy = original_of(shown.rsplit('/').next().unwrap_or(&shown)).is_some_and(|name| !name.is_doubtful);
@@ -175,6 +185,12 @@ fn local_commit(sync: &Sync<'_, '_>, synced: &mut Synced) -> Result<Option<Strin
             Err("a filter of git changes it; commit it with `git commit`".to_string())
         } else {
             content(sync, &path, &shown)
+        };
+        let content = match content {
+            Ok(Some(bytes)) if sync.expunges.is_in(&bytes) => {
+                Err(format!("it has text that another machine expunged; {COMMAND}"))
+            }
+            content => content,
         };
         let bytes = match content {
             Ok(bytes) => bytes,
@@ -196,6 +212,7 @@ fn local_commit(sync: &Sync<'_, '_>, synced: &mut Synced) -> Result<Option<Strin
     }
     synced.left_out.retain(|left| !left_out.iter().any(|other: &LeftOut| other.path == left.path));
     synced.left_out.extend(left_out);
+    let repository = &*sync.repository;
     let head = repository.head.clone();
     if files.is_empty() {
         return Ok(head);
@@ -262,7 +279,7 @@ struct Committer {
 
 impl Committer {
     fn of<'a>(&'a self, message: &'a str) -> NewCommit<'a> {
-        NewCommit { message, author: &self.author, time: self.time, committed: self.committed, files: &[] }
+        NewCommit { message, author: &self.author, time: self.time, committed: self.committed }
     }
 }
 
@@ -321,7 +338,7 @@ fn reason(ended: &Ended) -> String {
 }
 
 /// Returns the commit that has the changes of both.
-fn merged(sync: &Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
+fn merged(sync: &mut Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
     let repository = &*sync.repository;
     let Some(there) = there else { return Ok(local.into()) };
     if repository.is_ancestor(there, local)? {
@@ -332,7 +349,7 @@ fn merged(sync: &Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Sy
     }
     let common = repository.common_commit(local, there)?;
     let mut sides = Sides::of(repository, common.as_deref(), local, there)?;
-    let mut files = sides.moved(repository, common.as_deref(), local, there, synced)?;
+    let mut files = sides.moved(repository, common.as_deref(), [local, there], sync.expunges, synced)?;
     let Sides { ours, theirs } = sides;
     for (path, theirs) in theirs {
         let after = match ours.get(&path) {
@@ -340,7 +357,7 @@ fn merged(sync: &Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Sy
             Some(ours) if ours.after == theirs.after => continue,
             Some(ours) => {
                 let blobs = [&theirs.before, &ours.after, &theirs.after];
-                let blob = merge_blobs(repository, &path, blobs, &mut files, synced)?;
+                let blob = merge_blobs(repository, &path, blobs, &mut files, sync.expunges, synced)?;
                 let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
                 FileVersion { path, mode: mode.clone(), blob }
             }
@@ -372,8 +389,8 @@ impl Sides {
         &mut self,
         repository: &Repository,
         common: Option<&str>,
-        local: &str,
-        there: &str,
+        [local, there]: [&str; 2],
+        expunges: &mut Expunges<'_>,
         synced: &mut Synced,
     ) -> Result<Vec<FileVersion>, Failure> {
         let mut files = Vec::new();
@@ -389,7 +406,8 @@ impl Sides {
                 let mode = moved.mode.clone();
                 let (ours, theirs) =
                     if is_ours { (&moved.after, &edited.after) } else { (&edited.after, &moved.after) };
-                let blob = merge_blobs(repository, &new, [&edited.before, ours, theirs], &mut files, synced)?;
+                let blobs = [&edited.before, ours, theirs];
+                let blob = merge_blobs(repository, &new, blobs, &mut files, expunges, synced)?;
                 files.push(FileVersion { path: old.clone(), mode: mode.clone(), blob: None });
                 files.push(FileVersion { path: new.clone(), mode, blob });
                 for path in [&old, &new] {
@@ -415,6 +433,7 @@ fn merge_blobs(
     path: &str,
     blobs: [&Option<String>; 3],
     files: &mut Vec<FileVersion>,
+    expunges: &mut Expunges<'_>,
     synced: &mut Synced,
 ) -> Result<Option<String>, Failure> {
     let known: Vec<String> = blobs.into_iter().flatten().cloned().collect();
@@ -424,7 +443,7 @@ fn merge_blobs(
         let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
         return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
     };
-    let merged = merge_sides(&shown, MergeSides { ancestor, ours, theirs });
+    let merged = merge_sides(&shown, MergeSides { ancestor: expunges.without(ancestor), ours, theirs });
     synced.add_merged(&merged);
     let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
     for (path, content) in review.into_iter().chain(merged.beside) {
@@ -541,60 +560,4 @@ fn check_secrets(repository: &Repository, commit: &str, there: Option<&str>, glo
         }
     }
     Ok(())
-}
-
-/// Writes the merged files. A file that somebody has changed meanwhile is merged with that change, and is committed by the next run.
-fn receive(
-    repository: &Repository,
-    disk: &mut Disk<'_>,
-    changes: &[Difference],
-    synced: &mut Synced,
-) -> Result<(), Failure> {
-    let blobs: Vec<String> =
-        changes.iter().flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
-    let mut contents = repository.contents(&blobs)?.into_iter();
-    for change in changes {
-        let before = change.before.as_ref().and_then(|_| contents.next());
-        let after = change.after.as_ref().and_then(|_| contents.next());
-        let shown = repository.shown(&change.path).unwrap_or_default();
-        let path = RelPath::new(shown.clone()).map_err(|error| {
-            let message = format!("the path `{}` is not possible here: {error}", single_line(&shown));
-            Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
-        })?;
-        receive_one(disk, &path, before, after, synced)?;
-    }
-    Ok(())
-}
-
-fn receive_one(
-    disk: &mut Disk<'_>,
-    path: &RelPath,
-    before: Option<Vec<u8>>,
-    after: Option<Vec<u8>>,
-    synced: &mut Synced,
-) -> Result<(), Failure> {
-    for _ in 0..ATTEMPTS {
-        let known = disk.read(path)?;
-        let now = known.as_ref().map(|known| known.bytes.clone());
-        if now == after {
-            return Ok(());
-        }
-        let content = if now == before {
-            after.clone()
-        } else {
-            let sides = MergeSides { ancestor: before.clone(), ours: now.clone(), theirs: after.clone() };
-            let merged = merge_sides(path.as_str(), sides);
-            synced.add_merged(&merged);
-            let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
-            for (path, content) in review.into_iter().chain(merged.beside) {
-                write_new(disk, &path, content)?;
-            }
-            merged.content
-        };
-        if content == now || disk.change(path, known.as_ref(), content)? != Change::Stale {
-            return Ok(());
-        }
-    }
-    let message = format!("`{}` was changed {ATTEMPTS} times meanwhile", single_line(path.as_str()));
-    Err(Failure::new(ErrorCode::Contention, message, "run this again"))
 }

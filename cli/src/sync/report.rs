@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::disk::{Disk, Refused, RefusedFiles};
+use super::expunged::COMMAND;
 use super::merge_sides::{BothKept, MergedSides};
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
@@ -33,6 +34,8 @@ pub(crate) struct Synced {
     /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
     /// record in the history.
     pub(super) unrecorded: Vec<Refused>,
+    /// Files in which text was that another machine expunged, and that is still here, perhaps only in the history.
+    pub(super) expunged: Vec<String>,
     /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
     pub(super) remote: Option<String>,
     /// Reason why the remote repository was not reached.
@@ -178,6 +181,10 @@ impl Synced {
             });
         }
         self.name_refused(output);
+        for path in &self.expunged {
+            let path = single_line(path);
+            output.note(&format!("another machine expunged text of {path}, and it is here: {COMMAND}"));
+        }
         for LeftOut { path, reason } in &self.left_out {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));
         }

@@ -18,6 +18,7 @@ mod golden;
 mod hook;
 mod instructions;
 mod journal;
+mod machines;
 mod manual;
 #[cfg(feature = "server")]
 mod mcp;
@@ -36,6 +37,7 @@ mod sessions;
 mod setup;
 mod support;
 mod sync;
+mod sync_expunge;
 mod tasks;
 #[cfg(unix)]
 mod terminal;

@@ -148,14 +148,10 @@ impl Subcommand for CommitArgs {
         }
         refuse_staged(&after, &repository)?;
         if !self.dry_run {
-            let commits: Vec<NewCommit<'_>> = drafts
+            let commits: Vec<_> = drafts
                 .iter()
-                .map(|Draft { message, author, time, files, .. }| NewCommit {
-                    message,
-                    author,
-                    time: *time,
-                    committed: global.now,
-                    files,
+                .map(|Draft { message, author, time, files, .. }| {
+                    (NewCommit { message, author, time: *time, committed: global.now }, files.as_slice())
                 })
                 .collect();
             let made = repository.commit(&commits)?;

@@ -1,0 +1,263 @@
+//! [`Digests`]: text that a person expunged, by digests that other machines can find it with, and from which it cannot be read.
+//!
+//! A digest of a short secret is soon guessed, so this one is slow to make: PBKDF2 with a salt. It could not be compared with all
+//! parts of all files. So a line also says where the text was: a fast hash of the bytes before it, which say nothing about the text
+//! and stay in the file. Only what follows the same bytes is compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use memchr::memmem;
+use saddlebag::history::EXPUNGED;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Rounds of PBKDF2 with HMAC-SHA-256. Each guess of a text costs as many.
+const ROUNDS: u32 = 100_000;
+
+/// Size of a block of SHA-256 in bytes.
+const BLOCK_BYTES: usize = 64;
+
+/// Number of bytes before a text that say where it was.
+const CONTEXT_BYTES: usize = 32;
+
+/// Minimum size of a text in bytes, as `expunge` has it.
+const MIN_BYTES: usize = 4;
+
+/// Maximum number of places that a line names.
+const MAX_PLACES: usize = 32;
+
+/// Maximum number of digests that one run makes. A log could name places that every file has.
+const MAX_COMPARED: usize = 200;
+
+/// A text, by its digest: a line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ExpungedLine {
+    /// Digest of the text with the salt, in hexadecimal.
+    expunged: String,
+    salt: String,
+    /// Size of the text in bytes.
+    bytes: usize,
+    places: Vec<ExpungedPlace>,
+    /// Time of the expunge, in seconds since 1970-01-01T00:00:00Z.
+    time: i64,
+}
+
+/// A place where the text was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ExpungedPlace {
+    /// Path of the file relative to the root of the store; `None` if it has words of the text.
+    path: Option<String>,
+    /// Hash of the bytes before the text, in hexadecimal.
+    before: String,
+}
+
+impl ExpungedPlace {
+    /// Returns the first place at which a file has a text; `None` if nothing is before it.
+    pub(crate) fn of(path: &str, content: &[u8], text: &str) -> Option<Self> {
+        // A later place could have the text itself before it.
+        let place = memmem::find(content, text.as_bytes()).filter(|place| *place > 0)?;
+        let plain = |text: &str| -> String {
+            text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let says_it = plain(path).contains(&plain(text));
+        Some(Self { path: (!says_it).then(|| path.into()), before: format!("{:016x}", hash_before(content, place)) })
+    }
+}
+
+impl ExpungedLine {
+    /// Returns the line for a text that was at these places; `None` if there are none.
+    pub(crate) fn new(text: &str, places: BTreeSet<ExpungedPlace>, time: i64) -> Option<Self> {
+        if places.is_empty() {
+            return None;
+        }
+        let salt = saddlebag_host::new_operation();
+        let places = places.into_iter().take(MAX_PLACES).collect();
+        Some(Self { expunged: slow_digest(text, &salt), salt, bytes: text.len(), places, time })
+    }
+
+    pub(crate) fn line(&self) -> String {
+        serde_json::to_string(self).map(|line| format!("{line}\n")).unwrap_or_default()
+    }
+
+    /// Returns where the text was, for a person: a path, or that it is not named.
+    pub(super) fn place(&self) -> String {
+        self.paths().next().unwrap_or("a file whose name has the text").to_string()
+    }
+
+    /// Returns the paths of the files that had the text.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        self.places.iter().filter_map(|place| place.path.as_deref())
+    }
+}
+
+/// Returns a log with the lines of two, each once, in the order of time. Damaged lines are left out.
+pub(super) fn unite(one: &str, other: &str) -> String {
+    let mut lines: Vec<(i64, &str)> =
+        one.lines().chain(other.lines()).filter_map(|line| Some((read(line)?.time, line))).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.into_iter().map(|(_, line)| format!("{line}\n")).collect()
+}
+
+fn read(line: &str) -> Option<ExpungedLine> {
+    serde_json::from_str(line).ok().filter(|line: &ExpungedLine| line.bytes >= MIN_BYTES)
+}
+
+/// ExpungedLine texts, and a search for them.
+#[derive(Default)]
+pub(crate) struct Digests {
+    lines: Vec<ExpungedLine>,
+    /// Lines by the hashes of what is before their texts.
+    before: BTreeMap<u64, Vec<usize>>,
+    /// Texts that were compared, with the results.
+    compared: BTreeMap<(usize, String), bool>,
+}
+
+impl Digests {
+    /// Adds the lines of a log.
+    pub(super) fn add(&mut self, log: &str) {
+        for line in log.lines().filter_map(read) {
+            if self.lines.contains(&line) {
+                continue;
+            }
+            for place in &line.places {
+                if let Ok(hash) = u64::from_str_radix(&place.before, 16) {
+                    self.before.entry(hash).or_default().push(self.lines.len());
+                }
+            }
+            self.lines.push(line);
+        }
+    }
+
+    /// Returns the lines.
+    pub(super) fn lines(&self) -> &[ExpungedLine] {
+        &self.lines
+    }
+
+    /// Returns the texts that were found, with their lines.
+    pub(super) fn found(&self) -> impl Iterator<Item = (&ExpungedLine, &str)> {
+        let found = self.compared.iter().filter(|(_, is_it)| **is_it);
+        found.filter_map(|((line, text), _)| Some((self.lines.get(*line)?, text.as_str())))
+    }
+
+    /// Returns true if a content has one of the texts.
+    pub(super) fn is_in(&mut self, content: &[u8]) -> bool {
+        self.look(content);
+        self.found().any(|(_, text)| memmem::find(content, text.as_bytes()).is_some())
+    }
+
+    /// Returns a content with the texts replaced.
+    pub(super) fn without(&mut self, content: Vec<u8>) -> Vec<u8> {
+        self.look(&content);
+        let mut text = match String::from_utf8(content) {
+            Ok(text) => text,
+            Err(error) => return error.into_bytes(),
+        };
+        for (_, found) in self.found() {
+            text = text.replace(found, EXPUNGED);
+        }
+        text.into_bytes()
+    }
+
+    /// Searches a content for the texts.
+    pub(super) fn look(&mut self, content: &[u8]) {
+        if self.lines.is_empty() {
+            return;
+        }
+        for place in 1..content.len() {
+            let Some(lines) = self.before.get(&hash_before(content, place)) else { continue };
+            for line in lines {
+                let Some(expunged) = self.lines.get(*line) else { continue };
+                let text = content.get(place..place.saturating_add(expunged.bytes));
+                let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else { continue };
+                let key = (*line, text.to_string());
+                if self.compared.len() < MAX_COMPARED && !self.compared.contains_key(&key) {
+                    let is_it = slow_digest(text, &expunged.salt) == expunged.expunged;
+                    self.compared.insert(key, is_it);
+                }
+            }
+        }
+    }
+}
+
+/// Returns a hash of the bytes before a place.
+fn hash_before(content: &[u8], place: usize) -> u64 {
+    let before = content.get(place.saturating_sub(CONTEXT_BYTES)..place).unwrap_or_default();
+    // FNV-1a.
+    before.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Returns the PBKDF2-HMAC-SHA-256 of a text in hexadecimal.
+fn slow_digest(text: &str, salt: &str) -> String {
+    let mut key = [0; BLOCK_BYTES];
+    if text.len() > BLOCK_BYTES {
+        key.iter_mut().zip(Sha256::digest(text)).for_each(|(to, from)| *to = from);
+    } else {
+        key.iter_mut().zip(text.bytes()).for_each(|(to, from)| *to = from);
+    }
+    let inner = Sha256::new_with_prefix(key.map(|byte| byte ^ 0x36));
+    let outer = Sha256::new_with_prefix(key.map(|byte| byte ^ 0x5c));
+    let hmac = |message: &[u8]| {
+        let inside = inner.clone().chain_update(message).finalize();
+        outer.clone().chain_update(inside).finalize()
+    };
+    let mut last = hmac(&[salt.as_bytes(), &[0, 0, 0, 1]].concat());
+    let mut digest = last;
+    for _ in 1..ROUNDS {
+        last = hmac(&last);
+        digest.iter_mut().zip(last).for_each(|(to, from)| *to ^= from);
+    }
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compared with `hashlib.pbkdf2_hmac("sha256", b"tango-9914", b"salt", 100000)` of Python.
+    #[test]
+    fn the_digest_is_that_of_pbkdf2() {
+        assert_eq!(
+            slow_digest("tango-9914", "salt"),
+            "d1389844d094ce2033041539a595c67446b35f1581858d76d49b16084d2991e2"
+        );
+        assert_eq!(
+            slow_digest(&"long ".repeat(20), "salt"),
+            "c35f5fd2360acc1e4c6159ce6eb7551046b654e48dc95c61a637fcb7e6ac1535"
+        );
+    }
+
+    #[test]
+    fn a_text_is_found_where_it_was_and_the_log_does_not_have_it() {
+        let (text, path) = ("tango-9914", "projects/demo/facts/port.md");
+        let content = format!("# Port\n\nThe password of the port is {text}.\n");
+        let place = ExpungedPlace::of(path, content.as_bytes(), text).expect("a place");
+        assert_eq!(ExpungedPlace::of(path, text.as_bytes(), text), None);
+        let hidden = ExpungedPlace::of("facts/Tango 9914.md", content.as_bytes(), text).expect("a place");
+        assert_eq!(hidden.path, None);
+        let line = ExpungedLine::new(text, [place, hidden].into(), 7).expect("a line").line();
+        assert!(!line.contains("tango") && line.contains(path), "{line}");
+
+        let mut digests = Digests::default();
+        digests.add(&format!("damaged\n{line}{line}"));
+        assert_eq!(digests.lines().len(), 1);
+        assert!(!digests.is_in(b"# Port\n\nThe password of the port is another-1.\n"));
+        assert!(!digests.is_in(text.as_bytes()), "other bytes are before it");
+        assert!(digests.is_in(content.as_bytes()));
+        assert!(digests.is_in(text.as_bytes()), "now it is known");
+        assert_eq!(digests.without(content.into_bytes()), b"# Port\n\nThe password of the port is [expunged].\n");
+        assert_eq!(digests.found().map(|(_, text)| text).collect::<Vec<_>>(), [text]);
+    }
+
+    #[test]
+    fn logs_are_united_in_the_same_order_whichever_comes_first() {
+        let line = |time: i64| {
+            let place = ExpungedPlace { path: None, before: "0".into() };
+            ExpungedLine { expunged: time.to_string(), salt: String::new(), bytes: 9, places: vec![place], time }.line()
+        };
+        let (one, other) = ([line(3), line(1)].concat(), [line(2), line(3)].concat());
+        let united = unite(&one, &other);
+        assert_eq!(united, [line(1), line(2), line(3)].concat());
+        assert_eq!((united.clone(), united.clone()), (unite(&other, &one), unite(&united, &one)));
+    }
+}

@@ -1,0 +1,247 @@
+//! Text that a person expunged on one machine: the others find it with [`Digests`], and a person there removes it.
+//!
+//! The shared log has the lines of all machines. The machine's own log has those that nothing is left to do for. A line comes from
+//! outside, so it removes nothing: `sync` names it, and keeps the text from going back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::{Layout, PathError, RelPath};
+
+use super::digests::{Digests, ExpungedLine, ExpungedPlace, unite};
+use super::disk::{Change, Disk};
+use super::memories::versions;
+use crate::failure::Failure;
+use crate::git::repository::{Difference, Repository};
+use crate::global::Global;
+use crate::output::{Output, single_line};
+use crate::setup::sharing::{self, is_backup, is_state};
+
+/// How often a log is read again because others change it.
+const ATTEMPTS: usize = 5;
+
+/// Name of the machine's own log, in the folder of the state.
+const OWN_LOG: &str = ".saddlebag/expunged.log";
+
+/// The command that a person runs.
+pub(super) const COMMAND: &str = "`saddlebag expunge --received` lists where it is, and removes it with --yes";
+
+/// The texts that were expunged on any machine, and those of them that are here.
+pub(super) struct Expunges<'a> {
+    global: &'a Global,
+    digests: Digests,
+    /// Lines of all machines.
+    shared: String,
+    /// Lines that nothing is left to do for.
+    own: String,
+    /// Paths whose versions were searched.
+    searched: BTreeSet<String>,
+    /// Texts that another machine sent again.
+    returned: BTreeSet<String>,
+}
+
+impl<'a> Expunges<'a> {
+    /// Reads the logs of this machine, and searches for what others expunged.
+    pub(super) fn open(disk: &mut Disk<'_>, global: &'a Global, output: &mut Output) -> Result<Self, Failure> {
+        let (own, shared) = (text(disk, &own_log()?)?, text(disk, &shared_log()?)?);
+        let mut expunges = Self {
+            global,
+            digests: Digests::default(),
+            shared: String::new(),
+            own,
+            searched: BTreeSet::new(),
+            returned: BTreeSet::new(),
+        };
+        let known = unite(&expunges.own, &shared);
+        expunges.learn(&known, disk, output)?;
+        Ok(expunges)
+    }
+
+    /// Takes the lines of a log of another machine, and searches for their texts.
+    pub(super) fn learn(&mut self, log: &str, disk: &mut Disk<'_>, output: &mut Output) -> Result<(), Failure> {
+        self.shared = unite(&self.shared, log);
+        self.digests.add(&self.shared);
+        let open: Vec<String> = self.open_lines().flat_map(ExpungedLine::paths).map(String::from).collect();
+        for path in open {
+            let Ok(file) = RelPath::new(path.clone()) else { continue };
+            if is_state(&path) || !self.searched.insert(path) {
+                continue;
+            }
+            for file in [file.clone(), Layout::backup_of(&file)] {
+                if let Some(known) = disk.read(&file)? {
+                    self.digests.look(&known.bytes);
+                }
+            }
+            for version in versions(&file, self.global, output) {
+                self.digests.look(&version);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the lines that something may be left to do for.
+    fn open_lines(&self) -> impl Iterator<Item = &ExpungedLine> {
+        self.digests.lines().iter().filter(|line| !self.own.contains(&line.line()))
+    }
+
+    /// Returns true if a content has an expunged text, and must not leave this machine.
+    pub(super) fn is_in(&mut self, content: &[u8]) -> bool {
+        self.digests.is_in(content)
+    }
+
+    /// Returns the version that both sides of a merge had, without the expunged texts. It is compared, and shown in a review.
+    pub(super) fn without(&mut self, ancestor: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        ancestor.map(|ancestor| self.digests.without(ancestor))
+    }
+
+    /// Notes that other machines have sent a file.
+    pub(super) fn receive(&mut self, content: &[u8]) {
+        if self.digests.is_in(content) {
+            let has_it = |text: &&str| memchr::memmem::find(content, text.as_bytes()).is_some();
+            let texts: Vec<String> =
+                self.digests.found().map(|(_, text)| text).filter(has_it).map(String::from).collect();
+            self.returned.extend(texts);
+        }
+    }
+
+    /// Refuses to send a file with an expunged text, unless the remote repository has the text in the same file.
+    pub(super) fn check_sent(
+        &mut self,
+        repository: &Repository,
+        sent: &[Difference],
+        disk: &mut Disk<'_>,
+        dry_run: bool,
+    ) -> Result<(), Failure> {
+        if self.digests.lines().is_empty() {
+            return Ok(());
+        }
+        for change in sent {
+            let Some(after) = &change.after else { continue };
+            let has_it = |blob: &String, expunges: &mut Self| -> Result<bool, Failure> {
+                let contents = repository.contents(std::slice::from_ref(blob))?;
+                Ok(contents.iter().any(|content| expunges.is_in(content)))
+            };
+            if !has_it(after, self)? || change.before.as_ref().map_or(Ok(false), |blob| has_it(blob, self))? {
+                continue;
+            }
+            if !dry_run {
+                self.write_shared(disk)?;
+            }
+            let path = single_line(&change.path);
+            let message = format!("`{path}` has text that another machine expunged, and would bring it back");
+            return Err(Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again")));
+        }
+        Ok(())
+    }
+
+    fn write_shared(&self, disk: &mut Disk<'_>) -> Result<(), Failure> {
+        add_lines(disk, &shared_log()?, &self.shared)
+    }
+
+    /// Returns the texts that are here and that a person has to remove, with their lines.
+    pub(super) fn left(&self) -> Vec<(ExpungedLine, String)> {
+        let is_open = |line: &ExpungedLine| self.open_lines().any(|open| open == line);
+        let found = self.digests.found().filter(|(line, text)| is_open(line) || self.returned.contains(*text));
+        found.map(|(line, text)| (line.clone(), text.to_string())).collect()
+    }
+
+    /// Writes the logs. Nothing is left to do for texts that are not here.
+    pub(super) fn finish(&mut self, disk: &mut Disk<'_>) -> Result<Vec<(ExpungedLine, String)>, Failure> {
+        let left = self.left();
+        let here: Vec<String> = left.iter().map(|(line, _)| line.line()).collect();
+        let done = self.open_lines().map(ExpungedLine::line).filter(|line| !here.contains(line)).collect::<String>();
+        if !self.shared.is_empty() {
+            self.write_shared(disk)?;
+            add_lines(disk, &own_log()?, &done)?;
+        }
+        Ok(left)
+    }
+}
+
+/// Finds the texts that other machines expunged and that are here, with their lines.
+pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<(ExpungedLine, String)>, Failure> {
+    let mut disk = Disk::open(global, "expunge")?;
+    let mut expunges = Expunges::open(&mut disk, global, output)?;
+    if !expunges.shared.is_empty() {
+        for path in disk.files()? {
+            if let Some(known) = disk.read(&path)? {
+                expunges.receive(&known.bytes);
+            }
+        }
+    }
+    Ok(expunges.left())
+}
+
+/// Returns the line for a text that is about to be expunged; `None` if no shared file has it.
+pub(crate) fn line_for(text: &str, root: &Path, global: &Global) -> Result<Option<ExpungedLine>, Failure> {
+    let shared = sharing::shared(root)?;
+    if shared.is_empty() {
+        return Ok(None);
+    }
+    let mut places = BTreeSet::new();
+    let mut add = |path: &str, content: &[u8]| {
+        if sharing::is_shared(&shared, path) && !is_state(path) && !is_backup(path) {
+            places.extend(ExpungedPlace::of(path, content, text));
+        }
+    };
+    let mut disk = Disk::open(global, "expunge")?;
+    for path in disk.files()? {
+        if let Some(known) = disk.read(&path)? {
+            add(path.as_str(), &known.bytes);
+        }
+    }
+    if sharing::is_in_git(root) {
+        let repository = Repository::open(root, root)?;
+        let blobs = repository.head.as_deref().map(|head| repository.new_blobs(head, None)).transpose()?;
+        let blobs = blobs.unwrap_or_default();
+        let ids: Vec<String> = blobs.iter().map(|(blob, _)| blob.clone()).collect();
+        for ((_, path), content) in blobs.iter().zip(repository.contents(&ids)?) {
+            if let Some(shown) = repository.shown(path) {
+                add(&shown, &content);
+            }
+        }
+    }
+    let now = global.now.unwrap_or_else(saddlebag_host::now);
+    Ok(ExpungedLine::new(text, places, now.seconds))
+}
+
+/// Writes a line to the logs, for this machine and for the others.
+pub(crate) fn share(line: &ExpungedLine, global: &Global) -> Result<(), Failure> {
+    let mut disk = Disk::open(global, "expunge")?;
+    for log in [own_log()?, shared_log()?] {
+        add_lines(&mut disk, &log, &line.line())?;
+    }
+    Ok(())
+}
+
+fn own_log() -> Result<RelPath, Failure> {
+    valid(RelPath::new(OWN_LOG))
+}
+
+fn shared_log() -> Result<RelPath, Failure> {
+    valid(RelPath::new(sharing::EXPUNGED))
+}
+
+fn valid(path: Result<RelPath, PathError>) -> Result<RelPath, Failure> {
+    path.map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a log: {error}"), ""))
+}
+
+fn text(disk: &mut Disk<'_>, path: &RelPath) -> Result<String, Failure> {
+    Ok(disk.read(path)?.map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default())
+}
+
+/// Adds lines to a log.
+fn add_lines(disk: &mut Disk<'_>, log: &RelPath, lines: &str) -> Result<(), Failure> {
+    for _ in 0..ATTEMPTS {
+        let known = disk.read(log)?;
+        let before = known.as_ref().map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default();
+        if lines.lines().all(|line| before.lines().any(|known| known == line))
+            || disk.change(log, known.as_ref(), Some(unite(&before, lines).into_bytes()))? == Change::Made
+        {
+            return Ok(());
+        }
+    }
+    let message = format!("`{log}` was changed {ATTEMPTS} times meanwhile");
+    Err(Failure::new(ErrorCode::Contention, message, "run this again"))
+}

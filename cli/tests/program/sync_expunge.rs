@@ -1,0 +1,114 @@
+//! Text that a person expunged on one machine, and `sync` on the others.
+
+use std::fs;
+
+use crate::machines::Machines;
+
+const VALUE: &str = "tango-9914";
+
+/// Returns the files of a machine's store that have the value, without those of git.
+fn holders(machines: &Machines, name: &str) -> Vec<String> {
+    let mut folders = vec![machines.root(name)];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.extend((entry.file_name() != ".git").then_some(path));
+            } else if fs::read(&path).expect("read").windows(VALUE.len()).any(|part| part == VALUE.as_bytes()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    for version in 1..5 {
+        let shown = machines.run(name, &["show", &format!("facts/port@{version}")]).stdout;
+        found.extend(shown.contains(VALUE).then(|| format!("version {version}")));
+    }
+    found
+}
+
+/// Machines that have a note with the value.
+fn sharing(names: &[&str]) -> Option<Machines> {
+    let machines = Machines::sharing(names)?;
+    let text = format!("The port is 5432.\n\nThe password is {VALUE}.\n\nIt is open.");
+    machines.run("a", &["remember", "Port", &text]).exits(0);
+    machines.settle(names);
+    Some(machines)
+}
+
+#[test]
+fn what_one_machine_expunged_is_named_on_the_other_and_removed_by_a_person() {
+    let Some(machines) = sharing(&["a", "b"]) else { return };
+    let expunged = machines.run("a", &["expunge", VALUE, "--yes"]).exits(0);
+    assert!(expunged.stderr.contains("expunge --received"), "{expunged:?}");
+    let log = fs::read_to_string(machines.root("a").join("expunged.log")).expect("a log");
+    assert!(log.contains("facts/port.md") && !log.contains("tango"), "{log}");
+    machines.sync("a");
+
+    // The file comes as it is there; the history here has the text, and only a person removes it.
+    let synced = machines.run("b", &["sync"]).exits(1).complains("saddlebag expunge --received");
+    assert!(synced.stderr.contains("facts/port.md") && !synced.stderr.contains(VALUE), "{synced:?}");
+    assert!(machines.text("b", "facts/port.md").contains("The password is [expunged]."));
+    assert!(!holders(&machines, "b").is_empty(), "nothing is removed without a person");
+    machines.run("b", &["sync"]).exits(1).complains("saddlebag expunge --received");
+    let refused = machines.run("b", &["--provenance", "agent", "expunge", "--received", "--yes"]).exits(3);
+    assert!(refused.stderr.contains("only a person"), "{refused:?}");
+    let dry = machines.run("b", &["expunge", "--received"]).exits(0);
+    assert!(dry.stdout.starts_with("Dry run") && !dry.stdout.contains(VALUE), "{dry:?}");
+    machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
+    assert_eq!(holders(&machines, "b"), [] as [String; 0]);
+    machines.run("b", &["expunge", "--received", "--yes"]).exits(1);
+    machines.settle(&["b", "a"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
+
+#[test]
+fn an_expunged_text_does_not_come_back_by_an_edit_or_a_commit_of_another_machine() {
+    let Some(machines) = sharing(&["a", "b", "c"]) else { return };
+    machines.run("a", &["expunge", VALUE, "--yes"]).exits(0);
+    machines.sync("a");
+    // One edits the paragraph, and another one has committed an edit while it did not reach the others.
+    machines.run("b", &["edit", "Port", "--old", "The password is", "--new", "Our password is"]).exits(0);
+    machines.run("b", &["remember", "Harbour", "It has a port."]).exits(0);
+    fs::rename(machines.root("hub"), machines.root("away")).expect("moved");
+    machines.run("c", &["edit", "Port", "--old", "password is", "--new", "key is"]).exits(0);
+    machines.run("c", &["sync"]).exits(1);
+    fs::rename(machines.root("away"), machines.root("hub")).expect("moved back");
+
+    let synced = machines.run("b", &["sync"]).exits(1);
+    assert!(synced.stderr.contains("left out: ") && synced.stderr.contains("expunge --received"), "{synced:?}");
+    machines.run("c", &["sync"]).exits(3).complains("would bring it back").complains("expunge --received");
+    for name in ["b", "c"] {
+        machines.run(name, &["expunge", "--received", "--yes"]).exits(0);
+        assert_eq!(holders(&machines, name), [] as [String; 0], "{name}");
+        machines.sync(name);
+    }
+    machines.settle(&["a", "b", "c"]);
+    for name in ["a", "b", "c"] {
+        assert_eq!(holders(&machines, name), [] as [String; 0], "{name}");
+        assert_eq!(machines.tree("a"), machines.tree(name), "{name}");
+    }
+    let note = machines.text("a", "facts/port.md");
+    assert!(note.contains("Our password is [expunged]") && note.contains("The port is 5432."), "{note}");
+    assert!(machines.file("a", "facts/harbour.md").exists());
+    let found = machines.try_git("hub", &["grep", "-c", "tango", "main"]);
+    assert!(found.stdout.is_empty(), "{found:?}");
+}
+
+#[test]
+fn text_that_was_only_in_older_versions_is_found_too_and_a_new_machine_has_nothing_to_do() {
+    let Some(machines) = sharing(&["a", "b"]) else { return };
+    machines.run("a", &["edit", "Port", "--old", VALUE, "--new", "secret"]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["expunge", VALUE, "--yes"]).exits(0);
+    machines.sync("a");
+    machines.run("b", &["sync"]).exits(1).complains("saddlebag expunge --received");
+    machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
+    assert_eq!(holders(&machines, "b"), [] as [String; 0]);
+    machines.run("b", &["sync"]).exits(0);
+    // What is not shared gives no digest away.
+    machines.run("a", &["--user", "remember", "Mine", "The other password is bravo-4411."]).exits(0);
+    machines.run("a", &["--user", "expunge", "bravo-4411", "--yes"]).exits(0);
+    let log = fs::read_to_string(machines.root("a").join("expunged.log")).expect("a log");
+    assert_eq!(log.lines().count(), 1, "{log}");
+}
