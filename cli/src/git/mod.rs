@@ -1,5 +1,6 @@
-//! git: [`mod@run`] runs it, and [`repository`] is the work tree in which the files of the store are.
+//! git: [`mod@run`] runs it, [`repository`] is the work tree in which the files of the store are, and [`contents`] are theirs.
 
+mod contents;
 pub(crate) mod repository;
 mod run;
 

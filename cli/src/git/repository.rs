@@ -1,5 +1,6 @@
 //! [`Repository`]: the work tree in which the files of the store are, through git's own commands.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
@@ -63,6 +64,7 @@ pub(crate) struct NewCommit<'a> {
 type Files = [(String, Option<String>)];
 
 /// A file that differs between two commits.
+#[derive(Clone)]
 pub(crate) struct Difference {
     /// Path in the work tree.
     pub(crate) path: String,
@@ -95,6 +97,7 @@ pub(crate) struct Repository {
     pub(crate) head: Option<String>,
     /// Files of the checked-out commit.
     pub(crate) files: Entries,
+    settings: OnceCell<BTreeMap<String, String>>,
 }
 
 impl Repository {
@@ -129,7 +132,8 @@ impl Repository {
                 return Err(Failure::new(ErrorCode::Conflict, format!("{what} is going on in the work tree"), help));
             }
         }
-        let mut repository = Self { top: canonical(&top), state, root, head: None, files: Entries::new() };
+        let (top, files, settings) = (canonical(&top), Entries::new(), OnceCell::new());
+        let mut repository = Self { top, state, root, head: None, files, settings };
         repository.head = repository.head_now()?;
         if let Some(head) = &repository.head {
             let tree = repository.read(&["ls-tree", "-r", "-z", "--full-tree", head], &[])?;
@@ -219,16 +223,6 @@ impl Repository {
         Ok(files.keys().filter(is_staged).cloned().collect())
     }
 
-    /// Returns the identifier of a content, as `git add` would store it at this path.
-    pub(crate) fn blob(&self, path: &str, bytes: &[u8], is_kept: bool) -> Result<String, Failure> {
-        let place = format!("--path={path}");
-        let mut arguments = vec!["hash-object", "--stdin", &place];
-        if is_kept {
-            arguments.push("-w");
-        }
-        self.line(&arguments, bytes)
-    }
-
     /// Returns who the user is. `variable` is `GIT_AUTHOR_IDENT` or `GIT_COMMITTER_IDENT`.
     pub(crate) fn identity(&self, variable: &str) -> Result<Identity, Failure> {
         let ended = run(self.command().args(["var", variable]), &[])?;
@@ -244,8 +238,8 @@ impl Repository {
         }
     }
 
-    /// Writes commits with their files, one after the other, makes the last one the checked-out commit, and brings the index up to date for
-    /// their files. Returns the identifiers.
+    /// Writes commits with their files, one after the other, makes the last one the checked-out commit, and brings the index up to
+    /// date for their files. Returns the identifiers.
     ///
     /// # Errors
     ///
@@ -320,8 +314,17 @@ impl Repository {
             Failure::new(ErrorCode::Conflict, failure.message, help)
         })?;
         self.head = Some(commit.to_string());
-        let tree = self.read(&["ls-tree", "-r", "-z", "--full-tree", commit], &[])?;
-        self.files = entries(&tree);
+        for change in &changes {
+            match &change.after {
+                Some(blob) => {
+                    let entry = Entry { mode: change.mode.clone(), blob: blob.clone() };
+                    self.files.insert(change.path.clone(), entry);
+                }
+                None => {
+                    self.files.remove(&change.path);
+                }
+            }
+        }
         let files: Vec<FileVersion> = changes
             .into_iter()
             .map(|change| FileVersion { path: change.path, mode: change.mode, blob: change.after })
@@ -351,6 +354,9 @@ impl Repository {
 
     /// Returns the files that differ between two commits. Without the first, all files of the second are new.
     pub(crate) fn differences(&self, from: Option<&str>, to: &str) -> Result<Vec<Difference>, Failure> {
+        if from == Some(to) {
+            return Ok(Vec::new());
+        }
         let from = match from {
             Some(from) => from.to_string(),
             // The tree without files.
@@ -378,77 +384,6 @@ impl Repository {
         Ok(parts.chunks_exact(3).map(|parts| (parts[1].clone(), parts[2].clone())).collect())
     }
 
-    /// Returns the contents of blobs.
-    pub(crate) fn contents(&self, blobs: &[String]) -> Result<Vec<Vec<u8>>, Failure> {
-        let sizes = self.sizes(blobs)?;
-        let mut contents = Vec::with_capacity(blobs.len());
-        let mut rest = blobs;
-        while !rest.is_empty() {
-            let mut bytes = 0;
-            let fits = |size: &&u64| {
-                bytes += **size;
-                bytes <= MAX_OUTPUT / 2
-            };
-            let count = sizes.get(contents.len()..).unwrap_or_default().iter().take_while(fits).count();
-            let (some, later) = rest.split_at(count.clamp(1, rest.len()));
-            self.contents_of(some, &mut contents)?;
-            rest = later;
-        }
-        Ok(contents)
-    }
-
-    /// Returns the content that a file has in a commit, with its path relative to the top of the work tree; `None` if it is not there.
-    pub(crate) fn content_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let named = format!("{commit}:{path}");
-        let Ok(blob) = self.lines(&["rev-parse", "--verify", "--quiet", &named]) else { return Ok(None) };
-        Ok(self.contents(&blob)?.pop())
-    }
-
-    fn contents_of(&self, blobs: &[String], contents: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
-        let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
-        let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;
-        let mut rest = output.as_slice();
-        for blob in blobs {
-            // `ID blob SIZE`, a line end, the bytes, and a line end.
-            let content = (|| {
-                let end = rest.iter().position(|byte| *byte == b'\n')?;
-                let head = std::str::from_utf8(rest.get(..end)?).ok()?;
-                let size: usize = head.strip_prefix(blob.as_str())?.strip_prefix(" blob ")?.parse().ok()?;
-                let content = rest.get(end + 1..end + 1 + size)?;
-                rest = rest.get(end + size + 2..)?;
-                Some(content.to_vec())
-            })();
-            contents.push(content.ok_or_else(|| missing(blob))?);
-        }
-        Ok(())
-    }
-
-    /// Returns the sizes of blobs, in bytes.
-    pub(crate) fn sizes(&self, blobs: &[String]) -> Result<Vec<u64>, Failure> {
-        if blobs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
-        let output = self.read(&["cat-file", "--batch-check=%(objecttype) %(objectsize)"], names.as_bytes())?;
-        let output = String::from_utf8_lossy(&output);
-        let size = |line: &str| line.strip_prefix("blob ")?.trim().parse().ok();
-        blobs.iter().zip(output.lines()).map(|(blob, line)| size(line).ok_or_else(|| missing(blob))).collect()
-    }
-
-    /// Returns the blobs of commits that another one does not have, each with its path.
-    pub(crate) fn new_blobs(&self, commit: &str, known: Option<&str>) -> Result<Vec<(String, String)>, Failure> {
-        let known = known.map(|known| format!("^{known}"));
-        let mut arguments =
-            vec!["rev-list", "--objects", "--filter=object:type=blob", "--filter-provided-objects", commit];
-        arguments.extend(known.as_deref());
-        let lines = self.lines(&arguments)?;
-        Ok(lines
-            .iter()
-            .filter_map(|line| line.split_once(' '))
-            .map(|(blob, path)| (blob.into(), path.into()))
-            .collect())
-    }
-
     /// Returns the paths whose content git changes by a filter or another encoding.
     pub(crate) fn filtered(&self, paths: &[String]) -> Result<BTreeSet<String>, Failure> {
         if paths.is_empty() {
@@ -462,15 +397,6 @@ impl Repository {
         Ok(parts.chunks_exact(3).filter(|parts| is_set(&parts[2])).map(|parts| parts[0].clone()).collect())
     }
 
-    /// Returns true if a commit is the other one, or comes before it.
-    pub(crate) fn is_ancestor(&self, commit: &str, of: &str) -> Result<bool, Failure> {
-        let ended = run(self.command().args(["merge-base", "--is-ancestor", commit, of]), &[])?;
-        match ended.status.and_then(|status| status.code()) {
-            Some(code @ (0 | 1)) => Ok(code == 0),
-            _ => Err(failed("merge-base", &ended)),
-        }
-    }
-
     /// Returns a common ancestor of two commits; `None` if there is none.
     pub(crate) fn common_commit(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
         let ended = run(self.command().args(["merge-base", "--all", one, other]), &[])?;
@@ -481,16 +407,18 @@ impl Repository {
         }
     }
 
-    /// Stores a content, and returns its blob.
-    pub(crate) fn store(&self, bytes: &[u8]) -> Result<String, Failure> {
-        self.line(&["hash-object", "-w", "--stdin"], bytes)
-    }
-
-    /// Returns a setting.
+    /// Returns a setting, as it was when the first one was read. Sections and names are in lower case.
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, Failure> {
-        let ended = run(self.command().args(["config", "--get", name]), &[])?;
-        let is_set = ended.status.is_some_and(|status| status.success());
-        Ok(is_set.then(|| text(&ended.output)).filter(|value| !value.is_empty()))
+        if let Some(known) = self.settings.get() {
+            return Ok(known.get(name).cloned());
+        }
+        let list = self.read(&["config", "--list", "-z"], &[])?;
+        // A later value overrides an earlier one.
+        let settings: BTreeMap<String, String> = texts(&list)
+            .filter_map(|line| line.split_once('\n').map(|(name, value)| (name.to_string(), value.to_string())))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        Ok(self.settings.get_or_init(|| settings).get(name).cloned())
     }
 
     /// Returns the lines that a command of git prints.
@@ -580,11 +508,11 @@ impl Repository {
         command(&self.top)
     }
 
-    fn read(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(super) fn read(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
         output(arguments, run(self.command().args(arguments), input)?)
     }
 
-    fn line(&self, arguments: &[&str], input: &[u8]) -> Result<String, Failure> {
+    pub(super) fn line(&self, arguments: &[&str], input: &[u8]) -> Result<String, Failure> {
         Ok(text(&self.read(arguments, input)?))
     }
 }
@@ -626,11 +554,6 @@ fn output(arguments: &[&str], ended: Ended) -> Result<Vec<u8>, Failure> {
     Ok(ended.output)
 }
 
-fn missing(blob: &str) -> Failure {
-    let message = format!("git does not have the content {blob}");
-    Failure::new(ProgramCode::Input, message, "run `git fsck` to see what is missing")
-}
-
 fn failed(verb: &str, ended: &Ended) -> Failure {
     let reason = match ended.status {
         Some(status) => said(&ended.error, status),
@@ -663,7 +586,7 @@ fn text(output: &[u8]) -> String {
 }
 
 /// Returns what git ended with a zero byte each.
-fn texts(output: &[u8]) -> impl Iterator<Item = String> + '_ {
+pub(super) fn texts(output: &[u8]) -> impl Iterator<Item = String> + '_ {
     let parts = output.split(|byte| *byte == 0).filter(|part| !part.is_empty());
     parts.map(|part| String::from_utf8_lossy(part).into_owned())
 }

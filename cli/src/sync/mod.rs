@@ -1,9 +1,10 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
-//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes, and [`receive`] writes what comes.
-//! [`merge_sides`] merges two versions of a file, or keeps both. [`rejections`] shares the values that were rejected, and
-//! [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody else has
-//! changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes, and
+//! [`receive`] writes what comes. [`merge_commits`] merges what two commits changed, and [`merge_sides`] two versions of a file, or it
+//! keeps both. [`rejections`] shares the values that were rejected, and [`expunged`] the [`digests`] of text that was expunged. All
+//! write through [`disk`], which changes a file only if nobody else has changed it since it was read, and tells the history of the
+//! [`memories`]. [`report`] is what is printed.
 
 mod args;
 mod copies;
@@ -11,6 +12,7 @@ mod digests;
 mod disk;
 mod expunged;
 mod memories;
+mod merge_commits;
 mod merge_sides;
 mod names;
 mod receive;

@@ -5,15 +5,15 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use saddlebag::files::{MAX_MERGED_BYTES, MergeSides};
+use saddlebag::files::MAX_MERGED_BYTES;
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{RelPath, SCOPE_FOLDERS};
+use saddlebag::store::RelPath;
 use saddlebag::trust::{SecretPolicy, secrets_in};
 
 use super::args::SyncArgs;
 use super::disk::Disk;
 use super::expunged::{COMMAND, Expunges};
-use super::merge_sides::merge_sides;
+use super::merge_commits::merge_commits;
 use super::names::original_of;
 use super::receive::receive;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
@@ -170,7 +170,7 @@ fn lock(state: &Path) -> Result<File, Failure> {
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
 fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
-    let (mut changes, mut files, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut changes, mut files, mut contents, mut left_out) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let paths: Vec<String> = sync.repository.changed()?;
     let filtered = sync.repository.filtered(&paths)?;
     for path in paths {
@@ -207,12 +207,20 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
             (Some(_), false) => ChangeKind::Added,
         };
         changes.push(FileChange { path: shown, change });
-        let blob = bytes.map(|bytes| repository.blob(&path, &bytes, true)).transpose()?;
-        files.push(FileVersion { mode: repository.mode(&path), path, blob });
+        match bytes {
+            Some(bytes) => contents.push((path, bytes)),
+            None => files.push(FileVersion { mode: repository.mode(&path), path, blob: None }),
+        }
     }
     synced.left_out.retain(|left| !left_out.iter().any(|other: &LeftOut| other.path == left.path));
     synced.left_out.extend(left_out);
     let repository = &*sync.repository;
+    let blobs = repository.blobs(&contents)?;
+    files.extend(contents.into_iter().zip(blobs).map(|((path, _), blob)| FileVersion {
+        mode: repository.mode(&path),
+        path,
+        blob: Some(blob),
+    }));
     let head = repository.head.clone();
     if files.is_empty() {
         return Ok(head);
@@ -341,118 +349,16 @@ fn reason(ended: &Ended) -> String {
 fn merged(sync: &mut Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
     let repository = &*sync.repository;
     let Some(there) = there else { return Ok(local.into()) };
-    if repository.is_ancestor(there, local)? {
-        return Ok(local.into());
-    }
-    if repository.is_ancestor(local, there)? {
-        return Ok(there.into());
-    }
     let common = repository.common_commit(local, there)?;
-    let mut sides = Sides::of(repository, common.as_deref(), local, there)?;
-    let mut files = sides.moved(repository, common.as_deref(), [local, there], sync.expunges, synced)?;
-    let Sides { ours, theirs } = sides;
-    for (path, theirs) in theirs {
-        let after = match ours.get(&path) {
-            None => FileVersion { path, mode: theirs.mode, blob: theirs.after },
-            Some(ours) if ours.after == theirs.after => continue,
-            Some(ours) => {
-                let blobs = [&theirs.before, &ours.after, &theirs.after];
-                let blob = merge_blobs(repository, &path, blobs, &mut files, sync.expunges, synced)?;
-                let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
-                FileVersion { path, mode: mode.clone(), blob }
-            }
-        };
-        files.push(after);
+    match common.as_deref() {
+        Some(common) if common == there => return Ok(local.into()),
+        Some(common) if common == local => return Ok(there.into()),
+        _ => {}
     }
+    let files = merge_commits(repository, common.as_deref(), [local, there], sync.expunges, synced)?;
     let message = format!("Merge the memory of another machine\n\nMerged: {there}\n");
     let committer = committer(repository, sync.global)?;
     repository.draft(Some(local), &[local, there], &files, &committer.of(&message))
-}
-
-/// What both sides changed since a common commit, by paths.
-struct Sides {
-    ours: BTreeMap<String, Difference>,
-    theirs: BTreeMap<String, Difference>,
-}
-
-impl Sides {
-    fn of(repository: &Repository, common: Option<&str>, local: &str, there: &str) -> Result<Self, Failure> {
-        let changes = |to: &str| -> Result<BTreeMap<String, Difference>, Failure> {
-            let changes = repository.differences(common, to)?;
-            Ok(changes.into_iter().map(|change| (change.path.clone(), change)).collect())
-        };
-        Ok(Self { ours: changes(local)?, theirs: changes(there)? })
-    }
-
-    /// Merges the files that one side moved within a scope, and the other one edited, and takes them out.
-    fn moved(
-        &mut self,
-        repository: &Repository,
-        common: Option<&str>,
-        [local, there]: [&str; 2],
-        expunges: &mut Expunges<'_>,
-        synced: &mut Synced,
-    ) -> Result<Vec<FileVersion>, Failure> {
-        let mut files = Vec::new();
-        let Some(common) = common else { return Ok(files) };
-        for (to, is_ours) in [(local, true), (there, false)] {
-            for (old, new) in repository.moves(common, to)? {
-                let (movers, editors) = if is_ours { (&self.ours, &self.theirs) } else { (&self.theirs, &self.ours) };
-                let edited = editors.get(&old).filter(|change| change.after.is_some());
-                let (Some(edited), Some(moved)) = (edited, movers.get(&new)) else { continue };
-                if editors.contains_key(&new) || scope(&old) != scope(&new) {
-                    continue;
-                }
-                let mode = moved.mode.clone();
-                let (ours, theirs) =
-                    if is_ours { (&moved.after, &edited.after) } else { (&edited.after, &moved.after) };
-                let blobs = [&edited.before, ours, theirs];
-                let blob = merge_blobs(repository, &new, blobs, &mut files, expunges, synced)?;
-                files.push(FileVersion { path: old.clone(), mode: mode.clone(), blob: None });
-                files.push(FileVersion { path: new.clone(), mode, blob });
-                for path in [&old, &new] {
-                    self.ours.remove(path);
-                    self.theirs.remove(path);
-                }
-            }
-        }
-        Ok(files)
-    }
-}
-
-/// Returns the folder of the project or of the owner that a path is in; none for the notebook in the root.
-fn scope(path: &str) -> Option<(&str, &str)> {
-    let mut parts = path.split('/');
-    let first = parts.next().filter(|first| SCOPE_FOLDERS.contains(first))?;
-    Some((first, parts.next()?))
-}
-
-/// Merges a file that both sides changed: its blobs are the common one, ours and theirs. A review is added to the files.
-fn merge_blobs(
-    repository: &Repository,
-    path: &str,
-    blobs: [&Option<String>; 3],
-    files: &mut Vec<FileVersion>,
-    expunges: &mut Expunges<'_>,
-    synced: &mut Synced,
-) -> Result<Option<String>, Failure> {
-    let known: Vec<String> = blobs.into_iter().flatten().cloned().collect();
-    let mut contents = repository.contents(&known)?.into_iter();
-    let [ancestor, ours, theirs] = blobs.map(|blob| blob.as_ref().and_then(|_| contents.next()));
-    let Some(shown) = repository.shown(path) else {
-        let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
-        return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
-    };
-    let merged = merge_sides(&shown, MergeSides { ancestor: expunges.without(ancestor), ours, theirs });
-    synced.add_merged(&merged);
-    let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
-    for (path, content) in review.into_iter().chain(merged.beside) {
-        if let Some(path) = repository.path(&path) {
-            let blob = Some(repository.store(&content)?);
-            files.push(FileVersion { mode: repository.mode(&path), path, blob });
-        }
-    }
-    merged.content.map(|content| repository.store(&content)).transpose()
 }
 
 /// Where changes go.

@@ -185,6 +185,29 @@ fn a_note_that_one_side_renamed_and_the_other_edited_has_both_changes() {
 }
 
 #[test]
+fn a_note_that_both_sides_renamed_is_one_note_with_both_changes() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Port", "The port is 5432.\n\nIt is open.\n\nIt was closed."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["move", "Port", "Quay"]).exits(0);
+    machines.run("a", &["edit", "Quay", "--old", "5432", "--new", "5433"]).exits(0);
+    machines.run("b", &["move", "Port", "Harbour"]).exits(0);
+    machines.run("b", &["edit", "Harbour", "--old", "It is open.", "--new", "It is open at night."]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let facts: Vec<_> =
+        machines.tree("a").into_iter().filter(|(path, _)| path.to_string_lossy().contains("facts")).collect();
+    let [(path, note)] = facts.as_slice() else { panic!("{facts:?}") };
+    // The later name is the title and the path, and the review has the other one.
+    assert!(path.ends_with("harbour.md") == note.contains("title: \"Harbour\""), "{path:?}: {note}");
+    assert!(path.ends_with("quay.md") == note.contains("title: \"Quay\""), "{path:?}: {note}");
+    assert!(note.contains("5433") && note.contains("at night"), "{note}");
+    let all: String = machines.tree("b").into_values().collect();
+    assert!(all.contains("Quay") && all.contains("Harbour"), "{all}");
+    assert!(machines.run("b", &["list", "--pending"]).exits(0).stdout.contains("merges/"), "a review");
+}
+
+#[test]
 fn a_secret_that_was_committed_and_removed_again_is_not_sent() {
     let Some(machines) = Machines::sharing(&["a"]) else { return };
     machines.put("a", "notes/key.md", &format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"));

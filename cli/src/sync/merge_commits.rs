@@ -1,0 +1,193 @@
+//! [`merge_commits`]: the files that the merge of two commits changes.
+
+use std::collections::BTreeMap;
+
+use saddlebag::document::{Note, TagSyntax};
+use saddlebag::files::MergeSides;
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::SCOPE_FOLDERS;
+
+use super::expunged::Expunges;
+use super::merge_sides::merge_sides;
+use super::report::Synced;
+use crate::failure::Failure;
+use crate::git::repository::{Difference, FileVersion, Repository};
+use crate::output::single_line;
+
+/// Merges the changes that ours and theirs made since a common commit. Returns the files that differ from ours.
+pub(super) fn merge_commits(
+    repository: &Repository,
+    common: Option<&str>,
+    [ours, theirs]: [&str; 2],
+    expunges: &mut Expunges<'_>,
+    synced: &mut Synced,
+) -> Result<Vec<FileVersion>, Failure> {
+    let changes = |to: &str| -> Result<Changes, Failure> {
+        let changes = repository.differences(common, to)?;
+        Ok(changes.into_iter().map(|change| (change.path.clone(), change)).collect())
+    };
+    let mut merge = Merge {
+        repository,
+        expunges,
+        synced,
+        sides: [changes(ours)?, changes(theirs)?],
+        contents: BTreeMap::new(),
+        files: Vec::new(),
+        stored: Vec::new(),
+    };
+    let moves = match common {
+        Some(common) => [repository.moves(common, ours)?, repository.moves(common, theirs)?],
+        None => [Vec::new(), Vec::new()],
+    };
+    merge.load(&moves)?;
+    merge.moved(&moves)?;
+    let [ours, theirs] = std::mem::take(&mut merge.sides);
+    for (path, theirs) in theirs {
+        match ours.get(&path) {
+            None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
+            Some(ours) if ours.after == theirs.after => {}
+            Some(ours) => {
+                let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
+                let content = merge.merge(&path, [&theirs.before, &ours.after, &theirs.after])?;
+                merge.write(path, mode.clone(), content);
+            }
+        }
+    }
+    merge.finish()
+}
+
+/// What one side changed, by paths.
+type Changes = BTreeMap<String, Difference>;
+
+struct Merge<'a, 'e> {
+    repository: &'a Repository,
+    expunges: &'a mut Expunges<'e>,
+    synced: &'a mut Synced,
+    /// What ours and theirs changed.
+    sides: [Changes; 2],
+    /// Contents of the blobs that both sides changed.
+    contents: BTreeMap<String, Vec<u8>>,
+    files: Vec<FileVersion>,
+    /// New contents, with the places of their files.
+    stored: Vec<(usize, Vec<u8>)>,
+}
+
+impl Merge<'_, '_> {
+    /// Reads what is merged. A process for each file would be slow.
+    fn load(&mut self, moves: &[Vec<(String, String)>; 2]) -> Result<(), Failure> {
+        let [ours, theirs] = &self.sides;
+        let moved = moves.iter().flatten().flat_map(|(old, new)| [old, new]);
+        let both = ours.keys().filter(|path| theirs.contains_key(*path)).chain(moved);
+        let changes = both.flat_map(|path| [ours.get(path), theirs.get(path)]).flatten();
+        let mut blobs: Vec<String> =
+            changes.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
+        blobs.sort_unstable();
+        blobs.dedup();
+        let contents = self.repository.contents(&blobs)?;
+        self.contents = blobs.into_iter().zip(contents).collect();
+        Ok(())
+    }
+
+    /// Merges the files that one side moved within a scope, and that the other one edited or moved too, and takes them out.
+    fn moved(&mut self, moves: &[Vec<(String, String)>; 2]) -> Result<(), Failure> {
+        for (mover, moves_of_one) in moves.iter().enumerate() {
+            for (old, new) in moves_of_one {
+                let other = moves.get(1 - mover).and_then(|moves| moves.iter().find(|(known, _)| known == old));
+                // Two moves of one file are one pair.
+                if scope(old) != scope(new) || (mover == 1 && other.is_some()) {
+                    continue;
+                }
+                let there = other.map_or(old, |(_, there)| there);
+                if scope(old) != scope(there) {
+                    continue;
+                }
+                let [one, two] = if mover == 0 { [0, 1] } else { [1, 0] };
+                let change = |side: usize, path: &String| self.sides.get(side).and_then(|side| side.get(path)).cloned();
+                let (Some(moved), Some(edited), Some(left)) = (change(one, new), change(two, there), change(one, old))
+                else {
+                    continue;
+                };
+                // Another file may have one of the new paths on the other side.
+                let is_taken = (there != new && change(two, new).is_some())
+                    || (there != new && there != old && change(one, there).is_some());
+                if edited.after.is_none() || is_taken {
+                    continue;
+                }
+                let (ours, theirs) =
+                    if mover == 0 { (&moved.after, &edited.after) } else { (&edited.after, &moved.after) };
+                // Both machines choose the same one of two new paths: that of the title which the merge takes.
+                let first = if there == old { new } else { new.min(there) };
+                let content = self.merge(first, [&left.before, ours, theirs])?;
+                let is_of = |blob: &Option<String>| {
+                    let known = blob.as_ref().and_then(|blob| self.contents.get(blob));
+                    title(known.map(Vec::as_slice)) == title(content.as_deref())
+                };
+                let path = match (is_of(&moved.after), is_of(&edited.after)) {
+                    (true, false) => new,
+                    (false, true) if there != old => there,
+                    _ => first,
+                };
+                for gone in [old, new, there] {
+                    for side in &mut self.sides {
+                        side.remove(gone);
+                    }
+                    if gone != path {
+                        let mode = moved.mode.clone();
+                        self.files.push(FileVersion { path: gone.clone(), mode, blob: None });
+                    }
+                }
+                self.write(path.clone(), moved.mode, content);
+            }
+        }
+        Ok(())
+    }
+
+    /// Merges a file that both sides changed: its blobs are the common one, ours and theirs. A review is added to the files.
+    /// Returns the new content.
+    fn merge(&mut self, path: &str, blobs: [&Option<String>; 3]) -> Result<Option<Vec<u8>>, Failure> {
+        let [ancestor, ours, theirs] =
+            blobs.map(|blob| blob.as_ref().and_then(|blob| self.contents.get(blob)).cloned());
+        let Some(shown) = self.repository.shown(path) else {
+            let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
+            return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
+        };
+        let ancestor = self.expunges.without(ancestor);
+        let merged = merge_sides(&shown, MergeSides { ancestor, ours, theirs });
+        self.synced.add_merged(&merged);
+        let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
+        for (path, content) in review.into_iter().chain(merged.beside) {
+            if let Some(path) = self.repository.path(&path) {
+                let mode = self.repository.mode(&path);
+                self.write(path, mode, Some(content));
+            }
+        }
+        Ok(merged.content)
+    }
+
+    fn write(&mut self, path: String, mode: String, content: Option<Vec<u8>>) {
+        self.stored.extend(content.map(|content| (self.files.len(), content)));
+        self.files.push(FileVersion { path, mode, blob: None });
+    }
+
+    /// Stores the new contents, and returns the files.
+    fn finish(mut self) -> Result<Vec<FileVersion>, Failure> {
+        let (places, contents): (Vec<usize>, Vec<Vec<u8>>) = std::mem::take(&mut self.stored).into_iter().unzip();
+        for (place, blob) in places.into_iter().zip(self.repository.store(&contents)?) {
+            if let Some(file) = self.files.get_mut(place) {
+                file.blob = Some(blob);
+            }
+        }
+        Ok(self.files)
+    }
+}
+
+fn title(content: Option<&[u8]>) -> String {
+    Note::parse(&String::from_utf8_lossy(content.unwrap_or_default()), TagSyntax::default()).title
+}
+
+/// Returns the folder of the project or of the owner that a path is in; none for the notebook in the root.
+fn scope(path: &str) -> Option<(&str, &str)> {
+    let mut parts = path.split('/');
+    let first = parts.next().filter(|first| SCOPE_FOLDERS.contains(first))?;
+    Some((first, parts.next()?))
+}
