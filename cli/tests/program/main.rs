@@ -37,6 +37,7 @@ mod sessions;
 mod setup;
 mod support;
 mod sync;
+mod sync_bars;
 mod sync_expunge;
 mod tasks;
 #[cfg(unix)]
