@@ -8,7 +8,7 @@ use crate::{clients, component, new_user, release, remote, shells};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
-const SLOW: [&str; 22] = [
+const SLOW: [&str; 23] = [
     "agents_are_isolated::agents_are_isolated::component",
     "agents_are_isolated::no_spelling_of_a_name_reaches_the_memory_of_another",
     "catalogue::a_host_that_fails_once_loses_no_text::component",
@@ -25,6 +25,7 @@ const SLOW: [&str; 22] = [
     "leases::a_killed_host_with_a_lease_blocks_others_for_less_than_ten_seconds",
     "sync_bars::ten_changes_among_ten_thousand_notes_are_synchronised_in_a_second",
     "sync_bars::ten_thousand_random_edits_on_five_machines_lose_and_bring_back_nothing",
+    "sync_syncthing::edits_that_real_syncthing_could_not_merge_are_merged",
     "sync::five_hundred_random_edits_on_each_of_two_machines_meet",
     "notebook::hostile::a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known",
     "notebook::hostile::notes_with_more_links_than_fit_into_memory_end_in_a_typed_error",

@@ -39,6 +39,7 @@ mod support;
 mod sync;
 mod sync_bars;
 mod sync_expunge;
+mod sync_syncthing;
 mod tasks;
 #[cfg(unix)]
 mod terminal;

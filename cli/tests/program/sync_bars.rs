@@ -46,7 +46,8 @@ impl Edits {
         let name = self.names[self.random.usize(0..self.names.len())];
         let folder = self.machines.file(name, "notes");
         fs::create_dir_all(&folder).expect("made");
-        let mut notes: Vec<_> = fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file").path()).collect();
+        let mut notes: Vec<_> =
+            fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file").path()).collect();
         notes.sort();
         let action = if notes.len() < 4 { 0 } else { self.random.u32(0..20) };
         if action < 2 {
@@ -61,7 +62,8 @@ impl Edits {
             let log = self.machines.file(name, "daily/2026-05-30.md");
             fs::create_dir_all(log.parent().expect("a folder")).expect("made");
             let before = fs::read_to_string(&log).unwrap_or_default();
-            fs::write(&log, format!("{before}\n### 10:{minute:02} — Entry {}\n{line}\n", self.number)).expect("written");
+            fs::write(&log, format!("{before}\n### 10:{minute:02} — Entry {}\n{line}\n", self.number))
+                .expect("written");
             return;
         }
         let note = notes[self.random.usize(0..notes.len())].clone();
