@@ -46,6 +46,13 @@ pub(crate) struct Block<'a> {
     pub(crate) gap: &'a str,
 }
 
+impl Block<'_> {
+    /// Returns the number of bytes of white space before the text.
+    pub(crate) fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+}
+
 /// A text as blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body<'a> {

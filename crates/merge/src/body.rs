@@ -40,16 +40,16 @@ pub(crate) fn merge_bodies(
 
 /// A block of the result, and its places in the sides, counted from 1.
 #[derive(Clone, Copy)]
-struct Element<'a> {
-    text: &'a str,
-    class: Class,
-    places: [Option<usize>; 3],
+pub(crate) struct Element<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) class: Class,
+    pub(crate) places: [Option<usize>; 3],
 }
 
-struct Merge<'a> {
+pub(crate) struct Merge<'a> {
     kind: Kind,
     /// Base, one and other.
-    sides: [Body<'a>; 3],
+    pub(crate) sides: [Body<'a>; 3],
     /// For each block of the base, its place in one, and in other.
     of_base: [Vec<Option<usize>>; 2],
     /// Texts of the base.
@@ -62,6 +62,14 @@ struct Edit<'a> {
     in_base: usize,
     place: usize,
     text: &'a str,
+}
+
+/// A block that a side inserted below an item which the other side moved.
+struct Orphan<'a> {
+    side: usize,
+    place: usize,
+    /// Text of the item.
+    parent: &'a str,
 }
 
 /// Blocks that one side inserted between two blocks of the base that it kept.
@@ -89,11 +97,11 @@ impl<'a> Merge<'a> {
         Self { kind, sides, of_base, base_texts }
     }
 
-    fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
+    pub(crate) fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
         self.sides.get(side)?.blocks.get(index).copied()
     }
 
-    fn length(&self, side: usize) -> usize {
+    pub(crate) fn length(&self, side: usize) -> usize {
         self.sides.get(side).map_or(0, |side| side.blocks.len())
     }
 
@@ -103,18 +111,21 @@ impl<'a> Merge<'a> {
     }
 
     fn run(&self, has_base: bool, conflicts: &mut Vec<Conflict>) -> Vec<Element<'a>> {
-        let mut elements = Vec::new();
+        let (mut elements, mut orphans) = (Vec::new(), Vec::new());
         let mut from = [0; 3];
         for in_base in 0..self.length(BASE) {
             if let (Some(in_one), Some(in_other)) = (self.place(1, in_base), self.place(2, in_base)) {
                 let to = [in_base, in_one, in_other];
-                self.region(from, to, &mut elements, conflicts);
+                self.region(from, to, &mut elements, &mut orphans, conflicts);
                 elements.extend(self.element(to.map(Some)));
                 from = to.map(|place| place + 1);
             }
         }
         let to = [0, 1, 2].map(|side| self.length(side));
-        self.region(from, to, &mut elements, conflicts);
+        self.region(from, to, &mut elements, &mut orphans, conflicts);
+        for orphan in orphans {
+            self.adopt(&orphan, &mut elements);
+        }
         if !has_base && self.kind == Kind::Note {
             self.without_base(conflicts);
         }
@@ -172,11 +183,18 @@ impl<'a> Merge<'a> {
     }
 
     /// Merges the parts between two blocks that all sides have.
-    fn region(&self, from: [usize; 3], to: [usize; 3], elements: &mut Vec<Element<'a>>, conflicts: &mut Vec<Conflict>) {
+    fn region(
+        &self,
+        from: [usize; 3],
+        to: [usize; 3],
+        elements: &mut Vec<Element<'a>>,
+        orphans: &mut Vec<Orphan<'a>>,
+        conflicts: &mut Vec<Conflict>,
+    ) {
         let [base, one, other] =
             [0, 1, 2].map(|side| from.get(side).copied().unwrap_or(0)..to.get(side).copied().unwrap_or(0));
         let mut chunks = [self.chunks(1, base.clone(), one), self.chunks(2, base.clone(), other)];
-        self.settle_edits(base, &mut chunks, conflicts);
+        self.settle_edits(base, &mut chunks, orphans, conflicts);
         self.unite(&chunks, elements);
     }
 
@@ -219,7 +237,13 @@ impl<'a> Merge<'a> {
     }
 
     /// Finds paragraphs that both sides changed. An edit of a paragraph that the other side deleted is taken out of the chunks.
-    fn settle_edits(&self, base: Range<usize>, chunks: &mut [Vec<Chunk>; 2], conflicts: &mut Vec<Conflict>) {
+    fn settle_edits(
+        &self,
+        base: Range<usize>,
+        chunks: &mut [Vec<Chunk>; 2],
+        orphans: &mut Vec<Orphan<'a>>,
+        conflicts: &mut Vec<Conflict>,
+    ) {
         let mut edits = [self.edits(1, &chunks[0]), self.edits(2, &chunks[1])];
         if let ([one], [other]) = (chunks[0].as_slice(), chunks[1].as_slice())
             && [base.len(), one.blocks.len(), other.blocks.len()] == [1; 3]
@@ -241,8 +265,17 @@ impl<'a> Merge<'a> {
             by_origin
         });
         for in_base in base {
-            if self.place(1, in_base).is_some() || self.place(2, in_base).is_some() {
-                continue;
+            match (self.place(1, in_base), self.place(2, in_base)) {
+                (Some(place), None) if !by_origin[1].contains_key(&in_base) => {
+                    edits_of_deleted.extend(self.orphans([1, 2], place, &chunks[0], orphans, conflicts));
+                    continue;
+                }
+                (None, Some(place)) if !by_origin[0].contains_key(&in_base) => {
+                    edits_of_deleted.extend(self.orphans([2, 1], place, &chunks[1], orphans, conflicts));
+                    continue;
+                }
+                (None, None) => {}
+                _ => continue,
             }
             let Some(block) = self.block(BASE, in_base) else { continue };
             let [of_one, of_other] =
@@ -288,6 +321,61 @@ impl<'a> Merge<'a> {
                     }
                 }
             }
+        }
+    }
+
+    /// Returns what a side inserted below an item that the other one deleted or moved. If it was moved, they go with it; otherwise they
+    /// stay deleted too, with a conflict.
+    fn orphans(
+        &self,
+        [side, other]: [usize; 2],
+        parent: usize,
+        chunks: &[Chunk],
+        orphans: &mut Vec<Orphan<'a>>,
+        conflicts: &mut Vec<Conflict>,
+    ) -> Vec<(usize, usize)> {
+        let Some(item) = self.block(side, parent).filter(|block| block.class == Class::Item) else { return Vec::new() };
+        let below = (parent + 1..self.length(side)).take_while(|place| {
+            self.block(side, *place)
+                .is_some_and(|block| block.class != Class::Heading && block.indent() > item.indent())
+        });
+        let is_inserted = |place: &usize| chunks.iter().any(|chunk| chunk.blocks.contains(place));
+        let is_new =
+            |place: &usize| self.block(side, *place).is_some_and(|block| !self.base_texts.contains(block.text));
+        let inserted: Vec<usize> = below.filter(|place| is_inserted(place) && is_new(place)).collect();
+        if inserted.is_empty() {
+            return Vec::new();
+        }
+        if self.sides.get(other).is_some_and(|body| body.texts().any(|text| text == item.text)) {
+            orphans.extend(inserted.iter().map(|&place| Orphan { side, place, parent: item.text }));
+        } else {
+            let blocks = inserted.iter().filter_map(|&place| self.block(side, place));
+            let texts: Vec<&str> = [item.text].into_iter().chain(blocks.map(|block| block.text)).collect();
+            let text = Some(texts.join("\n"));
+            let (ours, theirs) = if side == 1 { (text, None) } else { (None, text) };
+            conflicts.push(Conflict { part: Part::Paragraph, base: Some(item.text.into()), ours, theirs });
+        }
+        inserted.into_iter().map(|place| (side, place)).collect()
+    }
+
+    /// Adds a block below its item, unless it is there.
+    fn adopt(&self, orphan: &Orphan<'a>, elements: &mut Vec<Element<'a>>) {
+        let Some(block) = self.block(orphan.side, orphan.place) else { return };
+        let indent = |element: &Element<'_>| element.text.len() - element.text.trim_start().len();
+        let parent = elements.iter().position(|element| element.text == orphan.parent);
+        let first = parent.map_or(elements.len(), |parent| parent + 1);
+        let outer = parent.and_then(|parent| elements.get(parent)).map_or(0, indent);
+        let below = elements.iter().skip(first).take_while(|element| indent(element) > outer);
+        if below.clone().any(|element| element.text == block.text) {
+            return;
+        }
+        let end = first + below.count();
+        let mut places = [None; 3];
+        if let Some(place) = places.get_mut(orphan.side) {
+            *place = Some(orphan.place);
+        }
+        if let Some(element) = self.element(places) {
+            elements.insert(end, element);
         }
     }
 
@@ -431,71 +519,6 @@ impl<'a> Merge<'a> {
             conflicts.push(Conflict { part: Part::File, base: None, ours: text(one), theirs: text(other) });
         }
     }
-
-    fn render(&self, elements: &[Element<'a>]) -> String {
-        let mut text = String::new();
-        let ends = [0, 1, 2].map(|side| Some(self.length(side) + 1));
-        let start = Element { text: "", class: Class::Paragraph, places: [Some(0); 3] };
-        let end = Element { text: "", class: Class::Paragraph, places: ends };
-        let mut before = &start;
-        for element in elements.iter().chain([&end]) {
-            text.push_str(self.gap(before, element, elements.is_empty()));
-            text.push_str(element.text);
-            before = element;
-        }
-        text
-    }
-
-    /// Returns the white space between two neighbours in the result.
-    fn gap(&self, before: &Element<'_>, after: &Element<'_>, is_empty: bool) -> &'a str {
-        let gap = |side: usize, place: usize| self.sides.get(side).map_or("", |side| side.gap_after(place));
-        let is_start = before.places == [Some(0); 3];
-        let is_end = after.places == [0, 1, 2].map(|side| Some(self.length(side) + 1));
-        let known = [0, 1, 2].map(|side| {
-            let (left, right) =
-                (before.places.get(side).copied().flatten()?, after.places.get(side).copied().flatten()?);
-            (right == left + 1).then(|| gap(side, left))
-        });
-        if let [base, Some(one), Some(other)] = known {
-            return changed(base, one, other);
-        }
-        if let Some(gap) = known[1].or(known[2]) {
-            return gap;
-        }
-        if is_empty {
-            return "";
-        }
-        if is_start || is_end {
-            let [base, one, other] = [0, 1, 2].map(|side| gap(side, if is_start { 0 } else { self.length(side) }));
-            // A side without a block does not say what is before or after one.
-            return match (self.length(1), self.length(2)) {
-                (0, _) => other,
-                (_, 0) => one,
-                _ => changed(Some(base), one, other),
-            };
-        }
-        // New neighbours: the space that they have beside others like them.
-        let is_tight = before.class.is_tight() && before.class == after.class;
-        let mut found = "";
-        for side in 0..3 {
-            let left = before.places.get(side).copied().flatten().map(|place| (place, place + 1));
-            let right =
-                after.places.get(side).copied().flatten().and_then(|place| Some((place.checked_sub(1)?, place)));
-            for (left, right) in [left, right].into_iter().flatten() {
-                let class = |place: usize| Some(self.block(side, place.checked_sub(1)?)?.class);
-                let (Some(one), Some(other)) = (class(left), class(right)) else { continue };
-                if one == before.class && other == after.class {
-                    let gap = gap(side, left);
-                    found = if is_tight && !found.is_empty() { shorter(found, gap) } else { longer(found, gap) };
-                }
-            }
-        }
-        match (found.is_empty(), is_tight) {
-            (false, _) => found,
-            (true, true) => "\n",
-            (true, false) => "\n\n",
-        }
-    }
 }
 
 /// A block that a side inserted.
@@ -522,23 +545,4 @@ fn time_of(heading: &str) -> Option<(u8, u8)> {
     let minute = rest.get(..2)?;
     let number = |digits: &str| digits.parse::<u8>().ok().filter(|_| digits.len() == 2);
     Some((number(hour)?, number(minute)?))
-}
-
-/// Returns the space that was changed. If both changed it, the longer one is taken.
-fn changed<'a>(base: Option<&'a str>, one: &'a str, other: &'a str) -> &'a str {
-    if Some(one) == base {
-        other
-    } else if Some(other) == base {
-        one
-    } else {
-        longer(one, other)
-    }
-}
-
-fn longer<'a>(one: &'a str, other: &'a str) -> &'a str {
-    if (one.len(), one) >= (other.len(), other) { one } else { other }
-}
-
-fn shorter<'a>(one: &'a str, other: &'a str) -> &'a str {
-    if (one.len(), one) <= (other.len(), other) { one } else { other }
 }

@@ -30,6 +30,7 @@ mod head;
 mod matching;
 mod merge;
 mod similar;
+mod spacing;
 #[cfg(test)]
 mod tests;
 mod types;

@@ -42,6 +42,38 @@ fn changes_of_neighbouring_items_are_both_made() {
 }
 
 #[test]
+fn an_item_below_one_that_the_other_side_deleted_is_reported_and_gets_no_other_parent() {
+    let base = "- zero\n- alpha\n  - one\n- last\n";
+    let merged = note(base, "- zero\n- alpha\n  - one\n  - new kid\n    - its kid\n- last\n", "- zero\n- last\n");
+    assert_eq!(merged.text.as_deref(), Some("- zero\n- last\n"));
+    let ours = some("- alpha\n  - new kid\n    - its kid");
+    assert_eq!(merged.conflicts, [Conflict { part: Part::Paragraph, base: some("- alpha"), ours, theirs: None }]);
+}
+
+#[test]
+fn an_item_below_one_that_the_other_side_moved_goes_with_it() {
+    clean(
+        note(
+            "- alpha\n  - one\n- beta\n  - two\n",
+            "- beta\n  - two\n- alpha\n  - one\n",
+            "- alpha\n  - one\n  - three\n- beta\n  - two\n",
+        ),
+        "- beta\n  - two\n- alpha\n  - one\n  - three\n",
+    );
+}
+
+#[test]
+fn items_below_one_that_both_changed_stay_below_both_versions() {
+    let merged = note(
+        "- alpha beta gamma\n  - one\n",
+        "- alpha beta delta\n  - one\n  - of ours\n",
+        "- alpha beta epsilon\n  - one\n  - by theirs\n",
+    );
+    let expected = "- alpha beta delta\n- alpha beta epsilon\n  - one\n  - of ours\n  - by theirs\n";
+    assert_eq!((merged.text.as_deref(), merged.conflicts.len()), (Some(expected), 1));
+}
+
+#[test]
 fn what_both_insert_at_one_place_is_kept_in_a_fixed_order() {
     clean(note("- a\n", "- a\n- from one\n", "- a\n- by two\n"), "- a\n- by two\n- from one\n");
 }

@@ -61,6 +61,8 @@ fn changed(lines: &[String], edits: &[Edit], side: &str) -> Vec<String> {
 enum Form {
     Paragraphs,
     Items,
+    /// Items below others.
+    Nested,
     Mixed,
     Log,
 }
@@ -74,7 +76,8 @@ impl Form {
         let block = |line: &String| match (self, line.len() % 4) {
             (Self::Paragraphs, _) => format!("{line}\n\n"),
             (Self::Mixed, 1) => format!("\n{line}\n\n"),
-            (Self::Items, _) | (Self::Mixed, 2 | 3) => format!("- {line}\n"),
+            (Self::Nested, depth @ 1..=2) => format!("{:1$}- {line}\n", "", 2 * depth),
+            (Self::Items | Self::Nested, _) | (Self::Mixed, 2 | 3) => format!("- {line}\n"),
             (Self::Mixed, _) => format!("## {line}\n\n"),
             (Self::Log, _) => {
                 let minute = line.len() * 7 % 60;
@@ -86,7 +89,7 @@ impl Form {
 }
 
 fn form() -> impl Strategy<Value = Form> {
-    prop_oneof![Just(Form::Paragraphs), Just(Form::Items), Just(Form::Mixed), Just(Form::Log)]
+    prop_oneof![Just(Form::Paragraphs), Just(Form::Items), Just(Form::Nested), Just(Form::Mixed), Just(Form::Log)]
 }
 
 fn lines() -> impl Strategy<Value = Vec<String>> {
