@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::MergeSides;
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::SCOPE_FOLDERS;
 
 use super::expunged::Expunges;
 use super::merge_sides::merge_sides;
+use super::renames::{Renames, scope};
 use super::report::Synced;
 use crate::failure::Failure;
 use crate::git::repository::{Difference, FileVersion, Repository};
@@ -32,6 +32,7 @@ pub(super) fn merge_commits(
         synced,
         sides: [changes(ours)?, changes(theirs)?],
         contents: BTreeMap::new(),
+        renames: Renames::default(),
         files: Vec::new(),
         stored: Vec::new(),
     };
@@ -40,11 +41,24 @@ pub(super) fn merge_commits(
         None => [Vec::new(), Vec::new()],
     };
     merge.load(&moves)?;
-    merge.moved(&moves)?;
+    let mut renames = merge.renames(&moves);
+    merge.moved(&moves, &mut renames)?;
+    if !renames.is_empty() {
+        merge.load_all()?;
+    }
+    merge.renames = renames;
     let [ours, theirs] = std::mem::take(&mut merge.sides);
+    for (path, ours) in ours.iter().filter(|(path, _)| !theirs.contains_key(*path)) {
+        if let Some(content) = merge.relinked(path, &ours.after) {
+            merge.write(path.clone(), ours.mode.clone(), Some(content));
+        }
+    }
     for (path, theirs) in theirs {
         match ours.get(&path) {
-            None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
+            None => match merge.relinked(&path, &theirs.after) {
+                Some(content) => merge.write(path, theirs.mode, Some(content)),
+                None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
+            },
             Some(ours) if ours.after == theirs.after => {}
             Some(ours) => {
                 let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
@@ -67,6 +81,8 @@ struct Merge<'a, 'e> {
     sides: [Changes; 2],
     /// Contents of the blobs that both sides changed.
     contents: BTreeMap<String, Vec<u8>>,
+    /// Notes that one side renamed, once all moves are known.
+    renames: Renames,
     files: Vec<FileVersion>,
     /// New contents, with the places of their files.
     stored: Vec<(usize, Vec<u8>)>,
@@ -81,15 +97,51 @@ impl Merge<'_, '_> {
         let changes = both.flat_map(|path| [ours.get(path), theirs.get(path)]).flatten();
         let mut blobs: Vec<String> =
             changes.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
+        self.read(&mut blobs)
+    }
+
+    /// Reads all that changed: links in it may have to follow a rename.
+    fn load_all(&mut self) -> Result<(), Failure> {
+        let changes = self.sides.iter().flat_map(BTreeMap::values);
+        let mut blobs: Vec<String> = changes.filter_map(|change| change.after.clone()).collect();
+        self.read(&mut blobs)
+    }
+
+    fn read(&mut self, blobs: &mut Vec<String>) -> Result<(), Failure> {
+        blobs.retain(|blob| !self.contents.contains_key(blob));
         blobs.sort_unstable();
         blobs.dedup();
-        let contents = self.repository.contents(&blobs)?;
-        self.contents = blobs.into_iter().zip(contents).collect();
+        let contents = self.repository.contents(blobs)?;
+        self.contents.extend(blobs.drain(..).zip(contents));
         Ok(())
     }
 
+    fn content(&self, blob: &Option<String>) -> Option<&[u8]> {
+        blob.as_ref().and_then(|blob| self.contents.get(blob)).map(Vec::as_slice)
+    }
+
+    /// Returns a file with its links to renamed notes changed; `None` if it has none.
+    fn relinked(&self, path: &str, blob: &Option<String>) -> Option<Vec<u8>> {
+        self.renames.relinked(path, self.content(blob)?)
+    }
+
+    /// Returns the notes that one side renamed.
+    fn renames(&self, moves: &[Vec<(String, String)>; 2]) -> Renames {
+        let mut renames = Renames::default();
+        for (side, moves) in self.sides.iter().zip(moves) {
+            for (old, new) in moves {
+                let before = side.get(old).and_then(|change| self.content(&change.before));
+                let after = side.get(new).and_then(|change| self.content(&change.after));
+                if let (Some(before), Some(after)) = (before, after) {
+                    renames.add([old, new], [before, after]);
+                }
+            }
+        }
+        renames
+    }
+
     /// Merges the files that one side moved within a scope, and that the other one edited or moved too, and takes them out.
-    fn moved(&mut self, moves: &[Vec<(String, String)>; 2]) -> Result<(), Failure> {
+    fn moved(&mut self, moves: &[Vec<(String, String)>; 2], renames: &mut Renames) -> Result<(), Failure> {
         for (mover, moves_of_one) in moves.iter().enumerate() {
             for (old, new) in moves_of_one {
                 let other = moves.get(1 - mover).and_then(|moves| moves.iter().find(|(known, _)| known == old));
@@ -118,15 +170,17 @@ impl Merge<'_, '_> {
                 // Both machines choose the same one of two new paths: that of the title which the merge takes.
                 let first = if there == old { new } else { new.min(there) };
                 let content = self.merge(first, [&left.before, ours, theirs])?;
-                let is_of = |blob: &Option<String>| {
-                    let known = blob.as_ref().and_then(|blob| self.contents.get(blob));
-                    title(known.map(Vec::as_slice)) == title(content.as_deref())
-                };
+                let is_of = |blob: &Option<String>| title(self.content(blob)) == title(content.as_deref());
                 let path = match (is_of(&moved.after), is_of(&edited.after)) {
                     (true, false) => new,
                     (false, true) if there != old => there,
                     _ => first,
                 };
+                if there != old && there != new {
+                    let (lost, blob) = if path == new { (there, &edited.after) } else { (new, &moved.after) };
+                    let after = content.as_deref().unwrap_or_default();
+                    renames.choose([old, lost, path], [self.content(blob).unwrap_or_default(), after]);
+                }
                 for gone in [old, new, there] {
                     for side in &mut self.sides {
                         side.remove(gone);
@@ -146,7 +200,7 @@ impl Merge<'_, '_> {
     /// Returns the new content.
     fn merge(&mut self, path: &str, blobs: [&Option<String>; 3]) -> Result<Option<Vec<u8>>, Failure> {
         let [ancestor, ours, theirs] =
-            blobs.map(|blob| blob.as_ref().and_then(|blob| self.contents.get(blob)).cloned());
+            blobs.map(|blob| self.relinked(path, blob).or_else(|| self.content(blob).map(<[u8]>::to_vec)));
         let Some(shown) = self.repository.shown(path) else {
             let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
             return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
@@ -183,11 +237,4 @@ impl Merge<'_, '_> {
 
 fn title(content: Option<&[u8]>) -> String {
     Note::parse(&String::from_utf8_lossy(content.unwrap_or_default()), TagSyntax::default()).title
-}
-
-/// Returns the folder of the project or of the owner that a path is in; none for the notebook in the root.
-fn scope(path: &str) -> Option<(&str, &str)> {
-    let mut parts = path.split('/');
-    let first = parts.next().filter(|first| SCOPE_FOLDERS.contains(first))?;
-    Some((first, parts.next()?))
 }

@@ -2,7 +2,7 @@
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes, and
 //! [`receive`] writes what comes. [`merge_commits`] merges what two commits changed, and [`merge_sides`] two versions of a file, or it
-//! keeps both. [`rejections`] shares the values that were rejected, and [`expunged`] the [`digests`] of text that was expunged. All
+//! keeps both; links follow [`renames`]. [`rejections`] shares the values that were rejected, and [`expunged`] the [`digests`] of text that was expunged. All
 //! write through [`disk`], which changes a file only if nobody else has changed it since it was read, and tells the history of the
 //! [`memories`]. [`report`] is what is printed.
 
@@ -18,6 +18,7 @@ mod names;
 mod receive;
 mod rejections;
 mod remote;
+mod renames;
 mod report;
 
 use saddlebag::protocol::ErrorCode;

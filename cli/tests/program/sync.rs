@@ -208,6 +208,27 @@ fn a_note_that_both_sides_renamed_is_one_note_with_both_changes() {
 }
 
 #[test]
+fn links_that_one_side_writes_to_a_note_which_the_other_renamed_have_the_new_name() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Port", "The port is 5432.\n\nIt is open.\n\nIt was closed."]).exits(0);
+    machines.run("a", &["remember", "Plan", "First we see [[Port]].\n\nThen we rest."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["move", "Port", "Harbour"]).exits(0);
+    machines
+        .run("b", &["edit", "Plan", "--old", "First we see [[Port]].", "--new", "First we see [[Port]] twice."])
+        .exits(0);
+    machines.run("b", &["remember", "Trip", "It ends at [[Port#Depth]]."]).exits(0);
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+    let plan = machines.text("a", "facts/plan.md");
+    assert!(plan.contains("First we see [[Harbour]] twice.\n\nThen we rest."), "{plan}");
+    assert!(!plan.contains("[[Port]]"), "{plan}");
+    let trip = machines.text("a", "facts/trip.md");
+    assert!(trip.contains("[[Harbour#Depth]]"), "{trip}");
+    assert!(machines.run("b", &["list", "--pending"]).exits(0).stdout.starts_with("Nothing"));
+}
+
+#[test]
 fn a_secret_that_was_committed_and_removed_again_is_not_sent() {
     let Some(machines) = Machines::sharing(&["a"]) else { return };
     machines.put("a", "notes/key.md", &format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"));
