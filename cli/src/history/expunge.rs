@@ -262,7 +262,7 @@ fn body(text: &str) -> String {
 }
 
 impl Expunged {
-    /// Returns the line with which other machines find a text that is about to be removed.
+    /// Returns the line with which other machines find text that is about to be removed.
     fn line_for(&mut self, text: &str, with: &With<'_>) -> Option<ExpungedLine> {
         line_for(text, with.root, with.global).unwrap_or_else(|failure| {
             self.unreachable.push(format!("other machines, which get no digest of the text: {}", failure.message));

@@ -11,16 +11,16 @@ use saddlebag::history::EXPUNGED;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Rounds of PBKDF2 with HMAC-SHA-256. Each guess of a text costs as many.
+/// Rounds of PBKDF2 with HMAC-SHA-256. Each guess of the text costs as many.
 const ROUNDS: u32 = 100_000;
 
 /// Size of a block of SHA-256 in bytes.
 const BLOCK_BYTES: usize = 64;
 
-/// Number of bytes before a text that say where it was.
+/// Number of bytes before text that say where it was.
 const CONTEXT_BYTES: usize = 32;
 
-/// Minimum size of a text in bytes, as `expunge` has it.
+/// Minimum size of text in bytes, as `expunge` has it.
 const MIN_BYTES: usize = 4;
 
 /// Maximum number of places that a line names.
@@ -65,7 +65,7 @@ impl ExpungedPlace {
 }
 
 impl ExpungedLine {
-    /// Returns the line for a text that was at these places; `None` if there are none.
+    /// Returns the line for text that was at these places; `None` if there are none.
     pub(crate) fn new(text: &str, places: BTreeSet<ExpungedPlace>, time: i64) -> Option<Self> {
         if places.is_empty() {
             return None;
@@ -187,7 +187,7 @@ fn hash_before(content: &[u8], place: usize) -> u64 {
     before.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns the PBKDF2-HMAC-SHA-256 of a text in hexadecimal.
+/// Returns the PBKDF2-HMAC-SHA-256 of text in hexadecimal.
 fn slow_digest(text: &str, salt: &str) -> String {
     let mut key = [0; BLOCK_BYTES];
     if text.len() > BLOCK_BYTES {

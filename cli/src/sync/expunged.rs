@@ -173,7 +173,7 @@ pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<(Expu
     Ok(expunges.left())
 }
 
-/// Returns the line for a text that is about to be expunged; `None` if no shared file has it.
+/// Returns the line for text that is about to be expunged; `None` if no shared file has it.
 pub(crate) fn line_for(text: &str, root: &Path, global: &Global) -> Result<Option<ExpungedLine>, Failure> {
     let shared = sharing::shared(root)?;
     if shared.is_empty() {
