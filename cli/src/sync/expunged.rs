@@ -21,6 +21,9 @@ use crate::setup::sharing::{self, is_backup, is_state};
 /// How often a log is read again because others change it.
 const ATTEMPTS: usize = 5;
 
+/// Number of contents of git that are in memory at once.
+const READ_AT_ONCE: usize = 500;
+
 /// Name of the machine's own log, in the folder of the state.
 const OWN_LOG: &str = ".saddlebag/expunged.log";
 
@@ -194,11 +197,12 @@ pub(crate) fn line_for(text: &str, root: &Path, global: &Global) -> Result<Optio
     if sharing::is_in_git(root) {
         let repository = Repository::open(root, root)?;
         let blobs = repository.head.as_deref().map(|head| repository.new_blobs(head, None)).transpose()?;
-        let blobs = blobs.unwrap_or_default();
-        let ids: Vec<String> = blobs.iter().map(|(blob, _)| blob.clone()).collect();
-        for ((_, path), content) in blobs.iter().zip(repository.contents(&ids)?) {
-            if let Some(shown) = repository.shown(path) {
-                add(&shown, &content);
+        for some in blobs.unwrap_or_default().chunks(READ_AT_ONCE) {
+            let ids: Vec<String> = some.iter().map(|(blob, _)| blob.clone()).collect();
+            for ((_, path), content) in some.iter().zip(repository.contents(&ids)?) {
+                if let Some(shown) = repository.shown(path) {
+                    add(&shown, &content);
+                }
             }
         }
     }
