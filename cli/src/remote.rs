@@ -1,7 +1,11 @@
 //! [`Address`]: a store that is not a folder of this machine. A build without the features `s3` and `postgres` opens none.
 
+#[cfg(feature = "remote")]
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "remote")]
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use saddlebag::protocol::ErrorCode;
@@ -65,18 +69,24 @@ fn parse(_: &str) -> Result<Address, Failure> {
 }
 
 impl Address {
-    /// Opens the store. If there is none, it is made, and a person is told: the address may be mistyped.
+    /// Opens the store, once in a process. If there is none, it is made, and a person is told: the address may be mistyped.
     #[cfg(feature = "remote")]
     pub(crate) fn attach(&self) -> Result<Remote, Failure> {
-        static SAID: std::sync::Once = std::sync::Once::new();
-
-        match self.open(false) {
-            Err(saddlebag_remote::AttachError::NoStore) => {}
-            found => return found.map_err(|error| failure(&error)),
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (self.to_string(), self.cache.clone());
+        if let Some(found) = opened.get(&key) {
+            return Ok(found.clone());
         }
-        let made = self.open(true).map_err(|error| failure(&error))?;
-        SAID.call_once(|| crate::output::warn(&format!("there was no store at {self}, so an empty one was made")));
-        Ok(made)
+        let remote = match self.open(false) {
+            Err(saddlebag_remote::AttachError::NoStore) => {
+                let made = self.open(true).map_err(|error| failure(&error))?;
+                crate::output::warn(&format!("there was no store at {self}, so an empty one was made"));
+                made
+            }
+            found => found.map_err(|error| failure(&error))?,
+        };
+        opened.insert(key, remote.clone());
+        Ok(remote)
     }
 
     #[cfg(feature = "remote")]
@@ -140,6 +150,10 @@ impl Address {
         match self.never {}
     }
 }
+
+/// Stores that this process has opened, by address and folder of copies. Many commands open their store several times.
+#[cfg(feature = "remote")]
+static OPENED: Mutex<BTreeMap<(String, Option<PathBuf>), Remote>> = Mutex::new(BTreeMap::new());
 
 #[cfg(feature = "remote")]
 fn failure(error: &saddlebag_remote::AttachError) -> Failure {

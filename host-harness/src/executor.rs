@@ -1,5 +1,7 @@
 //! [`Executor`]: performs the operations that the component requests, and what every implementation needs.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use saddlebag::protocol::{
     Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, LeftOutName, ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Version,
 };
@@ -49,6 +51,16 @@ pub trait Executor {
     /// may perform independent operations at the same time: reads and listings between two changes.
     fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
         ops.iter().map(|op| self.perform(op)).collect()
+    }
+}
+
+impl<E: Executor + ?Sized> Executor for Arc<Mutex<E>> {
+    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).perform(op)
+    }
+
+    fn perform_all(&mut self, ops: &[&FsOp]) -> Vec<Result<FsOutcome, FsError>> {
+        self.lock().unwrap_or_else(PoisonError::into_inner).perform_all(ops)
     }
 }
 

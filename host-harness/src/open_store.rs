@@ -1,7 +1,7 @@
 //! [`OpenStore`]: the store that a memory works on, a folder of the local disk or a remote one.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use saddlebag::protocol::{FsError, FsOp, FsOutcome, RenameOutcome};
 use saddlebag::store::RelPath;
@@ -18,9 +18,12 @@ pub enum OpenStore {
 }
 
 /// A store that several machines reach, such as a bucket or a database.
+///
+/// Clones are the same store.
+#[derive(Clone)]
 pub struct Remote {
     /// Performs the operations.
-    pub store: Box<dyn Executor + Send>,
+    pub store: Arc<Mutex<dyn Executor + Send>>,
     /// Name of the way in which the store makes versions, as `config.version-scheme` says.
     pub version_scheme: String,
     /// Address of the store, without a password.
@@ -62,7 +65,7 @@ impl OpenStore {
     fn executor(&mut self) -> &mut dyn Executor {
         match self {
             Self::Folder(folder) => &mut **folder,
-            Self::Remote(remote) => &mut *remote.store,
+            Self::Remote(remote) => &mut remote.store,
         }
     }
 }

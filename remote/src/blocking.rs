@@ -11,6 +11,7 @@ use saddlebag_host::Executor;
 use saddlebag_host::executor::{check, is_read};
 use tokio::runtime::{Builder, Runtime};
 
+use crate::deadline::counting_retries;
 use crate::error::AttachError;
 use crate::store::Store;
 
@@ -81,7 +82,7 @@ fn serve<S: Store>(store: &S, runtime: &Runtime, requests: &Receiver<Request>) {
 async fn perform<S: Store>(store: &S, ops: &[FsOp]) -> Vec<Outcome> {
     let perform = async |op: &FsOp| {
         check(op, S::MAX_FILE_BYTES)?;
-        store.perform(op).await
+        counting_retries(store.perform(op)).await
     };
     let mut results = Vec::with_capacity(ops.len());
     let mut rest = ops;

@@ -1,6 +1,23 @@
 //! [`Deadline`]: the end of the time in which a request is tried again, and the pauses between the attempts.
 
+use std::cell::Cell;
+use std::future::Future;
 use std::time::{Duration, Instant};
+
+tokio::task_local! {
+    /// Number of pauses of the operation that is being performed.
+    static RETRIES: Cell<u32>;
+}
+
+/// Performs an operation whose retries [`retries`] counts.
+pub(crate) async fn counting_retries<T>(operation: impl Future<Output = T>) -> T {
+    RETRIES.scope(Cell::new(0), operation).await
+}
+
+/// Returns how many times something of the present operation was tried again; 0 outside of an operation.
+pub(crate) fn retries() -> u32 {
+    RETRIES.try_with(Cell::get).unwrap_or_default()
+}
 
 /// Time in which a request is tried again.
 const TOTAL: Duration = Duration::from_secs(20);
@@ -34,6 +51,7 @@ impl Deadline {
         if Instant::now() + pause >= self.end {
             return false;
         }
+        let _ = RETRIES.try_with(|retries| retries.set(retries.get() + 1));
         tokio::time::sleep(pause).await;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
         true

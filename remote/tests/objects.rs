@@ -5,8 +5,8 @@
 mod support;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -125,7 +125,7 @@ impl ObjectStore for Faulty {
     }
 }
 
-type Store = Box<dyn Executor + Send>;
+type Store = Arc<Mutex<dyn Executor + Send>>;
 
 fn open(server: &Arc<dyn ObjectStore>) -> Store {
     attach_objects(server.clone(), "memory").unwrap().store

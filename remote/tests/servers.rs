@@ -14,8 +14,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const CLIENTS: u32 = 8;
 const EDITS: u32 = 50;
 const APPENDS: u32 = 200;
 
-type Store = Box<dyn Executor + Send>;
+type Store = Arc<Mutex<dyn Executor + Send>>;
 
 /// Opens one store again and again.
 type Open = Arc<dyn Fn() -> Store + Send + Sync>;

@@ -44,7 +44,7 @@ fn an_object_store_conforms() {
         let stores: RefCell<BTreeMap<String, std::sync::Arc<dyn saddlebag_remote::ObjectStore>>> = RefCell::default();
         of(Kind::Flat, move |store| {
             let objects = stores.borrow_mut().entry(store.into()).or_insert_with(saddlebag_remote::in_memory).clone();
-            saddlebag_remote::attach_objects(objects, "memory").unwrap().store
+            Box::new(saddlebag_remote::attach_objects(objects, "memory").unwrap().store)
         })
     });
 }
@@ -79,7 +79,7 @@ fn conforms_at(variable: &'static str, separator: &'static str) {
                 let name: String = Sha256::digest(store).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
                 let address = format!("{}{separator}{name}", std::env::var(variable).unwrap());
                 let options = saddlebag_remote::AttachOptions { create: true, cache: cache.clone() };
-                saddlebag_remote::attach(&address.parse().unwrap(), &options).unwrap().store
+                Box::new(saddlebag_remote::attach(&address.parse().unwrap(), &options).unwrap().store)
             })
         },
         false,

@@ -78,6 +78,37 @@ fn two_machines_work_on_one_memory_in_a_database() {
     }
 }
 
+/// Runs a command whose requests are shown on standard error.
+#[track_caller]
+fn shown_requests(machines: &Machines, arguments: &[&str]) -> Vec<String> {
+    let mut command = machines.command("two", arguments);
+    command.env("SADDLEBAG_LOG", "trace").env("PGPASSWORD", "hunter2");
+    let shown = run(&mut command, None).exits(0).stderr;
+    for secret in ["hunter2", "Signature", "Credential", "Authorization"] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
+    }
+    let requests = shown.lines().filter(|line| line.contains("saddlebag_remote") && line.contains("request "));
+    requests.map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_command_shows_its_requests_and_opens_the_store_once() {
+    for (variable, opening) in [("SADDLEBAG_TEST_S3", "/saddlebag.json"), ("SADDLEBAG_TEST_POSTGRES", "\"connect\"")] {
+        let Some(machines) = Machines::new(variable, "requests") else { continue };
+        machines.run("two", &["remember", "Staging", "Staging listens on port 8080."]);
+        for arguments in [&["recall", "which port"] as &[&str], &["show", "staging"], &["log", "Ports", "checked"]] {
+            let requests = shown_requests(&machines, arguments);
+            eprintln!("{variable}, {}: {} requests", arguments.join(" "), requests.len());
+            let openings = requests.iter().filter(|request| request.contains(opening)).count();
+            assert_eq!(openings, 1, "{variable}: {requests:#?}");
+            let is_whole =
+                |line: &String| ["kind=", "milliseconds=", "retries=0"].iter().all(|part| line.contains(part));
+            assert!(requests.iter().all(is_whole), "{requests:#?}");
+            assert!(requests.iter().any(|request| request.contains("staging.md")) || arguments[0] == "log");
+        }
+    }
+}
+
 #[test]
 fn logs_of_processes_at_the_same_time_are_all_there() {
     for variable in ["SADDLEBAG_TEST_S3", "SADDLEBAG_TEST_POSTGRES"] {

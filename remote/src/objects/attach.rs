@@ -1,6 +1,6 @@
 //! Opens a bucket as a store: its marker, what the server must be able to do, and what an interrupted change left.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::TryStreamExt;
@@ -73,7 +73,7 @@ fn open(mut objects: Objects, endpoint: String, address: String, create: bool) -
         objects.open(&endpoint, &shown, create).await?;
         Ok(objects)
     })?;
-    let store = Box::new(store);
+    let store = Arc::new(Mutex::new(store));
     Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests: Arc::default() })
 }
 

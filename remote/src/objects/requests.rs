@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use object_store::aws::AmazonS3;
@@ -12,7 +12,11 @@ use object_store::client::{
 };
 use object_store::path::Path;
 use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
+use percent_encoding::percent_decode_str;
 use saddlebag::protocol::FsError;
+use url::Url;
+
+use crate::deadline::retries;
 
 /// Time for which the signature of a request is valid.
 const SIGNED_FOR: Duration = Duration::from_secs(60);
@@ -37,7 +41,24 @@ struct Counted {
 impl HttpService for Counted {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.sent.fetch_add(1, Ordering::Relaxed);
-        self.client.execute(request).await
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        let begun = Instant::now();
+        let answer = self.client.execute(request).await;
+        let (kind, key) = shown(method.as_str(), &uri.to_string());
+        let status = answer.as_ref().map_or(0, |answer| answer.status().as_u16());
+        let milliseconds = begun.elapsed().as_millis() as u64;
+        tracing::trace!(kind, key, status, milliseconds, retries = retries(), "request");
+        answer
+    }
+}
+
+/// Returns the kind of a request and the key that it is about. The rest of the address can have a signature or a token.
+fn shown(method: &str, address: &str) -> (String, String) {
+    let Ok(url) = Url::parse(address) else { return (method.into(), String::new()) };
+    let prefix = url.query_pairs().find(|(name, _)| name == "prefix").map(|(_, prefix)| prefix.into_owned());
+    match prefix {
+        Some(prefix) if method == "GET" => ("LIST".into(), prefix),
+        _ => (method.into(), percent_decode_str(url.path()).decode_utf8_lossy().into_owned()),
     }
 }
 
@@ -89,5 +110,22 @@ impl Deleter {
             404 | 409 | 412 => Deleted::Changed,
             _ => Deleted::Refused,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_shown_without_what_may_be_secret() {
+        let shown = |method, address| {
+            let (kind, key) = shown(method, address);
+            format!("{kind} {key}")
+        };
+        let signed = "http://h:1/notes/a%20b.md?X-Amz-Signature=abc&X-Amz-Security-Token=t";
+        assert_eq!(shown("DELETE", signed), "DELETE /notes/a b.md");
+        assert_eq!(shown("GET", "http://h/notes?list-type=2&prefix=t%2Ffiles%2F"), "LIST t/files/");
+        assert_eq!(shown("POST", "https://sts/?WebIdentityToken=t"), "POST /");
     }
 }

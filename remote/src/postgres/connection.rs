@@ -5,7 +5,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;
@@ -16,7 +16,7 @@ use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::schema::{OPERATION, WAS_MADE};
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, retries};
 use crate::error::AttachError;
 use crate::operation::new_operation;
 
@@ -115,7 +115,11 @@ impl Connection {
         if let Some(client) = open {
             return Ok(client);
         }
-        let client = Arc::new(self.connect().await?);
+        let begun = Instant::now();
+        let connected = self.connect().await;
+        let milliseconds = begun.elapsed().as_millis() as u64;
+        tracing::trace!(kind = "connect", milliseconds, retries = retries(), is_done = connected.is_ok(), "request");
+        let client = Arc::new(connected?);
         *self.client.borrow_mut() = Some(client.clone());
         Ok(client)
     }

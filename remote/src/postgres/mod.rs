@@ -7,9 +7,9 @@ mod connection;
 mod schema;
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition, ReadOutcome,
@@ -21,6 +21,7 @@ use tokio_postgres::Client;
 
 use crate::address::Address;
 use crate::blocking::{Blocking, run};
+use crate::deadline::retries;
 use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 use crate::types::{Maintained, Probed};
@@ -70,7 +71,7 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
             }
         }
     })?;
-    let store = Box::new(store);
+    let store = Arc::new(Mutex::new(store));
     Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address: address.to_string(), requests })
 }
 
@@ -305,8 +306,19 @@ impl Store for Database {
     const MAX_FILE_BYTES: u64 = MAX_FILE_BYTES;
 
     async fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        let Self { connection, performed, .. } = self;
-        performed.fetch_add(1, Ordering::Relaxed);
+        self.performed.fetch_add(1, Ordering::Relaxed);
+        let begun = Instant::now();
+        let outcome = self.answer(op).await;
+        let milliseconds = begun.elapsed().as_millis() as u64;
+        let (kind, key) = (op.name(), path_of(op));
+        tracing::trace!(kind, key, milliseconds, retries = retries(), is_done = outcome.is_ok(), "request");
+        outcome
+    }
+}
+
+impl Database {
+    async fn answer(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        let Self { connection, .. } = self;
         Ok(match op {
             FsOp::Read { path, offset, max_bytes } => {
                 let row = connection.read(async |client| self.row(client, path, false).await).await?;
@@ -349,6 +361,21 @@ impl Store for Database {
             FsOp::RemoveDirectory { .. } => FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
             FsOp::Score { .. } => return Err(FsError::Unsupported),
         })
+    }
+}
+
+/// Returns the path that an operation is about; empty for none.
+fn path_of(op: &FsOp) -> &str {
+    match op {
+        FsOp::Read { path, .. }
+        | FsOp::Write { path, .. }
+        | FsOp::Append { path, .. }
+        | FsOp::Remove { path, .. }
+        | FsOp::Rename { path, .. }
+        | FsOp::MakeDirectory { path }
+        | FsOp::RemoveDirectory { path } => path.as_str(),
+        FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
+        FsOp::Generation | FsOp::Score { .. } => "",
     }
 }
 
