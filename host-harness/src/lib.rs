@@ -64,7 +64,7 @@ pub use local_dir::{LocalDir, LocalDirOptions, OpenError, Recovered, io_cause};
 pub use local_dir::{Noticed, Watch, WatchError};
 pub use machine::{MACHINE_FILE, machine_name, new_operation};
 pub use memory::{EngineKind, Options, Project, Saddlebag, default_root, open_engine, state_folder};
-pub use open_store::{OpenStore, Remote};
+pub use open_store::{Listen, OpenStore, Remote};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{ProjectTraits, project_root, project_slug, project_traits};
 pub use projects::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};

@@ -8,7 +8,7 @@ use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
 use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
-use saddlebag::protocol::{CommandId, Error, ErrorCode};
+use saddlebag::protocol::{CommandId, Error, ErrorCode, FsError};
 use saddlebag::search::SearchResults;
 use saddlebag::store::{BackupPlace, LongTermScope, RelPath, Timestamp};
 use saddlebag::tools::{Tool, ToolSet};
@@ -249,6 +249,21 @@ impl Saddlebag {
     pub fn watch_with(&mut self, watch: Watch) {
         if let OpenStore::Folder(folder) = self.0.executor_mut() {
             folder.watch_with(watch);
+        }
+    }
+
+    /// Lets the server of a remote store tell of changes. Between changes, searches then send no request to find out whether anything has
+    /// changed. Returns false if the server cannot, or the store is a folder.
+    ///
+    /// `on_change` is called on another thread after each change, and when changes may have been missed.
+    ///
+    /// # Errors
+    ///
+    /// The system starts no thread.
+    pub fn listen(&mut self, on_change: impl Fn() + Send + 'static) -> Result<bool, FsError> {
+        match self.0.executor_mut() {
+            OpenStore::Remote(Remote { listen: Some(listen), .. }) => listen(Box::new(on_change)).map(|()| true),
+            OpenStore::Remote(_) | OpenStore::Folder(_) => Ok(false),
         }
     }
 

@@ -30,7 +30,15 @@ pub struct Remote {
     pub address: String,
     /// Number of requests that were sent to the server so far. A database counts one for each operation.
     pub requests: Arc<AtomicU64>,
+    /// Lets the server tell of changes; `None` if it cannot.
+    pub listen: Option<Listen>,
 }
+
+/// Begins to listen to the server of a store, which is never asked then whether anything has changed.
+///
+/// The function that it gets is called on another thread after each change, also of this process, and when changes may have been
+/// missed. A call fails if no thread can be started.
+pub type Listen = Arc<dyn Fn(Box<dyn Fn() + Send>) -> Result<(), FsError> + Send + Sync>;
 
 impl OpenStore {
     /// Returns the name of the way in which the store makes versions.

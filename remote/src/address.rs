@@ -1,5 +1,6 @@
 //! [`Address`]: names a store that several machines reach.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,6 +30,29 @@ pub enum Address {
 /// Space of an address that names none.
 const DEFAULT_SPACE: &str = "main";
 
+/// Parameter of the address of a database that names its space.
+const SPACE: &str = "space";
+
+/// Other parameters: those of a connection that do not contradict the rest of the address.
+const PARAMETERS: [&str; 12] = [
+    "channel_binding",
+    "connect_timeout",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "load_balance_hosts",
+    "options",
+    "sslmode",
+    "target_session_attrs",
+    "tcp_user_timeout",
+];
+
+fn shown_parameters() -> String {
+    format!("`{SPACE}`, `{}`", PARAMETERS.join("`, `"))
+}
+
 /// Maximum length of the name of a space, in bytes.
 const MAX_SPACE_BYTES: usize = 100;
 
@@ -47,6 +71,9 @@ pub enum AddressError {
     /// The bucket or the database is missing.
     #[error("the address names no {0}")]
     Missing(&'static str),
+    /// The address of a database has a parameter that does not exist, or has it twice.
+    #[error("the address has the parameter `{0}`, which is unknown or repeated; there are {known}", known = shown_parameters())]
+    Parameter(String),
     /// A part of the address cannot be used.
     #[error("the address cannot have `{0}`")]
     Part(String),
@@ -85,9 +112,16 @@ impl FromStr for Address {
                 if url.path().trim_matches('/').is_empty() {
                     return Err(AddressError::Missing("database"));
                 }
+                let mut names = BTreeSet::new();
+                let is_known = |name: &str| name == SPACE || PARAMETERS.contains(&name);
+                if let Some((name, _)) =
+                    url.query_pairs().find(|(name, _)| !is_known(name) || !names.insert(name.to_string()))
+                {
+                    return Err(AddressError::Parameter(name.escape_debug().to_string()));
+                }
                 let (spaces, others): (Vec<_>, Vec<_>) =
-                    url.query_pairs().into_owned().partition(|(name, _)| name == "space");
-                let space = spaces.into_iter().next_back().map_or(DEFAULT_SPACE.to_string(), |(_, space)| space);
+                    url.query_pairs().into_owned().partition(|(name, _)| name == SPACE);
+                let space = spaces.into_iter().next().map_or(DEFAULT_SPACE.to_string(), |(_, space)| space);
                 if space.is_empty() || space.len() > MAX_SPACE_BYTES || space.chars().any(char::is_control) {
                     return Err(AddressError::Part(format!("space={}", space.escape_debug())));
                 }
@@ -163,6 +197,17 @@ mod tests {
             let error = text.parse::<Address>().unwrap_err();
             assert_eq!(error, AddressError::Password, "{text}");
             assert!(!error.to_string().contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn a_mistyped_parameter_is_refused_by_name() {
+        for (query, name) in
+            [("spaec=team", "spaec"), ("sslmode=disable&Space=team", "Space"), ("space=a&space=b", "space")]
+        {
+            let error = format!("postgres://db/memory?{query}").parse::<Address>().unwrap_err();
+            assert_eq!(error, AddressError::Parameter(name.into()), "{query}");
+            assert!(error.to_string().contains("`sslmode`"), "{error}");
         }
     }
 

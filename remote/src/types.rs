@@ -23,7 +23,7 @@ pub struct Maintained {
     pub old: u64,
     /// Number that are younger.
     pub left: u64,
-    /// True if the server can remove them safely beside writers.
+    /// True if the server can remove them safely beside writers. A dry run does not try, and says true.
     pub can_remove: bool,
 }
 

@@ -208,8 +208,13 @@ impl Worker {
     /// Watches the folder of the store, if the system can. Otherwise the sender is dropped.
     fn watch(&mut self, changes: UnboundedSender<Noticed>) -> Result<(), Failure> {
         let root = Root::from_options(&self.global)?;
-        // What other machines change is not seen: each question asks the server of the store.
-        let Some(folder) = root.local() else { return Ok(()) };
+        let Some(folder) = root.local() else {
+            let listening = self.store()?.memory().listen(move || drop(changes.send(Noticed::Interrupted)));
+            if let Err(error) = listening {
+                tracing::warn!(%error, "each question asks the server of the store");
+            }
+            return Ok(());
+        };
         // Nobody receives changes after the server has ended.
         match Watch::start(folder, move |change| drop(changes.send(change))) {
             Ok(watch) => {

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 use url::{Host, Url};
 
 use super::cache::Cache;
-use super::collect::is_older;
 use super::credentials;
 use super::object::{Note, Object};
 use super::put::{Condition, Put, cause, code};
@@ -74,7 +73,7 @@ fn open(mut objects: Objects, endpoint: String, address: String, create: bool) -
         Ok(objects)
     })?;
     let store = Arc::new(Mutex::new(store));
-    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests: Arc::default() })
+    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests: Arc::default(), listen: None })
 }
 
 /// Removes what a store in a folder of a bucket no longer needs.
@@ -89,7 +88,11 @@ pub(crate) fn maintain(
     let mut objects = server.objects(prefix);
     let shown = address.to_string();
     run(async move || {
-        objects.open(&server.endpoint, &shown, false).await?;
+        if dry_run {
+            objects.check_marker(&shown).await?;
+        } else {
+            objects.open(&server.endpoint, &shown, false).await?;
+        }
         objects.collect(grace, dry_run).await.map_err(refused)
     })
 }
@@ -111,7 +114,11 @@ pub(super) struct Server {
 impl Server {
     pub(super) fn objects(&self, prefix: &str) -> Objects {
         let deleter = Deleter { signer: self.store.clone(), requests: self.requests.clone() };
-        Objects { deleter: Some(deleter), ..Objects::new(self.store.clone(), prefix) }
+        Objects {
+            deleter: Some(deleter),
+            clock: self.requests.clock.clone(),
+            ..Objects::new(self.store.clone(), prefix)
+        }
     }
 }
 
@@ -189,17 +196,19 @@ impl Objects {
     }
 
     async fn read_marker(&mut self, marker: &str, endpoint: &str, address: &str) -> Result<(), AttachError> {
-        let marker: Value = serde_json::from_str(marker).map_err(|_| AttachError::Occupied(address.into()))?;
-        let found = marker["layout"].as_u64().ok_or_else(|| AttachError::Occupied(address.into()))?;
-        if found > LAYOUT {
-            return Err(AttachError::Newer { found, known: LAYOUT });
-        }
+        let marker = parsed(marker, address)?;
         // A bucket that was copied to another server has a marker that says nothing about that server.
         if marker["endpoint"] != endpoint {
             return self.must_be_fit().await;
         }
         self.bare_etags = marker["bare-etags"] == true;
         Ok(())
+    }
+
+    /// Fails if there is no store that this program knows. Writes nothing.
+    async fn check_marker(&self, address: &str) -> Result<(), AttachError> {
+        let marker = self.text(&self.top(MARKER)?).await?.ok_or(AttachError::NoStore)?;
+        parsed(&marker, address).map(|_| ())
     }
 
     fn top(&self, name: &str) -> Result<Path, AttachError> {
@@ -346,12 +355,22 @@ impl Objects {
         let found = self.reading(async || self.store.list(Some(&folder)).try_collect::<Vec<_>>().await).await?;
         for aside in found.unwrap_or_default() {
             self.finish_keep(&aside.location).await?;
-            if is_older(&aside, GRACE) {
+            if self.clock.is_older(&aside, GRACE) {
                 self.delete(&aside.location).await?;
             }
         }
         Ok(())
     }
+}
+
+/// Reads a marker of a layout that this program knows.
+fn parsed(marker: &str, address: &str) -> Result<Value, AttachError> {
+    let marker: Value = serde_json::from_str(marker).map_err(|_| AttachError::Occupied(address.into()))?;
+    let found = marker["layout"].as_u64().ok_or_else(|| AttachError::Occupied(address.into()))?;
+    if found > LAYOUT {
+        return Err(AttachError::Newer { found, known: LAYOUT });
+    }
+    Ok(marker)
 }
 
 fn is_set(variable: &str) -> bool {

@@ -3,7 +3,7 @@
 //! A tombstone is needed while a change that began before the removal may still be under way. It is removed only under the condition
 //! that it is still there: its ETag is that of no other object. A server without such a condition keeps its tombstones.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
 use object_store::ObjectMeta;
@@ -24,16 +24,17 @@ const SOME: usize = 32;
 const AT_ONCE: usize = 32;
 
 impl Objects {
-    /// Removes the tombstones that are older than `grace`.
+    /// Removes the tombstones that are older than `grace`. A dry run only lists.
     pub(super) async fn collect(&self, grace: Duration, dry_run: bool) -> Result<Maintained, FsError> {
-        let mut done = Maintained { can_remove: self.deletes_under_a_condition().await?, ..Maintained::default() };
+        let can_remove = dry_run || self.deletes_under_a_condition().await?;
+        let mut done = Maintained { can_remove, ..Maintained::default() };
         let root = Path::parse(self.root()).map_err(|error| FsError::Other(error.to_string()))?;
         let listed = self.reading(async || self.store.list(Some(&root)).try_collect::<Vec<_>>().await).await?;
         let (old, young): (Vec<ObjectMeta>, Vec<ObjectMeta>) = listed
             .unwrap_or_default()
             .into_iter()
             .filter(|object| object.size == TOMBSTONE_BYTES)
-            .partition(|object| is_older(object, grace));
+            .partition(|object| self.clock.is_older(object, grace));
         done.left = young.len() as u64;
         if dry_run || !done.can_remove {
             done.old = old.len() as u64;
@@ -60,7 +61,7 @@ impl Objects {
 
     /// Remembers old tombstones of a listing, if they are many.
     pub(super) fn remember_tombstones(&self, mut found: Vec<ObjectMeta>) {
-        found.retain(|object| is_older(object, self.by_the_way.grace));
+        found.retain(|object| self.clock.is_older(object, self.by_the_way.grace));
         if found.len() >= self.by_the_way.many {
             found.truncate(SOME);
             self.tombstones.replace(found);
@@ -116,11 +117,6 @@ impl Objects {
         }
         Ok(heeded)
     }
-}
-
-/// Returns true if an object was written longer ago than this.
-pub(super) fn is_older(object: &ObjectMeta, age: Duration) -> bool {
-    SystemTime::now().duration_since(object.last_modified.into()).is_ok_and(|passed| passed > age)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod attach;
 mod cache;
+mod clock;
 mod collect;
 mod credentials;
 mod object;

@@ -16,6 +16,7 @@ use percent_encoding::percent_decode_str;
 use saddlebag::protocol::FsError;
 use url::Url;
 
+use super::clock::Clock;
 use crate::deadline::retries;
 
 /// Time for which the signature of a request is valid.
@@ -26,6 +27,8 @@ const SIGNED_FOR: Duration = Duration::from_secs(60);
 pub(super) struct Requests {
     /// Number of requests that were sent.
     pub(super) sent: Arc<AtomicU64>,
+    /// Hears the time of the server.
+    pub(super) clock: Clock,
     /// Client that was made last, which is that of the bucket: those of credentials are made before.
     client: Arc<Mutex<Option<HttpClient>>>,
 }
@@ -35,6 +38,7 @@ pub(super) struct Requests {
 struct Counted {
     client: HttpClient,
     sent: Arc<AtomicU64>,
+    clock: Clock,
 }
 
 #[async_trait]
@@ -44,6 +48,8 @@ impl HttpService for Counted {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let begun = Instant::now();
         let answer = self.client.execute(request).await;
+        let date = answer.as_ref().ok().and_then(|answer| answer.headers().get("date")?.to_str().ok());
+        date.inspect(|date| self.clock.hear(date));
         let (kind, key) = shown(method.as_str(), &uri.to_string());
         let status = answer.as_ref().map_or(0, |answer| answer.status().as_u16());
         let milliseconds = begun.elapsed().as_millis() as u64;
@@ -65,7 +71,7 @@ fn shown(method: &str, address: &str) -> (String, String) {
 impl HttpConnector for Requests {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let client = ReqwestConnector::default().connect(options)?;
-        let client = HttpClient::new(Counted { client, sent: self.sent.clone() });
+        let client = HttpClient::new(Counted { client, sent: self.sent.clone(), clock: self.clock.clone() });
         *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
         Ok(client)
     }

@@ -10,6 +10,7 @@ use saddlebag::protocol::{FsError, Version};
 use saddlebag::store::RelPath;
 
 use super::cache::Cache;
+use super::clock::Clock;
 use super::object::{Object, encoded};
 use super::requests::Deleter;
 use crate::types::GRACE;
@@ -38,6 +39,7 @@ pub(super) struct Objects {
     pub(super) bare_etags: bool,
     /// Copies of large objects on this machine.
     pub(super) cache: Option<Cache>,
+    pub(super) clock: Clock,
     /// Deletes tombstones; `None` if the server cannot.
     pub(super) deleter: Option<Deleter>,
     /// Tombstones that a change may remove by the way.
@@ -71,6 +73,7 @@ impl Objects {
             prefix,
             bare_etags: false,
             cache: None,
+            clock: Clock::default(),
             deleter: None,
             tombstones: RefCell::default(),
             by_the_way: ByTheWay::default(),

@@ -7,12 +7,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::channel::mpsc::UnboundedSender;
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;
 use saddlebag::protocol::FsError;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Config};
+use tokio_postgres::{AsyncMessage, Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::schema::{OPERATION, WAS_MADE};
@@ -64,7 +66,8 @@ impl From<tokio_postgres::Error> for Failed {
 }
 
 impl Connection {
-    pub(super) fn new(url: &str) -> Result<Self, AttachError> {
+    /// Names a database, without opening a connection. `client` is the text of the notifications of its changes.
+    pub(super) fn new(url: &str, client: &str) -> Result<Self, AttachError> {
         let mut config = Config::from_str(url).map_err(|error| {
             let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             AttachError::Other(format!("the address cannot be used: {reason}"))
@@ -82,7 +85,7 @@ impl Connection {
         // Those of the address come first, so that they choose a schema.
         let options = config.get_options().map_or(String::new(), |options| format!("{options} "));
         config.application_name("saddlebag").connect_timeout(Duration::from_secs(5));
-        config.options(format!("{options}{STATEMENT_OPTIONS}"));
+        config.options(format!("{options}{STATEMENT_OPTIONS} -c saddlebag.client={client}"));
         let is_local = |host: &Host| match host {
             Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
             #[cfg(unix)]
@@ -94,6 +97,13 @@ impl Connection {
         }
         config.keepalives_idle(Duration::from_secs(30));
         Ok(Self { config, client: RefCell::new(None) })
+    }
+
+    /// Returns the options of a connection that listens.
+    pub(super) fn listening_config(&self) -> Config {
+        let mut config = self.config.clone();
+        config.application_name("saddlebag-listen");
+        config
     }
 
     /// Opens the connection for the first time, and tells what is wrong.
@@ -116,32 +126,11 @@ impl Connection {
             return Ok(client);
         }
         let begun = Instant::now();
-        let connected = self.connect().await;
+        let connected = connect(&self.config, None).await;
         let milliseconds = begun.elapsed().as_millis() as u64;
         tracing::trace!(kind = "connect", milliseconds, retries = retries(), is_done = connected.is_ok(), "request");
         let client = Arc::new(connected?);
         *self.client.borrow_mut() = Some(client.clone());
-        Ok(client)
-    }
-
-    async fn connect(&self) -> Result<Client, tokio_postgres::Error> {
-        if self.config.get_ssl_mode() == SslMode::Disable {
-            let (client, connection) = self.config.connect(tokio_postgres::NoTls).await?;
-            tokio::spawn(async move { drop(connection.await) });
-            return Ok(client);
-        }
-        let provider = rustls::crypto::aws_lc_rs::default_provider();
-        // Another part of the program may have installed one.
-        let _ = provider.install_default();
-        let tls = match ClientConfig::with_platform_verifier() {
-            Ok(tls) => tls,
-            // Without certificates to trust, no server is trusted.
-            Err(_) => {
-                ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth()
-            }
-        };
-        let (client, connection) = self.config.connect(MakeRustlsConnect::new(tls)).await?;
-        tokio::spawn(async move { drop(connection.await) });
         Ok(client)
     }
 
@@ -267,6 +256,43 @@ impl Connection {
                 self.drop_client();
                 Err(Failed::Refused(FsError::TimedOut))
             }
+        }
+    }
+}
+
+/// Opens a connection. `notified` gets the text of each notification, and ends with the connection.
+pub(super) async fn connect(
+    config: &Config,
+    notified: Option<UnboundedSender<String>>,
+) -> Result<Client, tokio_postgres::Error> {
+    if config.get_ssl_mode() == SslMode::Disable {
+        let (client, connection) = config.connect(tokio_postgres::NoTls).await?;
+        tokio::spawn(drive(connection, notified));
+        return Ok(client);
+    }
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    // Another part of the program may have installed one.
+    let _ = provider.install_default();
+    let tls = match ClientConfig::with_platform_verifier() {
+        Ok(tls) => tls,
+        // Without certificates to trust, no server is trusted.
+        Err(_) => ClientConfig::builder().with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth(),
+    };
+    let (client, connection) = config.connect(MakeRustlsConnect::new(tls)).await?;
+    tokio::spawn(drive(connection, notified));
+    Ok(client)
+}
+
+/// Sends and receives on a connection until it ends.
+async fn drive<S, T>(mut connection: tokio_postgres::Connection<S, T>, notified: Option<UnboundedSender<String>>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+        if let (AsyncMessage::Notification(notification), Some(notified)) = (message, &notified) {
+            // Whoever listened may have ended.
+            let _ = notified.unbounded_send(notification.payload().into());
         }
     }
 }

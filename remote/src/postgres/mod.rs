@@ -4,6 +4,7 @@
 //! of the transaction, so an outcome is unknown only if the server stays away.
 
 mod connection;
+mod listen;
 mod schema;
 
 use std::cell::Cell;
@@ -16,7 +17,8 @@ use saddlebag::protocol::{
     RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
-use saddlebag_host::Remote;
+use saddlebag_host::executor::is_read;
+use saddlebag_host::{Listen, Remote};
 use tokio_postgres::Client;
 
 use crate::address::Address;
@@ -26,6 +28,7 @@ use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 use crate::types::{Maintained, Probed};
 use connection::{Connection, Ending, Failed};
+use listen::Listening;
 
 /// Maximum size of a file.
 const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -40,6 +43,7 @@ const VERSION_SCHEME: &str = "postgres";
 pub(crate) struct Database {
     connection: Connection,
     space: String,
+    listening: Arc<Listening>,
     /// Number of operations that were performed.
     performed: Arc<AtomicU64>,
 }
@@ -52,7 +56,12 @@ struct Row {
 
 /// Opens a space of a database.
 pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) -> Result<Remote, AttachError> {
-    let connection = Connection::new(url)?;
+    let listening = Arc::new(Listening::new().map_err(|error| AttachError::Other(error.to_string()))?);
+    let connection = Connection::new(url, &listening.client)?;
+    let listen: Listen = {
+        let (listening, config, space) = (listening.clone(), connection.listening_config(), space.to_string());
+        Arc::new(move |on_change| listening.begin(config.clone(), &space, on_change))
+    };
     let (space, requests) = (space.to_string(), Arc::<AtomicU64>::default());
     let performed = requests.clone();
     let store = Blocking::open(async move || {
@@ -64,7 +73,7 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
                 schema::migrate(&client, create).await
             };
             match connection.at_opening(opened).await {
-                Ok(()) => return Ok(Database { connection, space, performed }),
+                Ok(()) => return Ok(Database { connection, space, listening, performed }),
                 // The connection was lost in between.
                 Err(AttachError::Unreachable(_)) if attempts < OPENINGS => {}
                 Err(error) => return Err(error),
@@ -72,25 +81,29 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
         }
     })?;
     let store = Arc::new(Mutex::new(store));
-    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address: address.to_string(), requests })
+    let address = address.to_string();
+    Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests, listen: Some(listen) })
 }
 
 /// Removes names of operations that are older than `grace`: by then, nobody asks whether they were made.
 pub(crate) fn maintain(url: &str, grace: Duration, dry_run: bool) -> Result<Maintained, AttachError> {
-    let connection = Connection::new(url)?;
+    let connection = Connection::new(url, "")?;
     run(async move || {
         let client = connection.open().await?;
-        let maintained = async {
-            schema::migrate(&client, false).await?;
-            schema::forget_operations(&client, grace, dry_run).await
-        };
-        connection.at_opening(maintained).await
+        connection.at_opening(schema::migrate(&client, false)).await?;
+        let mut done = Maintained { can_remove: true, ..Maintained::default() };
+        let mut next = Some("00000000-0000-0000-0000-000000000000".to_string());
+        while let Some(after) = next {
+            let forgotten = schema::forget_operations(&client, &after, grace, dry_run, &mut done);
+            next = connection.at_opening(forgotten).await?;
+        }
+        Ok(done)
     })
 }
 
 /// Tries what a store relies on.
 pub(crate) fn probe(url: &str) -> Result<Vec<Probed>, AttachError> {
-    let connection = Connection::new(url)?;
+    let connection = Connection::new(url, "")?;
     run(async move || {
         let client = connection.open().await?;
         let setting = async |name: &str| {
@@ -306,11 +319,19 @@ impl Store for Database {
     const MAX_FILE_BYTES: u64 = MAX_FILE_BYTES;
 
     async fn perform(&self, op: &FsOp) -> Result<FsOutcome, FsError> {
+        if *op == FsOp::Generation
+            && let Some(token) = self.listening.token()
+        {
+            return Ok(FsOutcome::Generation(token));
+        }
         self.performed.fetch_add(1, Ordering::Relaxed);
         let begun = Instant::now();
         let outcome = self.answer(op).await;
         let milliseconds = begun.elapsed().as_millis() as u64;
         let (kind, key) = (op.name(), path_of(op));
+        if !is_read(op) && paths(op).into_iter().flatten().any(is_told) {
+            self.listening.count();
+        }
         tracing::trace!(kind, key, milliseconds, retries = retries(), is_done = outcome.is_ok(), "request");
         outcome
     }
@@ -366,17 +387,26 @@ impl Database {
 
 /// Returns the path that an operation is about; empty for none.
 fn path_of(op: &FsOp) -> &str {
+    paths(op)[0].map_or("", RelPath::as_str)
+}
+
+/// Returns the paths that an operation names.
+fn paths(op: &FsOp) -> [Option<&RelPath>; 2] {
     match op {
+        FsOp::Write { path, keep_as, .. } | FsOp::Remove { path, keep_as, .. } => [Some(path), keep_as.as_ref()],
+        FsOp::Rename { path, to, .. } => [Some(path), Some(to)],
         FsOp::Read { path, .. }
-        | FsOp::Write { path, .. }
         | FsOp::Append { path, .. }
-        | FsOp::Remove { path, .. }
-        | FsOp::Rename { path, .. }
         | FsOp::MakeDirectory { path }
-        | FsOp::RemoveDirectory { path } => path.as_str(),
-        FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
-        FsOp::Generation | FsOp::Score { .. } => "",
+        | FsOp::RemoveDirectory { path } => [Some(path), None],
+        FsOp::ListDirectory { folder, .. } => [folder.as_ref(), None],
+        FsOp::Generation | FsOp::Score { .. } => [None, None],
     }
+}
+
+/// Returns true if the database tells of changes of a file.
+fn is_told(path: &RelPath) -> bool {
+    !path.as_str().split('/').any(|name| name == ".saddlebag")
 }
 
 fn unconfirmed() -> FsError {

@@ -12,7 +12,8 @@ use crate::types::Maintained;
 const NEWEST: i32 = MIGRATIONS.len() as i32;
 
 /// Changes of the tables, oldest first. A released one never changes.
-const MIGRATIONS: [&str; 1] = ["\
+const MIGRATIONS: [&str; 2] = [
+    "\
 CREATE SEQUENCE saddlebag_version;
 CREATE TABLE saddlebag_file (
     space text NOT NULL,
@@ -26,7 +27,21 @@ CREATE TABLE saddlebag_file (
 CREATE INDEX saddlebag_folder ON saddlebag_file (space, folder);
 ALTER TABLE saddlebag_file ALTER COLUMN body SET STORAGE EXTERNAL;
 CREATE TABLE saddlebag_operation (id uuid PRIMARY KEY, made timestamptz NOT NULL DEFAULT clock_timestamp());
-"];
+",
+    "\
+CREATE FUNCTION saddlebag_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF OLD.path !~ '(^|/)\\.saddlebag/' OR NEW.path !~ '(^|/)\\.saddlebag/' THEN
+        PERFORM pg_notify(
+            'saddlebag_' || left(encode(sha256(convert_to(coalesce(NEW.space, OLD.space), 'UTF8')), 'hex'), 32),
+            coalesce(current_setting('saddlebag.client', true), ''));
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER saddlebag_tell AFTER INSERT OR UPDATE OR DELETE ON saddlebag_file
+    FOR EACH ROW EXECUTE FUNCTION saddlebag_tell();
+",
+];
 
 pub(super) const READ: &str = "SELECT body, version FROM saddlebag_file WHERE space = $1 AND path = $2";
 pub(super) const READ_AND_LOCK: &str =
@@ -71,26 +86,38 @@ const FORGET_OPERATIONS: &str = "\
 DELETE FROM saddlebag_operation
 WHERE made < clock_timestamp() - interval '1 day' AND (SELECT random() < 0.02)";
 
-/// Removes the names of operations that are older than `grace`, which is at least a day.
+/// Number of names that one statement counts or removes, so that it ends long before its time limit.
+const BATCH: i64 = 1_000;
+
+/// The first names after `$2`, how many of them are older than `$1` seconds, and the last one.
+const COUNT: &str = "\
+SELECT count(*) FILTER (WHERE made < clock_timestamp() - $1::bigint * interval '1 second'), count(*),
+    max(id::text COLLATE \"C\")
+FROM (SELECT id, made FROM saddlebag_operation WHERE id > $2::text::uuid ORDER BY id LIMIT $3) AS some";
+const REMOVE: &str = "\
+DELETE FROM saddlebag_operation
+WHERE id > $2::text::uuid AND id <= $3::text::uuid AND made < clock_timestamp() - $1::bigint * interval '1 second'";
+
+/// Removes the next names of operations that are older than `grace`, which is at least a day, and adds them to `done`. Returns the last
+/// name that was looked at; `None` if there are no more.
 pub(super) async fn forget_operations(
     client: &Client,
+    after: &str,
     grace: Duration,
     dry_run: bool,
-) -> Result<Maintained, AttachError> {
+    done: &mut Maintained,
+) -> Result<Option<String>, AttachError> {
     let seconds = i64::try_from(grace.as_secs().max(24 * 60 * 60)).unwrap_or(i64::MAX);
-    let counted = "SELECT count(*) FILTER (WHERE made < clock_timestamp() - $1::bigint * interval '1 second'), count(*) \
-                   FROM saddlebag_operation";
-    let row = client.query_one(counted, &[&seconds]).await.map_err(attach_error)?;
-    let (old, all): (i64, i64) = (row.get(0), row.get(1));
-    let mut done = Maintained { can_remove: true, ..Maintained::default() };
-    done.left = u64::try_from(all - old).unwrap_or_default();
+    let row = client.query_one(COUNT, &[&seconds, &after, &BATCH]).await.map_err(attach_error)?;
+    let (old, all, last): (i64, i64, Option<String>) = (row.get(0), row.get(1), row.get(2));
+    done.left += u64::try_from(all - old).unwrap_or_default();
+    let Some(last) = last else { return Ok(None) };
     if dry_run {
-        done.old = u64::try_from(old).unwrap_or_default();
-        return Ok(done);
+        done.old += u64::try_from(old).unwrap_or_default();
+    } else if old > 0 {
+        done.removed += client.execute(REMOVE, &[&seconds, &after, &last]).await.map_err(attach_error)?;
     }
-    let remove = "DELETE FROM saddlebag_operation WHERE made < clock_timestamp() - $1::bigint * interval '1 second'";
-    done.removed = client.execute(remove, &[&seconds]).await.map_err(attach_error)?;
-    Ok(done)
+    Ok(Some(last))
 }
 
 /// Brings the tables up to the newest layout.
