@@ -129,6 +129,9 @@ impl FromStr for Address {
                 if !others.is_empty() {
                     url.query_pairs_mut().extend_pairs(others);
                 }
+                // The database takes a `+` as it is.
+                let query = url.query().map(|query| query.replace('+', "%20"));
+                url.set_query(query.as_deref());
                 Ok(Self::Database { url: url.to_string(), space })
             }
             other => Err(AddressError::Scheme(other.to_string())),
@@ -182,6 +185,8 @@ mod tests {
             assert_eq!(address.to_string(), text);
             assert_eq!(address.to_string().parse(), Ok(address));
         }
+        let text = "postgres://db/memory?options=-c%20search_path%3Da%2Bb&space=main";
+        assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
         let address: Address = "postgres://db/memory".parse().unwrap();
         assert_eq!(address.to_string(), "postgres://db/memory?space=main");
     }

@@ -13,6 +13,9 @@ pub enum AttachError {
     /// The server refuses the credentials, or there are none.
     #[error("the server refuses the credentials: {0}")]
     Denied(String),
+    /// The role of a database lacks a privilege.
+    #[error("the role of the database may not do this: {0}")]
+    Privilege(String),
     /// The bucket or the database does not exist.
     #[error("{0} does not exist")]
     Missing(String),
@@ -58,12 +61,16 @@ impl AttachError {
             Self::Denied(_) => {
                 "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or PGUSER and PGPASSWORD"
             }
+            Self::Privilege(_) => {
+                "connect once as the owner of the tables, who makes and changes them; others need SELECT on saddlebag_file, \
+                 saddlebag_layout and saddlebag_operation"
+            }
             Self::NoStore => "check the address; `saddlebag copy` brings a store there",
             Self::Missing(_) => "create it first; a store creates neither buckets nor databases",
             Self::Unfit(_) => "use a server with conditional writes; docs/remote.md has a list",
             Self::Occupied(_) => "name an empty folder of the bucket, such as s3://BUCKET/memory",
             Self::Newer { .. } => "use the newest version of saddlebag",
-            Self::Cache { .. } => "name a folder that can be written, or leave out --cache",
+            Self::Cache { .. } => "name a folder that only you can write, or leave out --cache",
             Self::Other(_) => "correct the cause and try again",
         }
     }

@@ -8,7 +8,7 @@
 
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -17,20 +17,20 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use object_store::RetryConfig;
 use object_store::aws::AmazonS3Builder;
 use saddlebag::protocol::{AppendOutcome, FsError, FsOp, FsOutcome, Precondition, WriteOutcome};
-use saddlebag_host::{EngineKind, Executor, Options, Remote, Saddlebag};
+use saddlebag_host::Executor;
 use saddlebag_remote::{Address, AttachError, AttachOptions, GRACE, Maintained, attach, attach_objects, maintain};
-use support::Ask;
+use support::{Ask, Server, address};
 
 const CLIENTS: u32 = 8;
 const EDITS: u32 = 50;
 const APPENDS: u32 = 200;
 
-type Store = Arc<Mutex<dyn Executor + Send>>;
+type Store = Box<dyn Executor + Send>;
 
 /// Opens one store again and again.
 type Open = Arc<dyn Fn() -> Store + Send + Sync>;
@@ -39,23 +39,12 @@ fn number(variable: &str, otherwise: u32) -> u32 {
     std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Returns the address of a new store of the server in a variable.
-fn address(variable: &str, name: &str) -> Option<String> {
-    let Ok(server) = std::env::var(variable) else {
-        eprintln!("left out: {variable} names no server; `cargo xtask test --remote` starts one");
-        return None;
-    };
-    let unique = format!("{name}-{}-{}", std::process::id(), saddlebag_host::new_operation());
-    let separator = if server.starts_with("s3:") { "/" } else { "&space=" };
-    Some(format!("{server}{separator}{unique}"))
-}
-
 fn open_at(address: &str) -> Store {
     open_with(address, None)
 }
 
 fn open_with(address: &str, cache: Option<PathBuf>) -> Store {
-    attach(&address.parse().unwrap(), &AttachOptions { create: true, cache }).unwrap().store
+    Box::new(attach(&address.parse().unwrap(), &AttachOptions { create: true, cache }).unwrap().store)
 }
 
 fn maintained(address: &str, grace: Duration) -> Maintained {
@@ -252,39 +241,6 @@ fn names_of_old_operations_leave_a_database() {
 }
 
 #[test]
-fn maintain_of_a_large_database_goes_on_after_the_time_of_a_statement() {
-    const NAMES: u64 = 4_000;
-    let Ok(server) = std::env::var("SADDLEBAG_TEST_POSTGRES") else { return };
-    let schema = format!("large_{}", saddlebag_host::new_operation().replace('-', "_"));
-    let address = format!("{server}&options=-c%20search_path%3D{schema}");
-    sql(&format!("CREATE SCHEMA {schema}"));
-    drop(open_at(&address));
-    // Each removal takes 3 ms, so one statement would take 12 seconds.
-    sql(&format!(
-        "SET search_path = {schema};
-        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.003); RETURN OLD; END $$;
-        CREATE TRIGGER slow BEFORE DELETE ON saddlebag_operation FOR EACH ROW EXECUTE FUNCTION slow();
-        INSERT INTO saddlebag_operation SELECT gen_random_uuid(), now() - interval '10 days' FROM generate_series(1, {NAMES})"
-    ));
-    let counted = maintain(&address.parse().unwrap(), GRACE, true).unwrap();
-    assert_eq!((counted.removed, counted.old, counted.left), (0, NAMES, 0));
-    let done = maintained(&address, GRACE);
-    assert_eq!((done.removed, done.old, done.left), (NAMES, 0, 0));
-    sql(&format!("DROP SCHEMA {schema} CASCADE"));
-}
-
-/// Runs statements on the database of the tests.
-fn sql(statements: &str) {
-    let server = std::env::var("SADDLEBAG_TEST_POSTGRES").unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
-    runtime.block_on(async {
-        let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.unwrap();
-        tokio::spawn(connection);
-        client.batch_execute(statements).await.unwrap();
-    });
-}
-
-#[test]
 fn many_clients_of_a_database_lose_and_double_nothing() {
     let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "clients") else { return };
     nothing_is_lost_or_doubled(&opening(&address));
@@ -388,6 +344,43 @@ fn clients_of_two_gateways_lose_and_double_nothing() {
 }
 
 #[test]
+fn a_database_that_is_killed_and_started_again_loses_and_doubles_nothing() {
+    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "crashes") else { return };
+    if std::env::var_os("SADDLEBAG_TEST_MAY_KILL_POSTGRES").is_none() {
+        eprintln!("left out: SADDLEBAG_TEST_MAY_KILL_POSTGRES is not set; `cargo xtask test --remote` sets it");
+        return;
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let killer = thread::spawn({
+        let (is_over, server) = (is_over.clone(), Server::running());
+        move || {
+            let mut crashes = 0;
+            while !is_over.load(Ordering::SeqCst) {
+                server.kill_and_start();
+                crashes += 1;
+                thread::sleep(Duration::from_millis(1500));
+            }
+            crashes
+        }
+    });
+    let options = AttachOptions { create: true, cache: None };
+    let open: Open = Arc::new(move || {
+        loop {
+            match attach(&address.parse().unwrap(), &options) {
+                Ok(remote) => return Box::new(remote.store),
+                Err(AttachError::Unreachable(_)) => thread::sleep(Duration::from_millis(50)),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    });
+    nothing_is_lost_or_doubled(&open);
+    is_over.store(true, Ordering::SeqCst);
+    let crashes = killer.join().unwrap();
+    assert!(crashes > 1, "the server was killed {crashes} times");
+    eprintln!("the server was killed {crashes} times");
+}
+
+#[test]
 fn answers_of_500_after_the_change_lose_and_double_nothing() {
     let Some(address) = address("SADDLEBAG_TEST_S3", "proxy") else { return };
     let server = std::env::var("AWS_ENDPOINT_URL").unwrap();
@@ -398,6 +391,8 @@ fn answers_of_500_after_the_change_lose_and_double_nothing() {
         loop {
             match open_through(&endpoint, &address) {
                 Ok(store) => return store,
+            match attach_objects(Arc::new(bucket.clone()), &prefix) {
+                Ok(remote) => return Box::new(remote.store),
                 Err(error) => assert!(error.to_string().contains("answer"), "{error}"),
             }
         }
@@ -564,122 +559,4 @@ fn a_client_works_until_it_is_killed() {
         let _ = store.rename(&note, &moved);
         let _ = store.remove(&moved);
     }
-}
-
-/// Waits until something holds, for at most ten seconds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
-    while !holds() {
-        assert!(Instant::now() < end, "not within ten seconds: {what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// A store of a database that listens, its requests, and the number of changes that it told of.
-fn listening(address: &str) -> (Remote, Arc<AtomicU64>) {
-    let remote = attach(&address.parse().unwrap(), &AttachOptions { create: true, cache: None }).unwrap();
-    let told = Arc::new(AtomicU64::new(0));
-    let count = told.clone();
-    let listen = remote.listen.clone().unwrap();
-    listen(Box::new(move || {
-        count.fetch_add(1, Ordering::SeqCst);
-    }))
-    .unwrap();
-    (remote, told)
-}
-
-fn token(store: &mut Store) -> String {
-    match store.perform(&FsOp::Generation).unwrap() {
-        FsOutcome::Generation(token) => token,
-        other => panic!("{other:?}"),
-    }
-}
-
-/// Returns the token once it is told without a request.
-fn token_without_a_request(remote: &mut Remote) -> String {
-    let mut told = String::new();
-    until("a token without a request", || {
-        let before = remote.requests.load(Ordering::SeqCst);
-        told = token(&mut remote.store);
-        remote.requests.load(Ordering::SeqCst) == before
-    });
-    told
-}
-
-#[test]
-fn a_database_that_tells_of_changes_is_not_asked_for_them() {
-    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "listening") else { return };
-    let (mut remote, told) = listening(&address);
-    let mut other = open_at(&address);
-    let mut last = token_without_a_request(&mut remote);
-    let sent = remote.requests.load(Ordering::SeqCst);
-    assert!((0..100).all(|_| token(&mut remote.store) == last));
-    assert_eq!(remote.requests.load(Ordering::SeqCst), sent, "nothing has changed");
-    let mut seen = BTreeSet::from([last.clone()]);
-    let changes: [fn(&mut Store); 4] = [
-        |store| drop(store.write("a.md", "a", Precondition::Any).unwrap()),
-        |store| drop(store.append("a.md", "b").unwrap()),
-        |store| drop(store.rename("a.md", "b.md").unwrap()),
-        |store| drop(store.remove("b.md").unwrap()),
-    ];
-    for change in changes {
-        let before = told.load(Ordering::SeqCst);
-        change(&mut other);
-        until("another token", || token(&mut remote.store) != last);
-        until("a call", || told.load(Ordering::SeqCst) > before);
-        last = token_without_a_request(&mut remote);
-        assert!(seen.insert(last.clone()), "{last} was told before");
-        remote.store.append("own.md", "a").unwrap();
-        assert_ne!(token(&mut remote.store), last, "a change of its own counts at once");
-        until("a call for a change of its own", || told.load(Ordering::SeqCst) > before + 1);
-        last = token_without_a_request(&mut remote);
-        assert!(seen.insert(last.clone()), "{last} was told before");
-    }
-    // Other spaces, and what the program keeps for itself, do not count.
-    open_at(&format!("{address}-other")).write("a.md", "a", Precondition::Any).unwrap();
-    other.write(".saddlebag/index", "a", Precondition::Any).unwrap();
-    other.write("notes/.saddlebag/index", "a", Precondition::Any).unwrap();
-    let before = told.load(Ordering::SeqCst);
-    remote.store.write("last.md", "a", Precondition::Any).unwrap();
-    until("a call, which comes after those of earlier changes", || told.load(Ordering::SeqCst) > before);
-    let number = |token: &str| token.rsplit_once('-').unwrap().1.parse::<u64>().unwrap();
-    assert_eq!(number(&token(&mut remote.store)), number(&last) + 1);
-}
-
-#[test]
-fn a_database_that_no_longer_tells_of_changes_is_asked() {
-    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "deaf") else { return };
-    let (mut remote, _) = listening(&address);
-    let mut other = open_at(&address);
-    let heard = token_without_a_request(&mut remote);
-    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'saddlebag-listen'");
-    until("the database is asked", || !token(&mut remote.store).starts_with("heard-"));
-    let asked = token(&mut remote.store);
-    other.write("a.md", "a", Precondition::Any).unwrap();
-    assert_ne!(token(&mut remote.store), asked, "an answer of the database counts at once");
-    let again = token_without_a_request(&mut remote);
-    assert!(again.starts_with("heard-") && again != heard, "{again}");
-}
-
-#[test]
-fn a_question_with_nothing_changed_sends_no_request_for_it() {
-    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "question") else { return };
-    let (mut remote, _) = listening(&address);
-    let requests = remote.requests.clone();
-    for note in 0..20 {
-        remote.store.write(&format!("note-{note}.md"), &format!("Port {note}\n"), Precondition::Absent).unwrap();
-    }
-    token_without_a_request(&mut remote);
-    let options = Options { no_index_file: true, ..Options::new(EngineKind::Native) };
-    let mut memory = Saddlebag::attach(remote, options).unwrap();
-    let mut hits = |words: &str| {
-        let before = requests.load(Ordering::SeqCst);
-        let hits = memory.search(words).unwrap().hits.len();
-        (hits, requests.load(Ordering::SeqCst) - before)
-    };
-    let (first, read) = hits("port");
-    assert!(first > 0 && read >= 20, "{first} {read}");
-    assert_eq!(hits("port"), (first, 0));
-    open_at(&address).write("another.md", "Harbour", Precondition::Absent).unwrap();
-    until("the note of another machine is found", || hits("harbour").0 == 1);
 }

@@ -180,6 +180,8 @@ impl Servers {
             environment.extend(bucket_environment(endpoint, bucket));
         }
         environment.extend(self.database.clone().map(|database| ("SADDLEBAG_TEST_POSTGRES", database)));
+        // It is this program's own server.
+        environment.extend(self.database.iter().map(|_| ("SADDLEBAG_TEST_MAY_KILL_POSTGRES", "1".to_string())));
         environment
     }
 

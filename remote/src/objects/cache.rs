@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use object_store::{Attribute, Attributes};
+use saddlebag_host::PrivateFolder;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -38,12 +39,14 @@ pub(super) struct Copied {
 }
 
 impl Cache {
-    /// Opens the copies of the store at an address, in a folder that is created if it is missing.
+    /// Opens the copies of the store at an address, in a folder that is created if it is missing. Fails if another user can write in it.
     pub(super) fn open(folder: &Path, address: &str) -> Result<Self, AttachError> {
         let folder = folder.join(digest(address));
-        let created = create_private(&folder).and_then(|()| shrink(&folder, MAX_BYTES));
-        created
-            .map_err(|error| AttachError::Cache { folder: folder.clone(), cause: saddlebag_host::io_cause(&error) })?;
+        let refused = |cause| AttachError::Cache { folder: folder.clone(), cause };
+        let failed = |error: std::io::Error| refused(saddlebag_host::io_cause(&error));
+        // Whoever can write there could put another text into memory.
+        PrivateFolder::make(&folder).map_err(|error| refused(error.to_string()))?;
+        shrink(&folder, MAX_BYTES).map_err(failed)?;
         Ok(Self { folder })
     }
 
@@ -84,15 +87,6 @@ impl Cache {
 
 fn digest(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Creates a folder that only its owner can read: what is in it is memory.
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Removes the copies that were not used for the longest time, until the others have at most half of the size that is allowed.
@@ -206,5 +200,23 @@ mod tests {
         let folder = folder();
         let cache = Cache::open(&folder.path().join("new"), "s3://notes").unwrap();
         assert_eq!(fs::metadata(&cache.folder).unwrap().permissions().mode() & 0o77, 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_another_user_can_change_is_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, chown};
+        let folder = folder();
+        let cache = Cache::open(folder.path(), "s3://notes").unwrap().folder;
+        let refused = || Cache::open(folder.path(), "s3://notes").map(|_| ()).unwrap_err().to_string();
+        for exposed in [folder.path(), &cache] {
+            fs::set_permissions(exposed, fs::Permissions::from_mode(0o777)).unwrap();
+            assert!(refused().contains("can be written by other users"), "{}", refused());
+            fs::set_permissions(exposed, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        // Only root can give a folder away.
+        if chown(&cache, Some(65_534), None).is_ok() {
+            assert!(refused().contains("belongs to another user"), "{}", refused());
+        }
     }
 }

@@ -11,10 +11,11 @@ use object_store::ObjectMeta;
 pub(super) struct Clock(Arc<Mutex<Option<(SystemTime, Instant)>>>);
 
 impl Clock {
-    /// Hears the field `Date` of an answer, which has whole seconds.
+    /// Hears the field `Date` of an answer, which has whole seconds and is rounded up.
     pub(super) fn hear(&self, date: &str) {
         if let Ok(date) = DateTime::parse_from_rfc2822(date) {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((date.into(), Instant::now()));
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some((SystemTime::from(date) + Duration::from_secs(1), Instant::now()));
         }
     }
 

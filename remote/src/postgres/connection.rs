@@ -301,11 +301,10 @@ where
 pub(super) fn attach_error(error: tokio_postgres::Error) -> AttachError {
     match error.code() {
         Some(&SqlState::INVALID_CATALOG_NAME) => AttachError::Missing("the database".into()),
-        Some(
-            &SqlState::INVALID_PASSWORD
-            | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION
-            | &SqlState::INSUFFICIENT_PRIVILEGE,
-        ) => AttachError::Denied(text(&error)),
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+            AttachError::Denied(text(&error))
+        }
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE) => AttachError::Privilege(text(&error)),
         Some(&SqlState::ADMIN_SHUTDOWN | &SqlState::CRASH_SHUTDOWN | &SqlState::CANNOT_CONNECT_NOW) | None => {
             // Also a password that the server wants and nobody gave.
             if error.to_string().contains("password") {
@@ -338,7 +337,12 @@ fn after(failed: Failed) -> Result<FsError, FsError> {
         return Ok(shown);
     };
     match *code {
-        SqlState::INSUFFICIENT_PRIVILEGE => Err(FsError::Denied),
+        // Nobody can tell the role from here, and who grants it the rest knows it.
+        SqlState::INSUFFICIENT_PRIVILEGE => Err(FsError::Other(format!(
+            "{}; let the owner of the tables run: GRANT SELECT, INSERT, UPDATE, DELETE ON saddlebag_file, saddlebag_operation \
+             TO the role; GRANT USAGE ON SEQUENCE saddlebag_version TO the role",
+            text(&error)
+        ))),
         SqlState::READ_ONLY_SQL_TRANSACTION => Err(FsError::ReadOnly),
         SqlState::DISK_FULL | SqlState::OUT_OF_MEMORY => Err(FsError::NoSpace),
         SqlState::QUERY_CANCELED | SqlState::LOCK_NOT_AVAILABLE => {

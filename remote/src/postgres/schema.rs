@@ -93,7 +93,7 @@ const BATCH: i64 = 1_000;
 const COUNT: &str = "\
 SELECT count(*) FILTER (WHERE made < clock_timestamp() - $1::bigint * interval '1 second'), count(*),
     max(id::text COLLATE \"C\")
-FROM (SELECT id, made FROM saddlebag_operation WHERE id > $2::text::uuid ORDER BY id LIMIT $3) AS some";
+FROM (SELECT id, made FROM saddlebag_operation WHERE id > $2::text::uuid ORDER BY id LIMIT $3) AS batch";
 const REMOVE: &str = "\
 DELETE FROM saddlebag_operation
 WHERE id > $2::text::uuid AND id <= $3::text::uuid AND made < clock_timestamp() - $1::bigint * interval '1 second'";

@@ -1,5 +1,11 @@
 //! Short spellings of operations.
 
+#[cfg(feature = "postgres")]
+mod postgres;
+
+#[cfg(feature = "postgres")]
+#[allow(unused_imports, reason = "each test uses a part of it")]
+pub(crate) use postgres::{Server, sql};
 use saddlebag::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome,
     Version, WriteOutcome,
@@ -78,3 +84,15 @@ pub(crate) trait Ask: Executor {
 }
 
 impl<E: Executor + ?Sized> Ask for E {}
+
+/// Returns the address of a new store of the server in a variable.
+#[allow(dead_code, reason = "a test in memory has no server")]
+pub(crate) fn address(variable: &str, name: &str) -> Option<String> {
+    let Ok(server) = std::env::var(variable) else {
+        eprintln!("left out: {variable} names no server; `cargo xtask test --remote` starts one");
+        return None;
+    };
+    let unique = format!("{name}-{}-{}", std::process::id(), saddlebag_host::new_operation());
+    let separator = if server.starts_with("s3:") { "/" } else { "&space=" };
+    Some(format!("{server}{separator}{unique}"))
+}
