@@ -109,7 +109,7 @@ fn a_database_that_no_longer_tells_of_changes_is_asked() {
     let (mut remote, _) = listening(&address);
     let mut other = open_at(&address);
     let heard = token_without_a_request(&mut remote);
-    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'saddlebag-listen'");
+    sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'saddlebag\\_%'");
     until("the database is asked", || !token(&mut remote.store).starts_with("heard-"));
     let asked = token(&mut remote.store);
     other.write("a.md", "a", Precondition::Any).unwrap();
@@ -161,7 +161,10 @@ fn a_role_that_can_only_read_reads_and_is_told_how_to_write() {
         "GRANT INSERT, UPDATE, DELETE ON saddlebag_file, saddlebag_operation TO {role};
         GRANT USAGE ON SEQUENCE saddlebag_version TO {role}"
     ));
+    let (mut remote, _) = listening(&address);
+    let last = token_without_a_request(&mut remote);
     reader.write("a.md", "b", Precondition::Any).unwrap();
+    until("a change of another role is told", || token(&mut remote.store) != last);
     sql(&format!("DROP OWNED BY {role}; DROP ROLE {role}"));
 }
 
@@ -187,4 +190,28 @@ fn maintain_of_a_large_database_goes_on_after_the_time_of_a_statement() {
     let done = maintain(&address.parse().unwrap(), GRACE, false).unwrap();
     assert_eq!((done.removed, done.old, done.left), (NAMES, 0, 0));
     sql(&format!("DROP SCHEMA {schema} CASCADE"));
+}
+
+/// A transaction that did not see the connection that listens is waited for.
+#[test]
+fn a_change_that_began_before_somebody_listened_is_not_missed() {
+    let Some(address) = address("SADDLEBAG_TEST_POSTGRES", "begun") else { return };
+    drop(open_at(&address));
+    let space = address.rsplit_once('=').unwrap().1.to_string();
+    let writer = thread::spawn(move || {
+        sql(&format!(
+            "BEGIN;
+            INSERT INTO saddlebag_file VALUES ('{space}', 'a.md', '', nextval('saddlebag_version'), now(), '');
+            SELECT pg_sleep(2); COMMIT"
+        ))
+    });
+    until("the writer waits", || {
+        sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'").is_some_and(|waiting| waiting != "0")
+    });
+    let (mut remote, _) = listening(&address);
+    let asked = token(&mut remote.store);
+    assert!(!asked.starts_with("heard-"), "the writer is under way");
+    let heard = token_without_a_request(&mut remote);
+    assert_eq!(remote.store.text("a.md").as_deref(), Some(""), "{heard} vouches for what is there");
+    writer.join().unwrap();
 }

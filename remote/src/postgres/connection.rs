@@ -30,7 +30,7 @@ const STATEMENT_OPTIONS: &str = "-c statement_timeout=8s -c lock_timeout=6s -c i
 
 /// A connection to a database.
 pub(super) struct Connection {
-    config: Config,
+    pub(super) config: Config,
     client: RefCell<Option<Arc<Client>>>,
 }
 
@@ -97,13 +97,6 @@ impl Connection {
         }
         config.keepalives_idle(Duration::from_secs(30));
         Ok(Self { config, client: RefCell::new(None) })
-    }
-
-    /// Returns the options of a connection that listens.
-    pub(super) fn listening_config(&self) -> Config {
-        let mut config = self.config.clone();
-        config.application_name("saddlebag-listen");
-        config
     }
 
     /// Opens the connection for the first time, and tells what is wrong.

@@ -1,6 +1,6 @@
 //! [`Listening`]: a connection on which the database tells of changes.
 //!
-//! Each change of a file outside of the folders `.saddlebag` notifies, by a trigger, whoever made it. As long as the connection is
+//! While somebody listens, each change of a file outside of the folders `.saddlebag` notifies, by a trigger, whoever made it. As long as the connection is
 //! heard, the number of notifications is the token of the store, and nobody has to ask the database for one. A change of
 //! another machine counts once its notification has arrived; one of this machine as soon as it is made. A lost connection is opened
 //! again. Until then, the database is asked.
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use tokio_postgres::Config;
 
 use super::connection::connect;
+use super::schema::{LET_WRITERS_GO_ON, WAIT_FOR_WRITERS};
 use crate::operation::new_operation;
 
 /// Time without a notification after which the connection is tried.
@@ -70,15 +71,17 @@ impl Listening {
     /// Begins to listen on a separate thread. `on_change` is called after changes, and when some may have been missed.
     pub(super) fn begin(
         self: &Arc<Self>,
-        config: Config,
+        mut config: Config,
         space: &str,
         on_change: Box<dyn Fn() + Send>,
     ) -> Result<(), FsError> {
-        let (listening, channel) = (Arc::downgrade(self), channel(space));
+        let (listening, space) = (Arc::downgrade(self), space.to_string());
+        // The trigger looks for this name.
+        config.application_name(channel(&space));
         let failed = |error: std::io::Error| FsError::Other(error.to_string());
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
-        let listen = move || runtime.block_on(listen(&config, &channel, &listening, &on_change));
+        let listen = move || runtime.block_on(listen(&config, &space, &listening, &on_change));
         std::thread::Builder::new().name("listen".into()).spawn(listen).map(|_| ()).map_err(failed)
     }
 
@@ -100,11 +103,11 @@ fn channel(space: &str) -> String {
     format!("saddlebag_{}", digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>())
 }
 
-async fn listen(config: &Config, channel: &str, listening: &Weak<Listening>, on_change: &(dyn Fn() + Send)) {
+async fn listen(config: &Config, space: &str, listening: &Weak<Listening>, on_change: &(dyn Fn() + Send)) {
     let mut pause = PAUSE;
     loop {
         let begun = Instant::now();
-        match hear(config, channel, listening, on_change).await {
+        match hear(config, space, listening, on_change).await {
             Ok(Ended::Unused) => return,
             Ok(Ended::Lost) => tracing::debug!("the database no longer tells of changes"),
             Err(error) => tracing::debug!(%error, "the database does not tell of changes"),
@@ -125,13 +128,15 @@ async fn listen(config: &Config, channel: &str, listening: &Weak<Listening>, on_
 /// Listens on one connection until it is lost.
 async fn hear(
     config: &Config,
-    channel: &str,
+    space: &str,
     listening: &Weak<Listening>,
     on_change: &(dyn Fn() + Send),
 ) -> Result<Ended, tokio_postgres::Error> {
     let (sender, mut notifications) = unbounded();
     let client = connect(config, Some(sender)).await?;
-    client.batch_execute(&format!("LISTEN {channel}")).await?;
+    client.batch_execute(&format!("LISTEN {}", channel(space))).await?;
+    client.query(WAIT_FOR_WRITERS, &[&space]).await?;
+    client.query(LET_WRITERS_GO_ON, &[&space]).await?;
     // Changes before this moment are in the first listing. A new name makes it necessary.
     let Ok(name) = new_operation() else { return Ok(Ended::Lost) };
     let mut others = 0;

@@ -59,7 +59,7 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
     let listening = Arc::new(Listening::new().map_err(|error| AttachError::Other(error.to_string()))?);
     let connection = Connection::new(url, &listening.client)?;
     let listen: Listen = {
-        let (listening, config, space) = (listening.clone(), connection.listening_config(), space.to_string());
+        let (listening, config, space) = (listening.clone(), connection.config.clone(), space.to_string());
         Arc::new(move |on_change| listening.begin(config.clone(), &space, on_change))
     };
     let (space, requests) = (space.to_string(), Arc::<AtomicU64>::default());

@@ -12,6 +12,10 @@ use crate::types::Maintained;
 const NEWEST: i32 = MIGRATIONS.len() as i32;
 
 /// Changes of the tables, oldest first. A released one never changes.
+///
+/// The trigger tells of changes only if a connection listens, whose name is that of the channel: transactions that notify are
+/// committed one after the other. Each transaction that did not see the connection holds a lock until its end, for which the
+/// connection waits before it counts on the notifications.
 const MIGRATIONS: [&str; 2] = [
     "\
 CREATE SEQUENCE saddlebag_version;
@@ -30,11 +34,15 @@ CREATE TABLE saddlebag_operation (id uuid PRIMARY KEY, made timestamptz NOT NULL
 ",
     "\
 CREATE FUNCTION saddlebag_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed text := coalesce(NEW.space, OLD.space);
+    channel text := 'saddlebag_' || left(encode(sha256(convert_to(changed, 'UTF8')), 'hex'), 32);
 BEGIN
     IF OLD.path !~ '(^|/)\\.saddlebag/' OR NEW.path !~ '(^|/)\\.saddlebag/' THEN
-        PERFORM pg_notify(
-            'saddlebag_' || left(encode(sha256(convert_to(coalesce(NEW.space, OLD.space), 'UTF8')), 'hex'), 32),
-            coalesce(current_setting('saddlebag.client', true), ''));
+        PERFORM pg_advisory_xact_lock_shared(hashtext('saddlebag-listen'), hashtext(changed));
+        IF EXISTS (SELECT FROM pg_stat_activity WHERE application_name = channel AND datname = current_database()) THEN
+            PERFORM pg_notify(channel, coalesce(current_setting('saddlebag.client', true), ''));
+        END IF;
     END IF;
     RETURN NULL;
 END $$;
@@ -48,6 +56,9 @@ pub(super) const READ_AND_LOCK: &str =
     "SELECT body, version FROM saddlebag_file WHERE space = $1 AND path = $2 FOR UPDATE";
 pub(super) const LOCK: &str = "SELECT version FROM saddlebag_file WHERE space = $1 AND path = $2 FOR UPDATE";
 pub(super) const LOCK_SPACE: &str = "SELECT pg_advisory_xact_lock(hashtext('saddlebag'), hashtext($1))";
+/// Waits for the transactions that may not have seen a new connection that listens.
+pub(super) const WAIT_FOR_WRITERS: &str = "SELECT pg_advisory_lock(hashtext('saddlebag-listen'), hashtext($1))";
+pub(super) const LET_WRITERS_GO_ON: &str = "SELECT pg_advisory_unlock(hashtext('saddlebag-listen'), hashtext($1))";
 pub(super) const ANY_FILE: &str =
     "SELECT EXISTS (SELECT FROM saddlebag_file WHERE space = $1 AND path = ANY ($2::text[]))";
 pub(super) const ANY_BELOW: &str =
