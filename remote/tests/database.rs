@@ -87,8 +87,8 @@ fn a_database_that_tells_of_changes_is_not_asked_for_them() {
         last = token_without_a_request(&mut remote);
         assert!(seen.insert(last.clone()), "{last} was told before");
         remote.store.append("own.md", "a").unwrap();
-        assert_ne!(token(&mut remote.store), last, "a change of its own counts at once");
-        until("a call for a change of its own", || told.load(Ordering::SeqCst) > before + 1);
+        assert_ne!(token(&mut remote.store), last, "its own change counts at once");
+        until("a call for its own change", || told.load(Ordering::SeqCst) > before + 1);
         last = token_without_a_request(&mut remote);
         assert!(seen.insert(last.clone()), "{last} was told before");
     }

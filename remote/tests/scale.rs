@@ -25,6 +25,9 @@ use saddlebag_remote::{attach_objects, in_memory};
 /// Number of objects that one request lists.
 const PAGE: usize = 1_000;
 
+/// What a process does.
+type Work = fn(&mut Saddlebag);
+
 /// Requests to a server, by kind and key.
 type Requests = BTreeMap<(&'static str, String), u64>;
 
@@ -141,7 +144,7 @@ fn total(requests: &Requests, kind: &str) -> u64 {
 /// Requests of each command in projects of several sizes.
 fn counted() -> String {
     let mut table = "| Command, new process | Notes of the project | Reads | Listings | Writes |\n| --- | --- | --- | --- | --- |\n".to_string();
-    let commands: [(&str, fn(&mut Saddlebag)); 3] = [("`recall`", recall), ("`log`", log), ("`remember`", remember)];
+    let commands: [(&str, Work); 3] = [("`recall`", recall), ("`log`", log), ("`remember`", remember)];
     for notes in [100, 1_000, 10_000] {
         let server = bucket(notes);
         for (name, command) in commands {

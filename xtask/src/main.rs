@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `eval`, `compare`, `build`, `shells`,
-//! `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `scale`, `eval`, `compare`, `build`,
+//! `shells`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -33,6 +33,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
+       cargo xtask scale
        cargo xtask eval locomo|longmemeval|beam|conversations|prompts|languages PATH
        cargo xtask compare [PROGRAM]
        cargo xtask build
@@ -53,6 +54,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
+  scale               Measure changes a second on servers, and compute the tables of docs/scale.md
   eval                Measure recall on a public set of questions, or what prompts bring beside a folder of pages
     PATH              The files of the set, as they are published
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
@@ -72,6 +74,7 @@ enum Task {
     Audit,
     Count,
     Bench { notes: Option<usize>, write: bool },
+    Scale,
     Eval { set: String, path: PathBuf },
     Compare { program: Option<PathBuf> },
     Build,
@@ -144,6 +147,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "audit" => Ok(Task::Audit),
         "count" => Ok(Task::Count),
         "bench" => Ok(Task::Bench { notes, write }),
+        "scale" => Ok(Task::Scale),
         "eval" => Err(format!("`eval` takes a set and a path\n\n{USAGE}")),
         "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
@@ -166,6 +170,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Audit => release::audit(),
         Task::Count => structure::count(),
         Task::Bench { notes, write } => bench(notes, write),
+        Task::Scale => remote::scale(),
         Task::Eval { set, path } => eval(&set, &path),
         Task::Compare { program } => compare::compare(program),
         Task::Build => {

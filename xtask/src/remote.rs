@@ -57,6 +57,9 @@ pub(crate) fn test(length: Length) -> Result<(), String> {
     let output = &mut Output::Inherited;
     let lints = ["--all-targets", "--quiet", "--", "--deny", "warnings"];
     cargo_with(["clippy"].into_iter().chain(STORE).chain(lints), &[], output)?;
+    let program_lints =
+        ["--package", "saddlebag-cli"].into_iter().chain(FEATURES).chain(["--quiet", "--", "--deny", "warnings"]);
+    cargo_with(["clippy"].into_iter().chain(program_lints), &[], output)?;
     cargo_with(
         ["test", "--quiet"].into_iter().chain(STORE).chain(["--", "--nocapture", "--test-threads", "1"]),
         &environment,
@@ -106,6 +109,17 @@ fn test_on_ceph() -> Result<(), String> {
         eprintln!("a gateway was killed {kills} times");
         tested
     })
+}
+
+/// Measures changes a second on each server, and writes the tables of `docs/scale.md`.
+pub(crate) fn scale() -> Result<(), String> {
+    let servers = Servers::start()?;
+    let mut environment = servers.environment();
+    environment.push(("SADDLEBAG_REWRITE", "docs".into()));
+    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let shown = ["--test", "scale", "--test", "throughput", "--", "--include-ignored", "--nocapture"];
+    let tests = ["test", "--quiet"].into_iter().chain(STORE).chain(shown);
+    cargo_with(tests, &environment, &mut Output::Inherited)
 }
 
 /// Shows two processes at work on one store, on each server.

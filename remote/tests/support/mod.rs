@@ -86,7 +86,7 @@ pub(crate) trait Ask: Executor {
 impl<E: Executor + ?Sized> Ask for E {}
 
 /// Returns the address of a new store of the server in a variable.
-#[allow(dead_code, reason = "a test in memory has no server")]
+#[allow(dead_code, clippy::print_stderr, reason = "a test in memory has no server; one that is left out says so")]
 pub(crate) fn address(variable: &str, name: &str) -> Option<String> {
     let Ok(server) = std::env::var(variable) else {
         eprintln!("left out: {variable} names no server; `cargo xtask test --remote` starts one");

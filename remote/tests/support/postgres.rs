@@ -14,11 +14,10 @@ pub(crate) fn sql(statements: &str) -> Option<String> {
         let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.unwrap();
         tokio::spawn(connection);
         let rows = client.simple_query(statements).await.unwrap();
-        let last = rows.iter().rev().find_map(|message| match message {
+        rows.into_iter().rev().find_map(|message| match message {
             tokio_postgres::SimpleQueryMessage::Row(row) => Some(row.get(0)?.to_string()),
             _ => None,
-        });
-        last
+        })
     })
 }
 
