@@ -16,7 +16,7 @@ use crate::run::{Output, cargo_with, command, root};
 const REQUIREMENTS: &str = "remote/tests";
 
 /// Features of the program with stores on servers.
-const FEATURES: [&str; 3] = ["--no-default-features", "--features", "native,s3,postgres"];
+const FEATURES: [&str; 3] = ["--no-default-features", "--features", "native,server,s3,postgres"];
 
 /// Arguments of cargo for the package of such stores.
 const STORE: [&str; 4] = ["--package", "saddlebag-remote", "--features", "s3,postgres"];

@@ -109,6 +109,33 @@ fn a_command_shows_its_requests_and_opens_the_store_once() {
     }
 }
 
+#[cfg(feature = "server")]
+#[test]
+fn a_server_on_a_database_is_told_what_another_machine_writes() {
+    use std::time::{Duration, Instant};
+
+    use serde_json::json;
+
+    use crate::mcp::client::Pipes;
+
+    let Some(machines) = Machines::new("SADDLEBAG_TEST_POSTGRES", "told") else { return };
+    machines.run("one", &["remember", "Staging", "Staging listens on port 8080."]);
+    let mut client = Pipes::from_command(machines.command("two", &["mcp"])).open();
+    let resources = client.result("resources/list", json!({}))["resources"].clone();
+    let uris = resources.as_array().unwrap().iter().filter_map(|resource| resource["uri"].as_str());
+    let note = uris.into_iter().find(|uri| uri.ends_with("staging.md")).unwrap().to_string();
+    client.result("resources/subscribe", json!({ "uri": note }));
+    let recall = json!({ "query": "staging port" });
+    assert!(client.call("mem_recall", recall.clone()).to_string().contains("8080"));
+    machines.run("one", &["edit", "staging", "--old", "8080", "--new", "8443"]);
+    let told = client.notification("notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], note.as_str());
+    let end = Instant::now() + Duration::from_secs(10);
+    while !client.call("mem_recall", recall.clone()).to_string().contains("8443") {
+        assert!(Instant::now() < end, "the server does not see the change");
+    }
+}
+
 #[test]
 fn logs_of_processes_at_the_same_time_are_all_there() {
     for variable in ["SADDLEBAG_TEST_S3", "SADDLEBAG_TEST_POSTGRES"] {
