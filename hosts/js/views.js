@@ -142,8 +142,10 @@ const listOf = given => ({
   ...given,
 });
 
-/** Shows text as it is. */
+/** Shows text as it is, with the numbers of characters that cannot be seen. */
 function asText(text) {
   const escaped = text.replace(/[&<>"]/g, letter => `&#${letter.charCodeAt(0)};`);
-  return `<pre>${escaped}</pre>`;
+  const codeOf = letter => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const visible = escaped.replace(/[\p{Cc}\p{Cf}]/gu, letter => ('\n\t'.includes(letter) ? letter : `<mark>${codeOf(letter)}</mark>`));
+  return `<pre>${visible}</pre>`;
 }

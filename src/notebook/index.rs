@@ -160,8 +160,8 @@ pub(super) fn warnings(call: &Call, notebook: &Notebook) -> Vec<Warning> {
     if is_default && call.scope.layout.project_folder().is_none() {
         let left_out = corpus.folders().filter(|folder| Layout::may_be_of_notes(folder));
         warnings.extend(left_out.map(|folder| {
-            let message = "its notes are left out, because folders of `projects/` are the memory of projects; `setup --templates` \
-                           writes `.zk/config.toml`, in which `exclude` decides";
+            let message = "its notes are left out, because folders of `projects/` are the memory of projects; move it, or give \
+                           `projects/` another name";
             Warning::new(&call.scope.display_path(folder), message)
         }));
     }

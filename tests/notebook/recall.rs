@@ -205,7 +205,8 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
 
 #[both_engines]
 fn a_question_that_names_a_time_prefers_what_is_of_this_time(kind: Kind) {
-    let note = |date: &str, more: &str| format!("---\ndate: {date}\n---\n\n# Cache of {date}\n\nThe cache holds {more}.\n");
+    let note =
+        |date: &str, more: &str| format!("---\ndate: {date}\n---\n\n# Cache of {date}\n\nThe cache holds {more}.\n");
     let mut drive = open(
         kind,
         &[

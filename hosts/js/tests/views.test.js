@@ -87,11 +87,20 @@ test('the views show and change the memory of a page that runs the component its
   await notice.filter({ hasText: 'Accepted: ' }).waitFor();
   await page.getByText('Nothing waits for approval.').waitFor();
 
+  await page.goto(`${browser.address}views/index.html#/memory`);
+  await write('Hidden', 'An \u202E<img src=x onerror="document.title = 1"> in a note.');
+  await article.locator('mark', { hasText: 'U+202E' }).first().waitFor();
+
   for (const [view, text] of Object.entries({ prompt: 'MEMORY', history: 'remember', graph: 'Load balancer', health: 'Notes' })) {
     await page.goto(`${browser.address}views/index.html#/${view}`);
     await page.locator('main', { hasText: text }).waitFor();
     assert.equal(await page.getByRole('alert').count(), 0, `${view}: ${await page.locator('main').textContent()}`);
   }
-  await page.locator('tr', { hasText: 'Notes' }).getByText('3', { exact: true }).first().waitFor();
+  await page.locator('tr', { hasText: 'Notes' }).getByText('4', { exact: true }).first().waitFor();
   assert.deepEqual(failures, []);
+
+  const without = await browser.context.newPage();
+  await without.route('**/host.js', route => route.abort());
+  await without.goto(`${browser.address}views/index.html`);
+  await without.getByRole('alert').filter({ hasText: 'host.js is missing' }).waitFor();
 });

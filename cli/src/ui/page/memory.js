@@ -325,9 +325,11 @@ for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'indexS
   MemoryInChat.prototype[name] = MemoryOverHttp.prototype[name];
 }
 
-/** Returns the memory that this page is for. */
+/** Returns the memory that this page is for, or a promise of it. */
 function memoryOfPage() {
-  if (globalThis.saddlebagMemory) return globalThis.saddlebagMemory;
+  if (document.querySelector('meta[name="saddlebag-host"]')) {
+    return globalThis.saddlebagMemory ?? Promise.reject({ code: 'server', message: STRINGS.noHost, help: '' });
+  }
   const data = document.getElementById('data');
   if (data) return new MemoryInFile(JSON.parse(data.textContent));
   if (document.querySelector('meta[name="saddlebag-chat"]')) return new MemoryInChat();
