@@ -11,6 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::blocks::{Block, Body, Class};
 use crate::matching::matching;
 use crate::similar::Words;
+use crate::spacing::{Element, Sides};
 use crate::types::{Conflict, Kind, Part};
 
 /// Most pairs of blocks in one place that are compared to find edits. Beyond it, all count as new.
@@ -35,21 +36,12 @@ pub(crate) fn merge_bodies(
         return merged.into();
     }
     conflicts.append(&mut found);
-    merge.render(&elements)
+    merge.sides.render(&elements)
 }
 
-/// A block of the result, and its places in the sides, counted from 1.
-#[derive(Clone, Copy)]
-pub(crate) struct Element<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) class: Class,
-    pub(crate) places: [Option<usize>; 3],
-}
-
-pub(crate) struct Merge<'a> {
+struct Merge<'a> {
     kind: Kind,
-    /// Base, one and other.
-    pub(crate) sides: [Body<'a>; 3],
+    sides: Sides<'a>,
     /// For each block of the base, its place in one, and in other.
     of_base: [Vec<Option<usize>>; 2],
     /// Texts of the base.
@@ -94,15 +86,7 @@ impl<'a> Merge<'a> {
             places
         });
         let base_texts = base.texts().collect();
-        Self { kind, sides, of_base, base_texts }
-    }
-
-    pub(crate) fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
-        self.sides.get(side)?.blocks.get(index).copied()
-    }
-
-    pub(crate) fn length(&self, side: usize) -> usize {
-        self.sides.get(side).map_or(0, |side| side.blocks.len())
+        Self { kind, sides: Sides(sides), of_base, base_texts }
     }
 
     /// Returns the place of a block of the base in one of the changed sides, 1 or 2.
@@ -113,7 +97,7 @@ impl<'a> Merge<'a> {
     fn run(&self, has_base: bool, conflicts: &mut Vec<Conflict>) -> Vec<Element<'a>> {
         let (mut elements, mut orphans) = (Vec::new(), Vec::new());
         let mut from = [0; 3];
-        for in_base in 0..self.length(BASE) {
+        for in_base in 0..self.sides.length(BASE) {
             if let (Some(in_one), Some(in_other)) = (self.place(1, in_base), self.place(2, in_base)) {
                 let to = [in_base, in_one, in_other];
                 self.region(from, to, &mut elements, &mut orphans, conflicts);
@@ -121,7 +105,7 @@ impl<'a> Merge<'a> {
                 from = to.map(|place| place + 1);
             }
         }
-        let to = [0, 1, 2].map(|side| self.length(side));
+        let to = [0, 1, 2].map(|side| self.sides.length(side));
         self.region(from, to, &mut elements, &mut orphans, conflicts);
         for orphan in orphans {
             self.adopt(&orphan, &mut elements);
@@ -143,7 +127,7 @@ impl<'a> Merge<'a> {
             (false, true) => (2, texts[1]),
             _ => return None,
         };
-        let has = self.sides.get(side)?.blocks.iter().map(|block| block.text);
+        let has = self.sides.0.get(side)?.blocks.iter().map(|block| block.text);
         (!has.eq(elements.iter().map(|element| element.text))).then_some(text)
     }
 
@@ -151,7 +135,7 @@ impl<'a> Merge<'a> {
     /// same order.
     fn includes(&self, side: usize, of: usize) -> bool {
         let mut counts: HashMap<&str, [usize; 3]> = HashMap::new();
-        for (place, body) in self.sides.iter().enumerate() {
+        for (place, body) in self.sides.0.iter().enumerate() {
             for block in &body.blocks {
                 if let Some(count) = counts.entry(block.text).or_default().get_mut(place) {
                     *count += 1;
@@ -173,12 +157,12 @@ impl<'a> Merge<'a> {
             common += in_side.min(in_other);
         }
         let common_of = |one: &Body<'_>, other: &Body<'_>| matching(one.texts(), other.texts()).len();
-        let in_order = self.sides.get(side).zip(self.sides.get(of)).map(|(one, other)| common_of(one, other));
+        let in_order = self.sides.0.get(side).zip(self.sides.0.get(of)).map(|(one, other)| common_of(one, other));
         added > 0 && in_order == Some(common)
     }
 
     fn element(&self, places: [Option<usize>; 3]) -> Option<Element<'a>> {
-        let block = places.iter().enumerate().find_map(|(side, place)| self.block(side, (*place)?))?;
+        let block = places.iter().enumerate().find_map(|(side, place)| self.sides.block(side, (*place)?))?;
         Some(Element { text: block.text, class: block.class, places: places.map(|place| place.map(|place| place + 1)) })
     }
 
@@ -218,10 +202,10 @@ impl<'a> Merge<'a> {
         for chunk in
             chunks.iter().filter(|chunk| (1..=MOST_COMPARED).contains(&(chunk.replaced.len() * chunk.blocks.len())))
         {
-            let replaced = |in_base: usize| Some((in_base, Words::of(self.block(BASE, in_base)?.text)));
+            let replaced = |in_base: usize| Some((in_base, Words::of(self.sides.block(BASE, in_base)?.text)));
             let replaced: Vec<_> = chunk.replaced.clone().filter_map(replaced).collect();
             for place in chunk.blocks.clone() {
-                let Some(block) = self.block(side, place) else { continue };
+                let Some(block) = self.sides.block(side, place) else { continue };
                 // A text of the base that is at another place was moved.
                 if self.base_texts.contains(block.text) {
                     continue;
@@ -250,7 +234,7 @@ impl<'a> Merge<'a> {
         {
             // Both put another text in the place of one, whatever it says.
             edits = [(1, one), (2, other)].map(|(side, chunk)| {
-                let text = self.block(side, chunk.blocks.start).map(|block| block.text);
+                let text = self.sides.block(side, chunk.blocks.start).map(|block| block.text);
                 text.map(|text| Edit { side, in_base: base.start, place: chunk.blocks.start, text })
                     .into_iter()
                     .collect()
@@ -277,7 +261,7 @@ impl<'a> Merge<'a> {
                 (None, None) => {}
                 _ => continue,
             }
-            let Some(block) = self.block(BASE, in_base) else { continue };
+            let Some(block) = self.sides.block(BASE, in_base) else { continue };
             let [of_one, of_other] =
                 by_origin.each_ref().map(|edits| edits.get(&in_base).map(Vec::as_slice).unwrap_or_default());
             let text = |edits: &[&Edit<'_>]| -> Option<String> {
@@ -334,22 +318,25 @@ impl<'a> Merge<'a> {
         orphans: &mut Vec<Orphan<'a>>,
         conflicts: &mut Vec<Conflict>,
     ) -> Vec<(usize, usize)> {
-        let Some(item) = self.block(side, parent).filter(|block| block.class == Class::Item) else { return Vec::new() };
-        let below = (parent + 1..self.length(side)).take_while(|place| {
-            self.block(side, *place)
+        let Some(item) = self.sides.block(side, parent).filter(|block| block.class == Class::Item) else {
+            return Vec::new();
+        };
+        let below = (parent + 1..self.sides.length(side)).take_while(|place| {
+            self.sides
+                .block(side, *place)
                 .is_some_and(|block| block.class != Class::Heading && block.indent() > item.indent())
         });
         let is_inserted = |place: &usize| chunks.iter().any(|chunk| chunk.blocks.contains(place));
         let is_new =
-            |place: &usize| self.block(side, *place).is_some_and(|block| !self.base_texts.contains(block.text));
+            |place: &usize| self.sides.block(side, *place).is_some_and(|block| !self.base_texts.contains(block.text));
         let inserted: Vec<usize> = below.filter(|place| is_inserted(place) && is_new(place)).collect();
         if inserted.is_empty() {
             return Vec::new();
         }
-        if self.sides.get(other).is_some_and(|body| body.texts().any(|text| text == item.text)) {
+        if self.sides.0.get(other).is_some_and(|body| body.texts().any(|text| text == item.text)) {
             orphans.extend(inserted.iter().map(|&place| Orphan { side, place, parent: item.text }));
         } else {
-            let blocks = inserted.iter().filter_map(|&place| self.block(side, place));
+            let blocks = inserted.iter().filter_map(|&place| self.sides.block(side, place));
             let texts: Vec<&str> = [item.text].into_iter().chain(blocks.map(|block| block.text)).collect();
             let text = Some(texts.join("\n"));
             let (ours, theirs) = if side == 1 { (text, None) } else { (None, text) };
@@ -360,7 +347,7 @@ impl<'a> Merge<'a> {
 
     /// Adds a block below its item, unless it is there.
     fn adopt(&self, orphan: &Orphan<'a>, elements: &mut Vec<Element<'a>>) {
-        let Some(block) = self.block(orphan.side, orphan.place) else { return };
+        let Some(block) = self.sides.block(orphan.side, orphan.place) else { return };
         let indent = |element: &Element<'_>| element.text.len() - element.text.trim_start().len();
         let parent = elements.iter().position(|element| element.text == orphan.parent);
         let first = parent.map_or(elements.len(), |parent| parent + 1);
@@ -394,7 +381,7 @@ impl<'a> Merge<'a> {
             let sections = self.sections(side, &mut numbers);
             let text = |inserted: &Inserted| {
                 let section = sections.get(inserted.place).copied().unwrap_or_default();
-                let block = self.block(side, inserted.place);
+                let block = self.sides.block(side, inserted.place);
                 format!("{section}\n{}", block.map_or("", |block| block.text))
             };
             inserted.iter().map(text).collect()
@@ -418,7 +405,7 @@ impl<'a> Merge<'a> {
 
     /// Returns for each block of a side the number of its heading, or in a log of its whole entry. Equal ones have one number.
     fn sections(&self, side: usize, numbers: &mut HashMap<String, usize>) -> Vec<usize> {
-        let blocks = self.sides.get(side).map(|side| side.blocks.as_slice()).unwrap_or_default();
+        let blocks = self.sides.0.get(side).map(|side| side.blocks.as_slice()).unwrap_or_default();
         let mut sections = Vec::with_capacity(blocks.len());
         let is_heading = |block: &Block<'_>| block.class == Class::Heading;
         let mut rest = blocks;
@@ -469,7 +456,7 @@ impl<'a> Merge<'a> {
     fn groups(&self, side: &[Inserted]) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         for inserted in side {
-            let block = self.block(inserted.side, inserted.place);
+            let block = self.sides.block(inserted.side, inserted.place);
             let begins = block.filter(|block| self.kind == Kind::Log && block.class == Class::Heading);
             match groups.last_mut() {
                 Some(group) if group.replaced == inserted.replaced && begins.is_none() => {
@@ -502,7 +489,7 @@ impl<'a> Merge<'a> {
 
     /// Adds a conflict for two texts that have no common base, if both have paragraphs that the other one lacks. Lists are united.
     fn without_base(&self, conflicts: &mut Vec<Conflict>) {
-        let [_, one, other] = &self.sides;
+        let [_, one, other] = &self.sides.0;
         let lacks = |side: &Body<'_>, of: &Body<'_>| {
             let known: HashSet<&str> = side.texts().collect();
             of.blocks.iter().any(|block| block.class == Class::Paragraph && !known.contains(block.text))

@@ -1,11 +1,29 @@
-//! The merged text: its blocks, and the white space between two that were not neighbours before.
+//! The sides of a merge, and the merged text: its blocks, and the white space between two that were not neighbours before.
 
 use alloc::string::String;
 
-use crate::blocks::Class;
-use crate::body::{Element, Merge};
+use crate::blocks::{Block, Body, Class};
 
-impl<'a> Merge<'a> {
+/// A block of the result, and its places in the sides, counted from 1.
+#[derive(Clone, Copy)]
+pub(crate) struct Element<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) class: Class,
+    pub(crate) places: [Option<usize>; 3],
+}
+
+/// Base, one and other.
+pub(crate) struct Sides<'a>(pub(crate) [Body<'a>; 3]);
+
+impl<'a> Sides<'a> {
+    pub(crate) fn block(&self, side: usize, index: usize) -> Option<Block<'a>> {
+        self.0.get(side)?.blocks.get(index).copied()
+    }
+
+    pub(crate) fn length(&self, side: usize) -> usize {
+        self.0.get(side).map_or(0, |side| side.blocks.len())
+    }
+
     /// Returns the text of the elements.
     pub(crate) fn render(&self, elements: &[Element<'a>]) -> String {
         let mut text = String::new();
@@ -23,7 +41,7 @@ impl<'a> Merge<'a> {
 
     /// Returns the white space between two neighbours in the result.
     fn gap(&self, before: &Element<'_>, after: &Element<'_>, is_empty: bool) -> &'a str {
-        let gap = |side: usize, place: usize| self.sides.get(side).map_or("", |side| side.gap_after(place));
+        let gap = |side: usize, place: usize| self.0.get(side).map_or("", |side| side.gap_after(place));
         let is_start = before.places == [Some(0); 3];
         let is_end = after.places == [0, 1, 2].map(|side| Some(self.length(side) + 1));
         let known = [0, 1, 2].map(|side| {
