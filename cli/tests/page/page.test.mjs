@@ -348,7 +348,8 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
     await page.waitForFunction(() => document.querySelector('.items .row .title')?.textContent === 'Postgres port');
     await page.getByLabel('Exact words only').check();
     await page.getByLabel('Search memory').fill('5433');
-    await item(page, 'Postgres').waitFor();
+    await item(page, 'Postgres port').waitFor();
+    assert.match(await item(page, 'Postgres port').textContent(), /Postgres listens on 5433/);
     await page.getByLabel('Exact words only').uncheck();
     await page.getByLabel('Search memory').fill('');
     await page.getByRole('button', { name: 'database 1' }).click();

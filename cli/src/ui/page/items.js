@@ -208,11 +208,19 @@ const rowOfMatch = (hit, item) => ({
   name: item?.name ?? hit.path,
   path: hit.path,
   kind: item?.kind ?? 'file',
-  title: hit.path.split('/').pop().replace(/\.md$/, ''),
-  lead: (hit.body ?? hit.passage ?? '').trim().split('\n').pop(),
-  date: hit.date,
+  title: item?.title ?? hit.path.split('/').pop().replace(/\.md$/, ''),
+  lead: lineWith(hit.terms ?? [], hit.body ?? ''),
+  date: item?.date ?? hit.date,
   unapproved: hit.unapproved,
+  tags: item?.tags,
 });
+
+/** Returns the first line that has one of the words, or else the first one. */
+function lineWith(words, text) {
+  const lines = text.split('\n').map(line => line.trim()).filter(line => line && line !== '…');
+  const has = line => words.some(word => line.toLowerCase().includes(word.toLowerCase()));
+  return lines.find(has) ?? lines[0] ?? '';
+}
 
 /** Number of hits below which parts of words are looked for too. */
 const FEW_ROWS = 10;
