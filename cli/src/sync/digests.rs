@@ -7,15 +7,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memchr::memmem;
+use pbkdf2::pbkdf2_hmac_array;
 use saddlebag::history::EXPUNGED;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use sha2::Sha256;
 
 /// Rounds of PBKDF2 with HMAC-SHA-256. Each guess of the text costs as many.
 const ROUNDS: u32 = 100_000;
 
-/// Size of a block of SHA-256 in bytes.
-const BLOCK_BYTES: usize = 64;
+/// Size of a digest in bytes.
+const DIGEST_BYTES: usize = 32;
 
 /// Number of bytes before text that say where it was.
 const CONTEXT_BYTES: usize = 32;
@@ -103,7 +104,7 @@ fn read(line: &str) -> Option<ExpungedLine> {
     serde_json::from_str(line).ok().filter(|line: &ExpungedLine| line.bytes >= MIN_BYTES)
 }
 
-/// ExpungedLine texts, and a search for them.
+/// Expunged texts, and a search for them.
 #[derive(Default)]
 pub(crate) struct Digests {
     lines: Vec<ExpungedLine>,
@@ -189,24 +190,7 @@ fn hash_before(content: &[u8], place: usize) -> u64 {
 
 /// Returns the PBKDF2-HMAC-SHA-256 of text in hexadecimal.
 fn slow_digest(text: &str, salt: &str) -> String {
-    let mut key = [0; BLOCK_BYTES];
-    if text.len() > BLOCK_BYTES {
-        key.iter_mut().zip(Sha256::digest(text)).for_each(|(to, from)| *to = from);
-    } else {
-        key.iter_mut().zip(text.bytes()).for_each(|(to, from)| *to = from);
-    }
-    let inner = Sha256::new_with_prefix(key.map(|byte| byte ^ 0x36));
-    let outer = Sha256::new_with_prefix(key.map(|byte| byte ^ 0x5c));
-    let hmac = |message: &[u8]| {
-        let inside = inner.clone().chain_update(message).finalize();
-        outer.clone().chain_update(inside).finalize()
-    };
-    let mut last = hmac(&[salt.as_bytes(), &[0, 0, 0, 1]].concat());
-    let mut digest = last;
-    for _ in 1..ROUNDS {
-        last = hmac(&last);
-        digest.iter_mut().zip(last).for_each(|(to, from)| *to ^= from);
-    }
+    let digest = pbkdf2_hmac_array::<Sha256, DIGEST_BYTES>(text.as_bytes(), salt.as_bytes(), ROUNDS);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
