@@ -529,7 +529,7 @@ test('exact words are searched among the items of a tag, however many others hav
     for (const isEverywhere of [false, true]) {
       await page.getByLabel('Search all projects').setChecked(isEverywhere);
       await facet(page, 'stripes').click();
-      await titlesAre(page, ['wanted']);
+      await titlesAre(page, ['Wanted']);
       await facet(page, 'stripes').click();
       await page.waitForFunction(() => document.querySelectorAll('.items .row').length === 61);
     }
@@ -1184,7 +1184,7 @@ test('the focus goes to what follows when the element that had it is gone', () =
     await page.locator('article').getByRole('button', { name: 'Forget' }).focus();
     await page.keyboard.press('Enter');
     await notice(page).filter({ hasText: 'Forgotten' }).waitFor();
-    await focusIs(page, '.items *');
+    await focusIs(page, '.items, .items *');
     // The notice that is closed, by hand or by its Undo.
     await notice(page).getByRole('button', { name: 'Undo' }).focus();
     await page.keyboard.press('Enter');
@@ -1297,7 +1297,7 @@ test('parts of words, tags of entries and the reason of each line are found', ()
     // Each key of a word that is being typed.
     for (const typed of ['gat', 'gate', 'gatew']) {
       await search.fill(typed);
-      await shows(['staging-gateway']);
+      await shows(['Staging gateway']);
     }
     await search.fill('gateway');
     await shows(['Staging gateway']);
