@@ -69,7 +69,7 @@ fn parse(_: &str) -> Result<Address, Failure> {
 }
 
 impl Address {
-    /// Opens the store, once in a process. If there is none, it is made, and a person is told: the address may be mistyped.
+    /// Opens the store once in a process. Creates a missing store, with a warning, because the address may be mistyped.
     #[cfg(feature = "remote")]
     pub(crate) fn attach(&self) -> Result<Remote, Failure> {
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);

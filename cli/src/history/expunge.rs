@@ -135,7 +135,7 @@ impl Subcommand for ExpungeArgs {
     }
 }
 
-/// What a text is removed with.
+/// Where the expunged text is removed.
 struct With<'a> {
     root: &'a Path,
     global: &'a Global,
@@ -143,7 +143,7 @@ struct With<'a> {
     yes: bool,
 }
 
-/// Returns true if a text is long enough to be searched for everywhere.
+/// Returns true for text that is long enough to search for it everywhere.
 fn is_searched(text: &str) -> bool {
     text.trim().chars().count() >= MIN_CHARS
 }
@@ -270,7 +270,7 @@ impl Expunged {
         })
     }
 
-    /// Removes a text everywhere, and the file of the item, and searches again.
+    /// Removes the text everywhere, with the file of the item. Then searches for it again.
     fn remove(&mut self, text: &str, with: &With<'_>, mut store: Store, output: &mut Output) -> Result<(), Failure> {
         let With { root, global, yes } = *with;
         let left = std::mem::take(&mut self.left);

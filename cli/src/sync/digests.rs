@@ -53,7 +53,7 @@ pub(crate) struct ExpungedPlace {
 }
 
 impl ExpungedPlace {
-    /// Returns the first place at which a file has a text; `None` if nothing is before it.
+    /// Returns the first place of the text in a file; `None` if the file begins with it.
     pub(crate) fn of(path: &str, content: &[u8], text: &str) -> Option<Self> {
         // A later place could have the text itself before it.
         let place = memmem::find(content, text.as_bytes()).filter(|place| *place > 0)?;

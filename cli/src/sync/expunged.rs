@@ -18,7 +18,7 @@ use crate::global::Global;
 use crate::output::{Output, single_line};
 use crate::setup::sharing::{self, is_backup, is_state};
 
-/// How often a log is read again because others change it.
+/// Maximum number of attempts to change a log that others change meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// Number of contents of git that are in memory at once.
@@ -119,21 +119,24 @@ impl<'a> Expunges<'a> {
         if self.digests.lines().is_empty() {
             return Ok(());
         }
-        for change in sent {
-            let Some(after) = &change.after else { continue };
-            let has_it = |blob: &String, expunges: &mut Self| -> Result<bool, Failure> {
-                let contents = repository.contents(std::slice::from_ref(blob))?;
-                Ok(contents.iter().any(|content| expunges.is_in(content)))
-            };
-            if !has_it(after, self)? || change.before.as_ref().map_or(Ok(false), |blob| has_it(blob, self))? {
-                continue;
+        for some in sent.chunks(READ_AT_ONCE) {
+            let (changes, blobs): (Vec<&Difference>, Vec<String>) =
+                some.iter().filter_map(|change| Some((change, change.after.clone()?))).unzip();
+            for (change, content) in changes.into_iter().zip(repository.contents(&blobs)?) {
+                let before = match self.is_in(&content) {
+                    true => repository.contents(change.before.as_slice())?,
+                    false => continue,
+                };
+                if before.iter().any(|content| self.is_in(content)) {
+                    continue;
+                }
+                if !dry_run {
+                    self.write_shared(disk)?;
+                }
+                let path = single_line(&change.path);
+                let message = format!("`{path}` has text that another machine expunged, and would bring it back");
+                return Err(Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again")));
             }
-            if !dry_run {
-                self.write_shared(disk)?;
-            }
-            let path = single_line(&change.path);
-            let message = format!("`{path}` has text that another machine expunged, and would bring it back");
-            return Err(Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again")));
         }
         Ok(())
     }

@@ -70,14 +70,14 @@ pub(super) fn merge_commits(
     merge.finish()
 }
 
-/// What one side changed, by paths.
+/// The changes of one side, by path.
 type Changes = BTreeMap<String, Difference>;
 
 struct Merge<'a, 'e> {
     repository: &'a Repository,
     expunges: &'a mut Expunges<'e>,
     synced: &'a mut Synced,
-    /// What ours and theirs changed.
+    /// The changes of ours and of theirs.
     sides: [Changes; 2],
     /// Contents of the blobs that both sides changed.
     contents: BTreeMap<String, Vec<u8>>,

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::git::repository::{Difference, Repository};
 use crate::output::single_line;
 
-/// How often a file is merged again because somebody writes it.
+/// Maximum number of attempts to merge a file that others write meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// Writes the merged files. A file that somebody has changed meanwhile is merged with that change, and is committed by the next run.

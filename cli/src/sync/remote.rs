@@ -24,7 +24,7 @@ use crate::global::Global;
 use crate::output::{Output, single_line};
 use crate::setup::sharing::{self, is_backup, is_state};
 
-/// How often all is done again because another machine pushed first.
+/// Maximum number of attempts if other machines push first.
 const ATTEMPTS: usize = 5;
 
 /// Number of files that an error names.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::machines::Machines;
 
-/// How long a change may take to reach the other instance.
+/// Maximum time until a change reaches the other instance.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// An instance that is stopped at the end.
