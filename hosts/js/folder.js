@@ -9,7 +9,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import fs, { constants as flags } from 'node:fs';
 import path from 'node:path';
 
-import { ATTEMPTS, Executor, Refused, addition, checkPath, part, require, split } from './executor.js';
+import { ATTEMPTS, Executor, Refused, Stale, addition, checkPath, part, require, split } from './executor.js';
 import {
   Folder, appendWhole, contentOf, createNew, giveSecondName, kindOf, move, nameOf, openFolder, openIf, overwrite, placeNew,
   readWhole, secondName, sha256, statusIfThere, statusOf, statusVersion, sync, syncFile, textOf, unlinkIfThere, writeNew,
@@ -284,9 +284,16 @@ export class FolderStore extends Executor {
         const isThere = append.isAdded && old && endsWith(old.bytes, content);
         const added = isThere ? new Uint8Array() : addition(old?.bytes, content, newlineFirst);
         // Another name may be outside of the store: it keeps its text. A system that is killed may write a part of the pages.
-        if (old && (old.status.nlink > 1n || (added.length > PAGE && !mayTear) || this.#isUnsynced(path))) {
-          const matches = { tag: 'matches', val: old.version };
-          return this.#replace(held, { path, content: Buffer.concat([old.bytes, added]), precondition: matches });
+        const isLong = added.length > PAGE && !mayTear;
+        if (isLong || (old && (old.status.nlink > 1n || this.#isUnsynced(path)))) {
+          const asSeen = old ? { tag: 'matches', val: old.version } : { tag: 'absent' };
+          const whole = old ? Buffer.concat([old.bytes, added]) : added;
+          try {
+            return await this.#replace(held, { path, content: whole, precondition: asSeen });
+          } catch (error) {
+            if (error instanceof Stale) continue;
+            throw error;
+          }
         }
         held.check();
         const fd = openIf(folder, name, flags.O_RDWR | flags.O_APPEND | (old ? 0 : flags.O_CREAT | flags.O_EXCL));

@@ -246,13 +246,16 @@ fn files_differ(expected: &Files, found: &Files) -> Option<String> {
     Some(format!("`{path}` holds {} instead of {}", shown(found.get(path)), shown(expected.get(path))))
 }
 
-/// A change of `a.md`, and the files after it.
+/// A change beside `a.md` or of it, and the files after it.
 type Change = fn(&[u8]) -> (Value, Vec<(&'static str, Vec<u8>)>);
 
 /// Changes that take long enough to be interrupted.
-const CHANGES: [(&str, Change); 5] = [
+const CHANGES: [(&str, Change); 6] = [
     ("a write", |new| (write("a.md", new, "any"), vec![("a.md", new.to_vec())])),
     ("an append", |new| (append("a.md", new, true, "any"), vec![("a.md", [OLD, new].concat())])),
+    ("an append to a new file", |new| {
+        (append("d/b.md", new, true, "any"), vec![("a.md", OLD.to_vec()), ("d/b.md", new.to_vec())])
+    }),
     ("a write with `keep-as`", |new| {
         (
             write_with("a.md", new, "any", Some("d/kept.md"), None),
@@ -314,7 +317,7 @@ fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Res
         bench.driver.kill();
         bench.reopen(2)?;
         // An interrupted `keep-as` is finished before the next change, even one that is refused.
-        for path in ["a.md", "d/kept.md"] {
+        for path in ["a.md", "d/b.md", "d/kept.md"] {
             bench.expect(&write(path, b"x", super::ops::matches(&no_version())), &["stale(v)", "stale(none)"])?;
         }
         let found = without_index(bench.files()?);

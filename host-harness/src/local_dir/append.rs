@@ -9,7 +9,7 @@ use saddlebag::protocol::{AppendOutcome, FsError, Precondition, Version};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
-use super::error::{Failed, not_durable, refusal};
+use super::error::{Failed, failed, not_durable, refusal};
 use super::lock::Guard;
 use super::permit::Permit;
 use super::sys::{self, Access, Stat};
@@ -94,6 +94,18 @@ impl LocalDir {
                     }
                     None => continue,
                 }
+            }
+            if found.is_none() && is_long {
+                let mut staged = Staged::new(place, content, None)?;
+                match staged.move_to(guard.check()?, name) {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(failed(error)),
+                }
+                drop(staged);
+                self.confirm(&folder, path)?;
+                let version = version_of_written(&folder, name, content);
+                return Ok(version.map_or(AppendOutcome::Unknown(0), AppendOutcome::Written));
             }
             let access = if found.is_some() { Access::Append } else { Access::AppendNew };
             #[cfg(test)]

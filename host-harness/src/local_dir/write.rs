@@ -229,7 +229,7 @@ impl<'d> Staged<'d> {
     }
 
     /// Moves to the free name `name`.
-    fn move_to(&mut self, permit: Permit<'_>, name: &str) -> io::Result<()> {
+    pub(super) fn move_to(&mut self, permit: Permit<'_>, name: &str) -> io::Result<()> {
         sys::move_new(permit, self.folder, &self.name, self.folder, name)?;
         self.end = End::Nothing;
         Ok(())

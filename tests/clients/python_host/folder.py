@@ -20,7 +20,7 @@ LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks-3", ".saddlebag/recovered", ".sad
 EARLIER, REFUSAL = ("locks", "locks-2"), b"lock protocol 3\nThe locks are in `locks-3`; a program that needs a folder here is too old.\n"
 TEMPORARY = (".saddlebag-*.tmp", "saddle~#", "saddle~#.tmp")
 DEAD_AFTER, RENEW_AFTER = 8, 4
-MAX_BYTES, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 10, 32
+MAX_BYTES, PAGE, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 4096, 10, 32
 COUNT, RANDOM = itertools.count(), secrets.token_hex(8)
 ERRORS = dict(EACCES="denied", EPERM="denied", ENOSPC="no-space", EDQUOT="no-space", EROFS="read-only",
               EISDIR="is-directory", ENOTDIR="not-directory", ELOOP="symbolic-link", ETIMEDOUT="timed-out")
@@ -90,7 +90,7 @@ class Folder:
     def append(self, path, content, newline_first, precondition, may_tear=False, may_vanish=False, settling=False):
         """`settling`: only writes a file again, to new blocks, whose last change could not be synced."""
         with self.locked(path) as guard:
-            return "written", self.add(path, content, newline_first, precondition, may_vanish, guard, settling)
+            return "written", self.add(path, content, newline_first, precondition, may_tear, may_vanish, guard, settling)
 
     def list_directory(self, folder, after, limit, unless):
         entries, others = [], []
@@ -217,7 +217,7 @@ class Folder:
                 os.rename(name, place, src_dir_fd=folder, dst_dir_fd=folder)
             raise
 
-    def add(self, path, content, newline_first, precondition, may_vanish, guard, settling):
+    def add(self, path, content, newline_first, precondition, may_tear, may_vanish, guard, settling):
         """Adds to a file by one write, and gives its version."""
         added = False
         for _ in range(ATTEMPTS):
@@ -230,12 +230,16 @@ class Folder:
                 again = added and old is not None and old.endswith(content)  # An editor may have read it in.
                 newline = b"\n" if newline_first and old and not old.endswith(b"\n") else b""
                 addition = b"" if again else newline + content
+                # A process that is killed may write a part of the pages.
+                is_long = len(addition) > PAGE and not may_tear
                 with contextlib.suppress(FileExistsError, Stale, *([] if old is None else [FileNotFoundError])):
+                    if old is None and is_long:
+                        return self.replace(path, addition, ("absent",), guard)
                     flags = os.O_RDWR | os.O_APPEND | (os.O_CREAT | os.O_EXCL if old is None else 0)
                     with opened(folder, name, flags) as file:
                         before = os.fstat(file)
                         # Another name may be outside of the store: it keeps its text.
-                        if before.st_nlink > 1 or self.is_unsynced(path):
+                        if before.st_nlink > 1 or is_long or self.is_unsynced(path):
                             return self.replace(path, old + addition, ("matches", version_of(old)), guard)
                         guard.check()
                         if os.write(file, addition) < len(addition):
