@@ -84,6 +84,12 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
     let next = || arguments.iter().skip_while(|argument| *argument != word).nth(1);
+    if arguments.iter().take_while(|argument| *argument != word).last().is_some_and(|option| option == "--notebook") {
+        let command = next().map_or("COMMAND", String::as_str);
+        let folder = shlex::try_quote(word).unwrap_or_else(|_| "FOLDER".into());
+        let whole = format!("--root {folder} --notebook {command}");
+        return tell(error, "", vec![whole], arguments);
+    }
     if let Some(verb) = next().filter(|_| BEFORE_VERBS.contains(&word.as_str())) {
         let commands = match command_of_noun(word, verb) {
             Some(command) => vec![command.to_string()],
@@ -238,6 +244,10 @@ mod tests {
             assert!(tip(arguments).contains(meant), "{arguments:?}: {}", tip(arguments));
         }
         assert_eq!(tip(&["xyzzy"]), "");
+        assert_eq!(
+            tip(&["--notebook", "my vault", "recall", "x"]),
+            "try `saddlebag --root 'my vault' --notebook recall`"
+        );
     }
 
     #[test]

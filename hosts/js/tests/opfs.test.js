@@ -37,10 +37,12 @@ test('two pages of one origin lose nothing', { skip }, async test => {
   await first.write('list', '');
   const race = async (page, name) => {
     for (let round = 0; round < rounds; round++) {
-      await page.append('lines', `${name} ${round}\n`);
+      const { ok: added, err: refused } = await page.append('lines', `${name} ${round}\n`);
+      assert.ok(added?.append && Object.hasOwn(added.append, 'written'), JSON.stringify(refused));
       for (let isWritten = false; !isWritten; ) {
         const { text, version } = await page.read('list');
-        const { ok } = await page.write('list', `${text}${name} ${round}\n`, { precondition: { matches: version }, 'keep-as': 'list.bak' });
+        const { ok, err } = await page.write('list', `${text}${name} ${round}\n`, { precondition: { matches: version }, 'keep-as': 'list.bak' });
+        assert.ok(ok, JSON.stringify(err));
         isWritten = Object.hasOwn(ok.write, 'written');
       }
     }

@@ -120,3 +120,20 @@ fn a_circle_is_found_also_through_what_others_show() {
     assert_eq!(names, ["a.rs", "room/"]);
     std::fs::remove_dir_all(&folder).expect("removed");
 }
+
+#[test]
+fn the_default_program_has_no_crate_of_remote_stores() {
+    let crates_of = |features: &[&str]| -> BTreeSet<String> {
+        let tree = ["tree", "--locked", "--package", "saddlebag-cli", "--edges", "normal,build", "--prefix", "none"];
+        let ran = std::process::Command::new(env!("CARGO")).args(tree).args(features).current_dir(base()).output();
+        let ran = ran.expect("cargo runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let lines = String::from_utf8(ran.stdout).expect("text");
+        lines.lines().filter_map(|line| line.split(' ').next()).map(String::from).collect()
+    };
+    let remote = ["saddlebag-remote", "object_store", "tokio-postgres", "tokio-postgres-rustls"];
+    let (default, with) = (crates_of(&[]), crates_of(&["--features", "s3,postgres"]));
+    let in_both: Vec<&str> = remote.into_iter().filter(|name| default.contains(*name)).collect();
+    assert!(in_both.is_empty(), "{in_both:?}");
+    assert!(remote.iter().all(|name| with.contains(*name)), "{with:?}");
+}
