@@ -4,7 +4,10 @@
 
 use alloc::string::String;
 use core::fmt;
+use core::hash::Hasher;
 use core::str::FromStr;
+
+use fnv::FnvHasher;
 
 use crate::protocol::MAX_SEGMENT_BYTES;
 
@@ -60,7 +63,7 @@ impl ProjectSlug {
             .take(MAX_BASE_CHARS)
             .map(|c| if is_plain(c) { c } else { '-' })
             .collect();
-        Self(alloc::format!("{base}-{:08x}", fnv1a(path) & 0xffff_ffff))
+        Self(alloc::format!("{base}-{:08x}", fnv_1a(path) & 0xffff_ffff))
     }
 
     /// Returns the slug as text.
@@ -89,8 +92,10 @@ fn last_component(path: &[u8]) -> Option<&str> {
     }
 }
 
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
 }
 
 #[cfg(test)]

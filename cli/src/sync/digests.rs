@@ -5,7 +5,9 @@
 //! and stay in the file. Only what follows the same bytes is compared.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::Hasher;
 
+use fnv::FnvHasher;
 use memchr::memmem;
 use pbkdf2::pbkdf2_hmac_array;
 use saddlebag::history::EXPUNGED;
@@ -184,8 +186,9 @@ impl Digests {
 /// Returns a hash of the bytes before a place.
 fn hash_before(content: &[u8], place: usize) -> u64 {
     let before = content.get(place.saturating_sub(CONTEXT_BYTES)..place).unwrap_or_default();
-    // FNV-1a.
-    before.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    let mut hasher = FnvHasher::default();
+    hasher.write(before);
+    hasher.finish()
 }
 
 /// Returns the PBKDF2-HMAC-SHA-256 of text in hexadecimal.

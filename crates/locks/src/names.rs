@@ -3,6 +3,9 @@
 use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::Hasher;
+
+use fnv::FnvHasher;
 
 /// Number of locks of the files of people.
 pub const LOCKS_OF_FILES: u8 = 64;
@@ -24,11 +27,10 @@ impl Number {
     /// Unicode tables differ disagree about the small letters of other characters, so these do not count.
     #[must_use]
     pub fn of(path: &str) -> Self {
-        let letters = path.bytes().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase());
-        let hash = letters
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        let mut hasher = FnvHasher::default();
+        path.bytes().filter(u8::is_ascii).for_each(|byte| hasher.write(&[byte.to_ascii_lowercase()]));
         let in_state = path.split('/').any(|segment| segment.eq_ignore_ascii_case(".saddlebag"));
-        let number = (hash % u64::from(LOCKS_OF_FILES)) as u8;
+        let number = (hasher.finish() % u64::from(LOCKS_OF_FILES)) as u8;
         Self(if in_state { number + LOCKS_OF_FILES } else { number })
     }
 
