@@ -41,7 +41,8 @@ const NAMED: f64 = 1.0;
 const WORD: f64 = 0.25;
 /// Weight of the words of the prompt that a fact does not have in one place.
 const MISSING: f64 = 0.2;
-/// Evidence that a fact must have, unless the prompt has a whole name of it: more than one ordinary word.
+/// Evidence that a fact must have, unless the prompt has a whole name of it, and that a name must have which is a whole prompt: more
+/// than one ordinary word.
 const LEAST_EVIDENCE: f64 = 0.5;
 /// Bonus of a fact that has every word of the prompt.
 const WHOLE: f64 = 0.2;
@@ -258,6 +259,10 @@ impl Asked {
                 let whole = if missing <= ROUNDING { WHOLE } else { 0.0 };
                 let found = evidence + NAMES * names + NAMED * named + WORD * words + whole + bonus;
                 (found - MISSING * missing) / LEAST_OF_FACTS
+            }
+            // The whole prompt is a name of the page.
+            Self::Pages if missing <= ROUNDING && named >= f64::max(LEAST_EVIDENCE, evidence - ROUNDING) => {
+                f64::max(named, 1.0)
             }
             Self::Pages => evidence * f64::from(fit.share()) / LEAST_OF_PAGES,
         };

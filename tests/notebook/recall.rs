@@ -204,6 +204,34 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
 }
 
 #[both_engines]
+fn a_budget_has_notes_that_are_found_by_their_names_alone_and_marks_what_is_cut(kind: Kind) {
+    let rule = "Deploys to production go out on Thursday, except in December, when nothing may be deployed at all.\n";
+    let long = format!(
+        "The axolotl tank must stay below 18 degrees, {}or the keeper is called.\n",
+        "day and night, ".repeat(60)
+    );
+    let files = [
+        ("facts/limit.md", "---\ntitle: Rate limit\n---\nA tenant may send 120 requests a minute.\n"),
+        ("facts/rule.md", rule),
+        ("facts/tank.md", long.as_str()),
+    ];
+    let mut drive = open(kind, &files);
+    let mut passages = |query: &str, max_bytes| {
+        let reply = recall(&mut drive, Recall { max_bytes: Some(max_bytes), ..question(query) });
+        assert!(reply.rendered.len() <= max_bytes as usize, "{reply:?}");
+        reply.hits.into_iter().map(|hit| hit.passage).collect::<Vec<_>>()
+    };
+    assert_eq!(passages("rate limit", 300), ["A tenant may send 120 requests a minute."]);
+    let cut = passages("deploys", 90);
+    let shown = cut[0].strip_suffix('…').expect("a mark");
+    let next = rule.strip_prefix(shown).expect("the beginning");
+    assert!(shown.len() > 20 && next.starts_with([' ', ',']), "{cut:?}");
+    let long_cut = recall(&mut drive, question("axolotl")).hits.remove(0).passage;
+    let shown = long_cut.strip_suffix('…').expect("a mark");
+    assert!(long.starts_with(shown) && long_cut.len() <= 800, "{long_cut}");
+}
+
+#[both_engines]
 fn a_question_that_names_a_time_prefers_what_is_of_this_time(kind: Kind) {
     let note =
         |date: &str, more: &str| format!("---\ndate: {date}\n---\n\n# Cache of {date}\n\nThe cache holds {more}.\n");

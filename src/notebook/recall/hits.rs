@@ -7,11 +7,11 @@ use alloc::vec::Vec;
 use super::super::checks::title_or_stem;
 use super::corpora::Corpora;
 use super::search::Asked;
-use super::texts::Texts;
+use super::texts::{Texts, with_cuts};
 use super::types::{LEAST_BYTES, RecallHit, ScorePart};
 use crate::document::head;
 use crate::protocol::Error;
-use crate::search::ranked::{Passage, Ranked};
+use crate::search::ranked::{CUT, Passage, Ranked};
 use crate::search::{IndexedFile, day_of_log};
 use crate::store::Date;
 use crate::trust::{ForModel, TrustState};
@@ -29,7 +29,7 @@ pub(super) fn hit(
     let shown = texts.item(place);
     let note = shown.map(|shown| &shown.note);
     let path = document.path.as_str();
-    let text = passage.zip(shown).and_then(|(passage, shown)| shown.text.get(passage.range.clone()));
+    let text = passage.zip(shown).and_then(|(passage, shown)| with_cuts(&shown.text, &passage.range));
     // Passage and text are of the same file. A hit without its passage is still a hit.
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     let title = || title_or_stem(note.map_or("", |note| note.title.as_str()), path);
@@ -55,7 +55,7 @@ pub(super) fn hit(
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
-        passage: text.unwrap_or_default().to_string(),
+        passage: text.unwrap_or_default(),
         superseded_by: if entry.is_none() { superseded_by() } else { None },
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
         unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
@@ -105,7 +105,7 @@ pub(crate) fn fitting(hits: Vec<RecallHit>, max_bytes: usize) -> Vec<RecallHit> 
             let over = rendered_size(&hit).saturating_sub(rest);
             let room = hit.passage.len().saturating_sub(over);
             if over > 0 && room >= LEAST_BYTES {
-                hit.passage = head(&hit.passage, room).to_string();
+                hit.passage = shortened(&hit.passage, room);
                 if let [first, last] = hit.lines.as_mut_slice() {
                     *last = first.saturating_add(
                         u32::try_from(hit.passage.trim_end().matches('\n').count()).unwrap_or(u32::MAX),
@@ -119,6 +119,15 @@ pub(crate) fn fitting(hits: Vec<RecallHit>, max_bytes: usize) -> Vec<RecallHit> 
         }
     }
     fitting
+}
+
+/// Returns the beginning of a passage, at most `room` bytes, which ends in a mark.
+fn shortened(passage: &str, room: usize) -> String {
+    let cut = head(passage, room.saturating_sub(CUT.len()));
+    let end = cut.rfind(char::is_whitespace).unwrap_or(cut.len());
+    let mut shortened = head(cut, end).trim_end().to_string();
+    shortened.push_str(CUT);
+    shortened
 }
 
 fn rendered_size(hit: &RecallHit) -> usize {

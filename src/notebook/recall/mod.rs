@@ -67,7 +67,10 @@ pub(crate) async fn recall(
             let around: Vec<usize> = around.collect::<Result<_, Error>>()?;
             let filled = texts.fill(max_bytes as usize, &|place| around.get(place).copied().unwrap_or_default());
             let hits = filled.iter().filter_map(|PassageOf { place, passage, score }| {
-                let ranked = Ranked { score: *score, terms: passage.terms.clone(), ..found.page.get(*place)?.clone() };
+                let ranked = found.page.get(*place)?.clone();
+                // The words of an item that shows its beginning are in its names.
+                let terms = if passage.terms.is_empty() { ranked.terms } else { passage.terms.clone() };
+                let ranked = Ranked { score: *score, terms, ..ranked };
                 Some(hits::hit(&asked, &corpora, &texts, (*place, &ranked), Some(passage)))
             });
             hits::fitting(hits.collect::<Result<_, Error>>()?, max_bytes as usize)

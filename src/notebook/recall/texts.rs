@@ -9,7 +9,7 @@ use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::{LEAST_BYTES, PASSAGE_BYTES};
 use crate::document::Note;
-use crate::search::ranked::{Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked};
+use crate::search::ranked::{CUT, Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked, Scored};
 use crate::search::{DocId, best_passage};
 use crate::sorted::SortedMap;
 
@@ -164,8 +164,7 @@ impl<'a> Texts<'a> {
         let Self { passages, competed, items } = self;
         let mut filled: Vec<(&Text<'a>, Range<usize>, f32)> = Vec::new();
         let mut rest = max_bytes;
-        for block in competed.ranked() {
-            let Some(item) = items.iter().find(|item| item.number == Some(block.note)) else { continue };
+        for (item, block) in candidates(competed, items) {
             let around = around(item.place);
             // A part of a block is shown only if nothing whole fits.
             let room = rest.saturating_sub(around);
@@ -181,7 +180,7 @@ impl<'a> Texts<'a> {
             });
             let more = match &beside {
                 Some((_, other, _)) => joined(other, &range).len() - other.len(),
-                None => around + range.len(),
+                None => around + with_cuts(&item.text, &range).map_or(0, |text| text.len()),
             };
             let Some(less) = rest.checked_sub(more).filter(|_| !range.is_empty()) else { continue };
             rest = less;
@@ -201,6 +200,37 @@ impl<'a> Texts<'a> {
     pub(super) fn item(&self, place: usize) -> Option<&Text<'a>> {
         self.items.iter().find(|item| item.place == place)
     }
+}
+
+/// Returns the blocks of items with words of the query, best first. An item that has such words only in its names has its beginning
+/// among them, before the first block of an item that follows it on the page.
+fn candidates<'i, 'a>(competed: &Competed, items: &'i [Text<'a>]) -> Vec<(&'i Text<'a>, Scored)> {
+    let ranked = competed.ranked();
+    let is_named = |item: &&Text<'_>| item.number.is_some_and(|number| ranked.iter().all(|block| block.note != number));
+    let beginning = |item: &'i Text<'a>, score: f32| {
+        let note = item.number?;
+        Some((item, Scored { note, range: competed.best(note, PASSAGE_BYTES)?, score }))
+    };
+    let mut named = items.iter().filter(is_named).peekable();
+    let mut candidates = Vec::new();
+    for block in &ranked {
+        let Some(item) = items.iter().find(|item| item.number == Some(block.note)) else { continue };
+        while let Some(named) = named.next_if(|named| named.place < item.place) {
+            candidates.extend(beginning(named, block.score));
+        }
+        candidates.push((item, block.clone()));
+    }
+    candidates.extend(named.filter_map(|named| beginning(named, 0.0)));
+    candidates
+}
+
+/// Returns a part of a text, with a mark where it begins or ends within a line.
+pub(super) fn with_cuts(text: &str, range: &Range<usize>) -> Option<String> {
+    let is_text = |part: Option<&str>| part.is_some_and(|part| !part.trim().is_empty());
+    let before = is_text(text.get(..range.start)?.rsplit('\n').next());
+    let after = is_text(text.get(range.end..)?.split('\n').next());
+    let part = text.get(range.clone())?;
+    Some([if before { CUT } else { "" }, part, if after { CUT } else { "" }].concat())
 }
 
 fn joined(one: &Range<usize>, other: &Range<usize>) -> Range<usize> {

@@ -88,7 +88,7 @@ mod weights;
 pub use fit::{Fit, Fits, Words};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
-pub use passage::{Competed, Passage, Passages, Pool, Scored};
+pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};
 pub use query::{EmptyQuery, Joining, Query};
 pub use score::search;
 pub use source::Source;

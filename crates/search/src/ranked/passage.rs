@@ -50,6 +50,9 @@ const MAX_SPEAKER_BYTES: usize = 24;
 /// Maximum size of the notes in a pool, in bytes.
 const MAX_POOLED_BYTES: usize = 32 << 20;
 
+/// Mark of a passage that begins or ends within a line.
+pub const CUT: &str = "…";
+
 /// A part of a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Passage {
@@ -533,6 +536,7 @@ fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range
     if range.len() <= max_bytes {
         return range;
     }
+    let max_bytes = max_bytes.saturating_sub(2 * CUT.len());
     let inside = hits.iter().filter(|hit| range.contains(&hit.span.start));
     let inside: Vec<&Hit> = inside.collect();
     let (mut best, mut most, mut sum, mut first) = (range.start..range.start, 0.0, 0.0, 0);
@@ -551,7 +555,12 @@ fn fit(text: &str, range: Range<usize>, hits: &[Hit], max_bytes: usize) -> Range
     let spare = max_bytes.saturating_sub(best.len()) / 2;
     let start = best.start.saturating_sub(spare).clamp(range.start, range.end - max_bytes);
     let start = text.ceil_char_boundary(start);
-    start..text.floor_char_boundary((start + max_bytes).min(range.end)).max(start)
+    let end = text.floor_char_boundary((start + max_bytes).min(range.end)).max(start);
+    // No word is cut where words have spaces between them.
+    let space = |place: Range<usize>| text.get(place).unwrap_or_default();
+    let skipped = space(start..best.start).find(char::is_whitespace).filter(|_| start > range.start);
+    let kept = space(best.end..end).rfind(char::is_whitespace).filter(|_| end < range.end);
+    start + skipped.map_or(0, |space| space + 1)..kept.map_or(end, |space| best.end + space)
 }
 
 /// Splits the body into blocks, in order. Together they have every line that is not blank.
