@@ -51,6 +51,11 @@ impl Block<'_> {
     pub(crate) fn indent(&self) -> usize {
         self.text.len() - self.text.trim_start().len()
     }
+
+    /// Returns how deep the block is: a block is below the last one that is less deep.
+    pub(crate) fn depth(&self) -> usize {
+        if self.class == Class::Heading { 0 } else { 1 + self.indent() }
+    }
 }
 
 /// A text as blocks.

@@ -1,6 +1,5 @@
 //! [`merge_bodies`]: the three-way merge of texts by blocks.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -8,7 +7,8 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::blocks::{Block, Body, Class};
+use crate::blocks::{Body, Class};
+use crate::keys::{Keys, Time};
 use crate::matching::matching;
 use crate::similar::Words;
 use crate::spacing::{Element, Sides};
@@ -42,6 +42,7 @@ pub(crate) fn merge_bodies(
 struct Merge<'a> {
     kind: Kind,
     sides: Sides<'a>,
+    keys: Keys,
     /// For each block of the base, its place in one, and in other.
     of_base: [Vec<Option<usize>>; 2],
     /// Texts of the base.
@@ -56,11 +57,10 @@ struct Edit<'a> {
     text: &'a str,
 }
 
-/// A block that a side inserted below an item which the other side moved.
+/// A block that a side inserted below an item or a heading which the other side moved.
 struct Orphan<'a> {
-    side: usize,
-    place: usize,
-    /// Text of the item.
+    element: Element<'a>,
+    /// Text of the item or the heading.
     parent: &'a str,
 }
 
@@ -75,18 +75,19 @@ struct Chunk {
 impl<'a> Merge<'a> {
     fn new(kind: Kind, base: &'a str, one: &'a str, other: &'a str) -> Self {
         let sides = [base, one, other].map(Body::parse);
-        let [base, one, other] = &sides;
+        let keys = Keys::new(kind, &sides);
+        let [base, one, other] = &keys.texts;
         let of_base = [one, other].map(|side| {
-            let mut places = alloc::vec![None; base.blocks.len()];
-            for (in_base, place) in matching(base.texts(), side.texts()) {
+            let mut places = alloc::vec![None; base.len()];
+            for (in_base, place) in matching(base, side) {
                 if let Some(known) = places.get_mut(in_base) {
                     *known = Some(place);
                 }
             }
             places
         });
-        let base_texts = base.texts().collect();
-        Self { kind, sides: Sides(sides), of_base, base_texts }
+        let base_texts = sides[BASE].texts().collect();
+        Self { kind, sides: Sides(sides), keys, of_base, base_texts }
     }
 
     /// Returns the place of a block of the base in one of the changed sides, 1 or 2.
@@ -107,12 +108,13 @@ impl<'a> Merge<'a> {
         }
         let to = [0, 1, 2].map(|side| self.sides.length(side));
         self.region(from, to, &mut elements, &mut orphans, conflicts);
-        for orphan in orphans {
-            self.adopt(&orphan, &mut elements);
-        }
         if !has_base && self.kind == Kind::Note {
-            self.without_base(conflicts);
+            self.without_base(&elements, conflicts);
         }
+        for orphan in orphans {
+            adopt(orphan, true, &mut elements);
+        }
+        self.limit(&mut elements);
         elements
     }
 
@@ -125,25 +127,43 @@ impl<'a> Merge<'a> {
         let (side, text) = match (one, other) {
             (true, false) => (1, texts[0]),
             (false, true) => (2, texts[1]),
+            // Only the order differs, and nobody knows which one is newer.
+            (true, true) if self.is_new() => (1, texts[0]),
             _ => return None,
         };
         let has = self.sides.0.get(side)?.blocks.iter().map(|block| block.text);
         (!has.eq(elements.iter().map(|element| element.text))).then_some(text)
     }
 
-    /// Returns true if a side has the changes of another that added something: what it added, not what it removed, and in the
-    /// same order.
-    fn includes(&self, side: usize, of: usize) -> bool {
-        let mut counts: HashMap<&str, [usize; 3]> = HashMap::new();
-        for (place, body) in self.sides.0.iter().enumerate() {
-            for block in &body.blocks {
-                if let Some(count) = counts.entry(block.text).or_default().get_mut(place) {
+    /// Returns true if the base has no blocks: both sides added all that they have, and no order is a change.
+    fn is_new(&self) -> bool {
+        self.sides.length(BASE) == 0
+    }
+
+    /// Returns how often each number is in the sides.
+    fn counts(numbers: &[Vec<usize>; 3]) -> HashMap<usize, [usize; 3]> {
+        let mut counts: HashMap<usize, [usize; 3]> = HashMap::new();
+        for (side, numbers) in numbers.iter().enumerate() {
+            for &number in numbers {
+                if let Some(count) = counts.entry(number).or_default().get_mut(side) {
                     *count += 1;
                 }
             }
         }
+        counts
+    }
+
+    /// Returns true if a side has the changes of another that added something: what it added, not what it removed, and in the
+    /// same order, if that says something.
+    fn includes(&self, side: usize, of: usize) -> bool {
+        let of = [side, of];
+        Self::has_changes(&self.keys.texts, of, true)
+            || (self.is_new() && Self::has_changes(&self.keys.places, of, false))
+    }
+
+    fn has_changes(numbers: &[Vec<usize>; 3], [side, of]: [usize; 2], in_order: bool) -> bool {
         let (mut common, mut added) = (0, 0);
-        for count in counts.values() {
+        for count in Self::counts(numbers).values() {
             let [in_base, in_side, in_other] = [BASE, side, of].map(|place| count.get(place).copied().unwrap_or(0));
             let has_changes = match in_other.cmp(&in_base) {
                 Ordering::Greater => in_side >= in_other,
@@ -156,14 +176,20 @@ impl<'a> Merge<'a> {
             added += in_other.saturating_sub(in_base);
             common += in_side.min(in_other);
         }
-        let common_of = |one: &Body<'_>, other: &Body<'_>| matching(one.texts(), other.texts()).len();
-        let in_order = self.sides.0.get(side).zip(self.sides.0.get(of)).map(|(one, other)| common_of(one, other));
-        added > 0 && in_order == Some(common)
+        let rising = || numbers.get(side).zip(numbers.get(of)).map(|(one, other)| matching(one, other).len());
+        added > 0 && (!in_order || rising() == Some(common))
     }
 
     fn element(&self, places: [Option<usize>; 3]) -> Option<Element<'a>> {
         let block = places.iter().enumerate().find_map(|(side, place)| self.sides.block(side, (*place)?))?;
         Some(Element { text: block.text, class: block.class, places: places.map(|place| place.map(|place| place + 1)) })
+    }
+
+    /// Returns a block that only one side has.
+    fn inserted(&self, side: usize, place: usize) -> Option<Element<'a>> {
+        let mut places = [None; 3];
+        *places.get_mut(side)? = Some(place);
+        self.element(places)
     }
 
     /// Merges the parts between two blocks that all sides have.
@@ -334,7 +360,8 @@ impl<'a> Merge<'a> {
             return Vec::new();
         }
         if self.sides.0.get(other).is_some_and(|body| body.texts().any(|text| text == item.text)) {
-            orphans.extend(inserted.iter().map(|&place| Orphan { side, place, parent: item.text }));
+            let elements = inserted.iter().filter_map(|&place| self.inserted(side, place));
+            orphans.extend(elements.map(|element| Orphan { element, parent: item.text }));
         } else {
             let blocks = inserted.iter().filter_map(|&place| self.sides.block(side, place));
             let texts: Vec<&str> = [item.text].into_iter().chain(blocks.map(|block| block.text)).collect();
@@ -345,24 +372,53 @@ impl<'a> Merge<'a> {
         inserted.into_iter().map(|place| (side, place)).collect()
     }
 
-    /// Adds a block below its item, unless it is there.
-    fn adopt(&self, orphan: &Orphan<'a>, elements: &mut Vec<Element<'a>>) {
-        let Some(block) = self.sides.block(orphan.side, orphan.place) else { return };
-        let indent = |element: &Element<'_>| element.text.len() - element.text.trim_start().len();
-        let parent = elements.iter().position(|element| element.text == orphan.parent);
-        let first = parent.map_or(elements.len(), |parent| parent + 1);
-        let outer = parent.and_then(|parent| elements.get(parent)).map_or(0, indent);
-        let below = elements.iter().skip(first).take_while(|element| indent(element) > outer);
-        if below.clone().any(|element| element.text == block.text) {
-            return;
+    /// Takes out what is there more often than a side has it, because both moved it, or have it in another order: the first
+    /// places stay. What a side added below it goes with it.
+    fn limit(&self, elements: &mut Vec<Element<'a>>) {
+        let by_place = self.is_new() || self.kind == Kind::Log;
+        let numbers = if by_place { &self.keys.places } else { &self.keys.texts };
+        let limit = |(number, [base, one, other]): (usize, [usize; 3])| {
+            let most = one.max(other);
+            (most <= base || self.is_new()).then_some((number, most))
+        };
+        let mut left: HashMap<usize, usize> = Self::counts(numbers).into_iter().filter_map(limit).collect();
+        let mut take = |element: &Element<'_>| {
+            let mut places = element.places.iter().zip(numbers);
+            let number = places.find_map(|(place, numbers)| numbers.get((*place)?.checked_sub(1)?));
+            let Some(left) = number.and_then(|number| left.get_mut(number)) else { return true };
+            let is_left = *left > 0;
+            *left = left.saturating_sub(1);
+            is_left
+        };
+        let is_in_base = |element: &Element<'_>| element.places[BASE].is_some();
+        for element in elements.iter().filter(|element| is_in_base(element)) {
+            take(element);
         }
-        let end = first + below.count();
-        let mut places = [None; 3];
-        if let Some(place) = places.get_mut(orphan.side) {
-            *place = Some(orphan.place);
-        }
-        if let Some(element) = self.element(places) {
-            elements.insert(end, element);
+        let (mut was_repeated, mut orphans) = (false, Vec::new());
+        let mut repeated: Vec<Element<'a>> = Vec::new();
+        elements.retain(|element| {
+            let mut starts = element.places.iter().zip(&self.keys.starts);
+            let is_entry = starts.any(|(place, starts)| {
+                let start = place.and_then(|place| starts.get(place.checked_sub(1)?).copied().flatten());
+                start.is_some()
+            });
+            while repeated.pop_if(|above| is_entry || above.depth() >= element.depth()).is_some() {}
+            let is_known = is_in_base(element) || take(element);
+            // A line of a table without letters belongs to the rows before it.
+            was_repeated = !is_known && (was_repeated || element.text.contains(char::is_alphanumeric));
+            if was_repeated {
+                repeated.push(*element);
+                return false;
+            }
+            let is_of = |above: &&Element<'_>| {
+                above.places.iter().zip(element.places).all(|(above, place)| above.is_some() || place.is_none())
+            };
+            let above = repeated.last().filter(is_of);
+            orphans.extend(above.map(|above| Orphan { element: *element, parent: above.text }));
+            above.is_none()
+        });
+        for orphan in orphans {
+            adopt(orphan, !self.is_new(), elements);
         }
     }
 
@@ -376,23 +432,12 @@ impl<'a> Merge<'a> {
             chunks.iter().flat_map(place).collect::<Vec<_>>()
         });
         // The same text below another heading, or in another entry of a log, is another text.
-        let mut numbers: HashMap<String, usize> = HashMap::new();
-        let mut texts = |inserted: &[Inserted], side: usize| -> Vec<String> {
-            let sections = self.sections(side, &mut numbers);
-            let text = |inserted: &Inserted| {
-                let section = sections.get(inserted.place).copied().unwrap_or_default();
-                let block = self.sides.block(side, inserted.place);
-                format!("{section}\n{}", block.map_or("", |block| block.text))
-            };
-            inserted.iter().map(text).collect()
+        let numbers = |inserted: &[Inserted], side: usize| -> Vec<usize> {
+            let numbers = self.keys.places.get(side).map(Vec::as_slice).unwrap_or_default();
+            inserted.iter().filter_map(|inserted| numbers.get(inserted.place).copied()).collect()
         };
         let (mut from_one, mut from_other) = (0, 0);
-        let (texts_one, texts_other) = if one.is_empty() || other.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (texts(&one, 1), texts(&other, 2))
-        };
-        let common = matching(texts_one.iter().map(String::as_str), texts_other.iter().map(String::as_str));
+        let common = matching(&numbers(&one, 1), &numbers(&other, 2));
         let between = |list: &'_ [Inserted], part: Range<usize>| list.get(part).unwrap_or_default().to_vec();
         for (in_one, in_other) in common {
             self.interleave(&between(&one, from_one..in_one), &between(&other, from_other..in_other), elements);
@@ -401,34 +446,6 @@ impl<'a> Merge<'a> {
             (from_one, from_other) = (in_one + 1, in_other + 1);
         }
         self.interleave(&between(&one, from_one..one.len()), &between(&other, from_other..other.len()), elements);
-    }
-
-    /// Returns for each block of a side the number of its heading, or in a log of its whole entry. Equal ones have one number.
-    fn sections(&self, side: usize, numbers: &mut HashMap<String, usize>) -> Vec<usize> {
-        let blocks = self.sides.0.get(side).map(|side| side.blocks.as_slice()).unwrap_or_default();
-        let mut sections = Vec::with_capacity(blocks.len());
-        let is_heading = |block: &Block<'_>| block.class == Class::Heading;
-        let mut rest = blocks;
-        while !rest.is_empty() {
-            let after_first = rest.get(1..).unwrap_or_default();
-            let length = after_first.iter().position(is_heading).map_or(rest.len(), |length| length + 1);
-            let (section, later) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-            rest = later;
-            let heading = section.first().filter(|first| is_heading(first));
-            let name = match (self.kind, heading) {
-                (_, None) => String::new(),
-                (Kind::Note, Some(heading)) => heading.text.into(),
-                (Kind::Log, Some(_)) => section.iter().flat_map(|block| [block.text, "\n"]).collect(),
-            };
-            let next = numbers.len();
-            let number = *numbers.entry(name).or_insert(next);
-            for block in section {
-                // A heading of a note is compared by its text alone.
-                let is_alone = self.kind == Kind::Note && is_heading(block);
-                sections.push(if is_alone { usize::MAX } else { number });
-            }
-        }
-        sections
     }
 
     /// Adds insertions that have nothing in common.
@@ -443,33 +460,31 @@ impl<'a> Merge<'a> {
                 _ => one.next(),
             };
             for inserted in next.iter().flat_map(|group| &group.inserted) {
-                let mut places = [None; 3];
-                if let Some(place) = places.get_mut(inserted.side) {
-                    *place = Some(inserted.place);
-                }
-                elements.extend(self.element(places));
+                elements.extend(self.inserted(inserted.side, inserted.place));
             }
         }
     }
 
-    /// Returns insertions in groups that stay together: all of one place, or the entries of a log.
+    /// Returns insertions in groups that stay together: all of one place below one block, or the entries of a log.
     fn groups(&self, side: &[Inserted]) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::new();
         for inserted in side {
-            let block = self.sides.block(inserted.side, inserted.place);
-            let begins = block.filter(|block| self.kind == Kind::Log && block.class == Class::Heading);
+            let Some(block) = self.sides.block(inserted.side, inserted.place) else { continue };
+            let starts = self.keys.starts.get(inserted.side);
+            let begins = starts.and_then(|starts| starts.get(inserted.place).copied().flatten());
+            let is_below = |group: &Group<'_>| self.kind == Kind::Log || group.depth <= block.depth();
             match groups.last_mut() {
-                Some(group) if group.replaced == inserted.replaced && begins.is_none() => {
+                Some(group) if group.replaced == inserted.replaced && begins.is_none() && is_below(group) => {
                     group.inserted.push(inserted.clone());
                 }
                 last => {
                     let earlier = last.filter(|_| begins.is_some()).and_then(|group| group.time);
-                    let time = begins.and_then(|block| time_of(block.text));
                     groups.push(Group {
                         replaced: inserted.replaced.clone(),
+                        depth: block.depth(),
                         // An entry without a time stays after the entry before it.
-                        time: time.max(earlier),
-                        text: begins.map_or("", |block| block.text),
+                        time: begins.flatten().max(earlier),
+                        text: if begins.is_some() { block.text } else { "" },
                         inserted: Vec::from([inserted.clone()]),
                     });
                 }
@@ -482,19 +497,29 @@ impl<'a> Merge<'a> {
         let place = |group: &Group<'_>| (group.replaced.start, group.replaced.end);
         let order = place(one).cmp(&place(other));
         match self.kind {
-            Kind::Note => order,
+            // What is deeper belongs to what is there already, not to what the other side adds.
+            Kind::Note => order.then(other.depth.cmp(&one.depth)),
             Kind::Log => order.then_with(|| one.time.cmp(&other.time)).then_with(|| one.text.cmp(other.text)),
         }
     }
 
-    /// Adds a conflict for two texts that have no common base, if both have paragraphs that the other one lacks. Lists are united.
-    fn without_base(&self, conflicts: &mut Vec<Conflict>) {
+    /// Adds a conflict for two texts that have no common base, if both have paragraphs at one place that the other one lacks.
+    /// Lists are united.
+    fn without_base(&self, elements: &[Element<'a>], conflicts: &mut Vec<Conflict>) {
         let [_, one, other] = &self.sides.0;
-        let lacks = |side: &Body<'_>, of: &Body<'_>| {
-            let known: HashSet<&str> = side.texts().collect();
-            of.blocks.iter().any(|block| block.class == Class::Paragraph && !known.contains(block.text))
-        };
-        if lacks(one, other) && lacks(other, one) {
+        let known: [HashSet<&str>; 2] = [other, one].map(|side| side.texts().collect());
+        let (mut is_lacking, mut differs) = ([false; 2], false);
+        for element in elements {
+            let [_, in_one, in_other] = element.places.map(|place| place.is_some());
+            if in_one && in_other {
+                is_lacking = [false; 2];
+            }
+            for ((is_lacking, known), is_there) in is_lacking.iter_mut().zip(&known).zip([in_one, in_other]) {
+                *is_lacking |= is_there && element.class == Class::Paragraph && !known.contains(element.text);
+            }
+            differs |= is_lacking == [true; 2];
+        }
+        if differs {
             let text = |body: &Body<'_>| {
                 let mut text = String::new();
                 for block in &body.blocks {
@@ -506,6 +531,22 @@ impl<'a> Merge<'a> {
             conflicts.push(Conflict { part: Part::File, base: None, ours: text(one), theirs: text(other) });
         }
     }
+}
+
+/// Adds a block below its item or heading. With `once`, not if the other side has it there.
+fn adopt<'a>(Orphan { element, parent }: Orphan<'a>, once: bool, elements: &mut Vec<Element<'a>>) {
+    let parent = elements.iter().position(|element| element.text == parent);
+    let first = parent.map_or(elements.len(), |parent| parent + 1);
+    let outer = parent.and_then(|parent| elements.get(parent)).map_or(0, Element::depth);
+    let below = elements.iter().skip(first).take_while(|element| element.depth() > outer);
+    let is_of_other = |known: &Element<'_>| {
+        known.places.iter().zip(element.places).all(|(known, place)| known.is_none() || place.is_none())
+    };
+    if once && below.clone().any(|known| known.text == element.text && is_of_other(known)) {
+        return;
+    }
+    let end = first + below.count();
+    elements.insert(end, element);
 }
 
 /// A block that a side inserted.
@@ -520,16 +561,9 @@ struct Inserted {
 /// Inserted blocks that stay together.
 struct Group<'a> {
     replaced: Range<usize>,
-    time: Option<(u8, u8)>,
+    /// Depth of its first block, which is less than that of the others.
+    depth: usize,
+    time: Option<Time>,
     text: &'a str,
     inserted: Vec<Inserted>,
-}
-
-/// Returns the time of an entry of a log, such as `### 14:05 — heading`.
-fn time_of(heading: &str) -> Option<(u8, u8)> {
-    let text = heading.trim_start_matches('#').trim_start();
-    let (hour, rest) = text.split_once(':')?;
-    let minute = rest.get(..2)?;
-    let number = |digits: &str| digits.parse::<u8>().ok().filter(|_| digits.len() == 2);
-    Some((number(hour)?, number(minute)?))
 }

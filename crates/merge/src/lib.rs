@@ -27,6 +27,7 @@ mod body;
 mod common;
 mod fields;
 mod head;
+mod keys;
 mod matching;
 mod merge;
 mod similar;

@@ -1,4 +1,4 @@
-//! [`matching`]: what two lists of texts have in common.
+//! [`matching`]: what two lists of ids have in common.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,24 +11,14 @@ use saddlebag_history::hunks;
 /// Number of digits of an id in the lines that are compared.
 const DIGITS: usize = 16;
 
-/// Returns pairs of equal texts, as positions in both lists, in order.
+/// Returns pairs of equal ids, as positions in both lists, in order.
 ///
-/// If one list is a part of the other, in order, all its texts have a partner. Texts that occur once in both lists are
+/// If one list is a part of the other, in order, all its ids have a partner. Ids that occur once in both lists are
 /// matched first, so that the time grows with the length of the lists even if they have little in common.
-pub(crate) fn matching<'t>(
-    one: impl Iterator<Item = &'t str>,
-    other: impl Iterator<Item = &'t str>,
-) -> Vec<(usize, usize)> {
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    let mut id = |text: &'t str| {
-        let next = known.len();
-        *known.entry(text).or_insert(next)
-    };
-    let one: Vec<usize> = one.map(&mut id).collect();
-    let other: Vec<usize> = other.map(&mut id).collect();
+pub(crate) fn matching(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
     let ids = [one, other];
     let mut pairs = Vec::new();
-    let mut open = Vec::from([(0..ids[0].len(), 0..ids[1].len())]);
+    let mut open = Vec::from([(0..one.len(), 0..other.len())]);
     while let Some((in_one, in_other)) = open.pop() {
         let part = |side: usize, range: &Range<usize>| {
             ids.get(side).and_then(|ids| ids.get(range.clone())).unwrap_or_default()

@@ -13,12 +13,14 @@ use crate::types::{Conflict, Kind, Merged, Part, Sides};
 ///
 /// - A paragraph, an item, or a field that one side changed or deleted is taken from that side.
 /// - A paragraph that both changed is kept in both versions, the version of the older file first, or in the order of their bytes.
-/// - Lists in the frontmatter are sets. The time of the last change is the later one. Other fields have the newer value.
+/// - Lists in the frontmatter are sets. The time of the last change is the later one. Other fields have the
+///   value of the file with the later `updated`, or without it of the one that is later in the order of bytes.
+/// - A paragraph that both moved is there once, at the first of the two places.
 /// - What one side deleted stays deleted, also if the other side edited it. A forgotten entry stays forgotten, with the
 ///   edited text.
 /// - Fields that say who wrote and approved text come from the side of the text. Text of both has the provenance
 ///   that is trusted less, and no approval.
-/// - Without a base, nothing counts as deleted.
+/// - Without a base, nothing counts as deleted, and what both have is there once.
 #[must_use]
 pub fn merge(kind: Kind, sides: Sides<'_>) -> Merged {
     let ends = [sides.base, sides.ours, sides.theirs].map(|side| side.map(LineEnds::of));

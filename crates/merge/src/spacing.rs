@@ -12,6 +12,13 @@ pub(crate) struct Element<'a> {
     pub(crate) places: [Option<usize>; 3],
 }
 
+impl Element<'_> {
+    /// See [`Block::depth`].
+    pub(crate) fn depth(&self) -> usize {
+        Block { text: self.text, class: self.class, gap: "" }.depth()
+    }
+}
+
 /// Base, one and other.
 pub(crate) struct Sides<'a>(pub(crate) [Body<'a>; 3]);
 

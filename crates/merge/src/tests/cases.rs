@@ -308,3 +308,69 @@ fn the_common_version_is_one_that_both_come_from() {
     assert_eq!(common_version(&["# T\n\na\n", "# T\n\nb\n"], "# T\n\nc\n", "# T\n\nd\n"), None);
     assert_eq!(common_version(&versions, "a\n\ne\n\nsame\n", "a\n\nsame\n\nf\n"), Some(0));
 }
+
+#[test]
+fn a_day_that_both_made_has_one_heading_and_each_line_once_in_the_order_of_time() {
+    let (ours, theirs) = ("# 2026-01-01\n\n- 08:00 x\n- 09:00 a", "# 2026-01-01\n\n- 08:00 x\n- 08:30 b");
+    let expected = "# 2026-01-01\n\n- 08:00 x\n- 08:30 b\n- 09:00 a";
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), expected);
+    clean(both_ways(Kind::Log, Some(""), Some(ours), Some(theirs)), expected);
+    let (ours, theirs) = ("# D\n\n- 03:54 from desktop\n", "# D\n\n- 03:53 from laptop\n");
+    let expected = "# D\n\n- 03:53 from laptop\n- 03:54 from desktop\n";
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), expected);
+    let head = "---\ntitle: D\ncreated: 2026-01-01T0";
+    let of = |hour: u32, rest: &str| std::format!("{head}{hour}:00:00Z\n---\n\n{rest}");
+    clean(both_ways(Kind::Log, None, Some(&of(7, ours)), Some(&of(6, theirs))), &of(6, expected));
+}
+
+#[test]
+fn entries_with_headings_and_lines_of_a_day_are_united() {
+    let ours = "# D\n\n- 08:00 x\n  more\n  - below\n\n### 09:00 — h\nSame.\n- 10:00 y\n";
+    let theirs = "# D\n\n- 08:00 x\n  more\n- 08:20 z\n\n### 09:00 — h\nSame.\n- 09:30 w\n- 10:00 y\n";
+    let expected = "# D\n\n- 08:00 x\n  more\n  - below\n- 08:20 z\n\n### 09:00 — h\nSame.\n- 09:30 w\n- 10:00 y\n";
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), expected);
+    // Lines of one side that are there twice, and lines that are not in the order of time.
+    let (ours, theirs) = ("# D\n\n- 08:00 x\n- 08:00 x\n- 07:00 y\n", "# D\n\n- 07:00 y\n- 08:00 x\n");
+    clean(both_ways(Kind::Log, None, Some(ours), Some(theirs)), ours);
+}
+
+#[test]
+fn lists_that_both_made_in_another_order_have_each_item_once() {
+    let (ours, theirs) = ("# T\n\n- a\n- b\n- c\n", "# T\n\n- c\n- d\n- a\n");
+    clean(both_ways(Kind::Note, None, Some(ours), Some(theirs)), "# T\n\n- a\n- b\n- c\n- d\n");
+    let (ours, theirs) = ("- alpha\n  - x\n", "- beta\n  - x\n");
+    clean(both_ways(Kind::Note, None, Some(ours), Some(theirs)), "- alpha\n  - x\n- beta\n  - x\n");
+    let (ours, theirs) = ("# A\n\na\n\n# B\n\nb\n", "# B\n\nb\n\nof theirs\n\n# A\n\na\n");
+    clean(both_ways(Kind::Note, None, Some(ours), Some(theirs)), theirs);
+}
+
+#[test]
+fn what_only_one_side_has_at_a_place_of_a_note_that_both_made_needs_no_review() {
+    clean(both_ways(Kind::Note, None, Some("x\n\ncommon"), Some("common\n\ny")), "x\n\ncommon\n\ny");
+    let merged = both_ways(Kind::Note, None, Some("x\n\ncommon\n\nz"), Some("y\n\ncommon"));
+    assert_eq!((merged.text.as_deref(), merged.conflicts.len()), (Some("x\n\ny\n\ncommon\n\nz"), 1));
+}
+
+#[test]
+fn a_paragraph_that_both_moved_is_there_once() {
+    clean(note("a\n\nb\n\nc\n\nd\n", "d\n\na\n\nb\n\nc\n", "a\n\nd\n\nb\n\nc\n"), "d\n\na\n\nb\n\nc\n");
+    // With what one side added below it.
+    let rest = "- beta\n- gamma\n- delta\n- epsilon\n";
+    let base = std::format!("- alpha\n  - one\n{rest}");
+    let ours = rest.replace("- delta\n", "- delta\n- alpha\n  - one\n");
+    let merged = note(&base, &ours, &std::format!("{rest}- alpha\n  - one\n  - new\n    - kid\n"));
+    clean(merged, &ours.replace("one\n", "one\n  - new\n    - kid\n"));
+    let (b, c) = ("# B\n\nb\n\nbb\n\n", "# C\n\nc\n\ncc\n\n");
+    let ours = std::format!("{b}{c}# A\n\na\n\nof ours\n");
+    let expected = std::format!("{b}# A\n\na\n\nof ours\n\n{}", c.trim_end());
+    let merged = note(&std::format!("# A\n\na\n\n{b}{c}"), &ours, &std::format!("{b}# A\n\na\n\n{c}"));
+    clean(Merged { text: merged.text.map(|text| text.trim_end().into()), ..merged }, &expected);
+    // What one side wrote more often stays.
+    clean(note("a\n\nb\n\nc\n", "c\n\na\n\nc\n\nb\n", "a\n\nc\n\nb\n"), "c\n\na\n\nc\n\nb\n");
+    // The lines of two other tables stay.
+    let (of_b, text, of_c) =
+        ("| b |\n|---|\n| 2 |\n\n", "Intro.\n\nMore.\n\nLast.\n\nEnd.\n\n", "| c |\n|---|\n| 3 |\n");
+    let base = "Intro.\n\nMore.\n\n| a |\n|---|\n| 1 |\n\nLast.\n\nEnd.\n";
+    let merged = note(base, &std::format!("{of_b}{}\n", text.trim_end()), &std::format!("{text}{of_c}"));
+    assert_eq!(merged.text, Some(std::format!("{of_b}{text}{of_c}")));
+}

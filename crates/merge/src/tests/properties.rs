@@ -65,11 +65,15 @@ enum Form {
     Nested,
     Mixed,
     Log,
+    /// Lines of a log.
+    Lines,
+    /// Entries and lines of a log.
+    Day,
 }
 
 impl Form {
     fn kind(self) -> Kind {
-        if matches!(self, Self::Log) { Kind::Log } else { Kind::Note }
+        if matches!(self, Self::Log | Self::Lines | Self::Day) { Kind::Log } else { Kind::Note }
     }
 
     fn text(self, lines: &[String]) -> String {
@@ -79,7 +83,8 @@ impl Form {
             (Self::Nested, depth @ 1..=2) => format!("{:1$}- {line}\n", "", 2 * depth),
             (Self::Items | Self::Nested, _) | (Self::Mixed, 2 | 3) => format!("- {line}\n"),
             (Self::Mixed, _) => format!("## {line}\n\n"),
-            (Self::Log, _) => {
+            (Self::Lines, _) | (Self::Day, 1..) => format!("- 10:{:02} {line}\n", line.len() * 7 % 60),
+            (Self::Log | Self::Day, _) => {
                 let minute = line.len() * 7 % 60;
                 format!("\n### 10:{minute:02} — {line}\nAbout {line}.\n")
             }
@@ -89,7 +94,8 @@ impl Form {
 }
 
 fn form() -> impl Strategy<Value = Form> {
-    prop_oneof![Just(Form::Paragraphs), Just(Form::Items), Just(Form::Nested), Just(Form::Mixed), Just(Form::Log)]
+    use Form::{Day, Items, Lines, Log, Mixed, Nested, Paragraphs};
+    proptest::sample::select(std::vec![Paragraphs, Items, Nested, Mixed, Log, Lines, Day])
 }
 
 fn lines() -> impl Strategy<Value = Vec<String>> {
@@ -103,6 +109,11 @@ fn different_lines() -> impl Strategy<Value = Vec<String>> {
         let mut seen = BTreeSet::new();
         lines.into_iter().filter(|line| seen.insert(line.clone())).collect()
     })
+}
+
+/// Edits that move lines, and add none twice.
+fn moving_edits() -> impl Strategy<Value = Vec<Edit>> {
+    edits().prop_map(|edits| edits.into_iter().filter(|edit| !matches!(edit, Edit::Repeat(..))).collect())
 }
 
 /// Edits that keep the order of the lines, and add none twice.
@@ -131,6 +142,35 @@ fn kept(merged: &Merged) -> String {
         }
     }
     text
+}
+
+/// Returns true if a text has a line, up to the end of a line or of a sentence.
+fn has(text: &str, line: &str) -> bool {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '.']);
+    text.match_indices(line).any(|(at, _)| ends(&text[at + line.len()..]))
+}
+
+/// Returns the lines of a text that are not empty.
+fn blocks_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.is_empty())
+}
+
+/// Returns the first line of each block that lines become, with its end.
+fn blocks(form: Form, lines: &[String]) -> Vec<String> {
+    let first = |line: &String| {
+        let text = form.text(core::slice::from_ref(line));
+        text.lines().find(|line| !line.is_empty()).map(String::from)
+    };
+    lines.iter().filter_map(first).collect()
+}
+
+/// Returns true if the entries of a log are in the order of time.
+fn is_sorted(text: &str) -> bool {
+    let time = |line: &str| {
+        let line = line.trim_start_matches(['#', '-', ' ']);
+        line.get(..5).filter(|time| time.as_bytes()[2] == b':').map(String::from)
+    };
+    text.lines().filter_map(time).is_sorted()
 }
 
 proptest! {
@@ -176,10 +216,6 @@ proptest! {
         let result = merged(form.kind(), &base, &form.text(&sides[0]), &form.text(&sides[1]));
         let kept = kept(&result);
         let all: BTreeSet<&String> = lines.iter().collect();
-        let has = |text: &str, line: &str| {
-            let ends = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '.']);
-            text.match_indices(line).any(|(at, _)| ends(&text[at + line.len()..]))
-        };
         for line in sides.iter().flatten().filter(|line| !all.contains(line)) {
             prop_assert!(has(&kept, line), "{:?} is lost in {:?}", line, kept);
         }
@@ -224,6 +260,54 @@ proptest! {
         let end = merged(&texts[third], &one, &other);
         prop_assert_eq!(&end, &merged(&texts[third], &other, &one));
         prop_assert_eq!(&merged(&one, &end, &one), &end);
+    }
+
+    /// A line that both sides moved is there once, and no line is lost. In a log a line can become a part of another entry.
+    #[test]
+    fn moved_lines_are_there_once(
+        lines in different_lines(), one in moving_edits(), other in moving_edits(), form in form(),
+    ) {
+        let sides = [changed(&lines, &one, "one"), changed(&lines, &other, "other")];
+        let texts = sides.each_ref().map(|side| form.text(side));
+        let result = merged(form.kind(), &form.text(&lines), &texts[0], &texts[1]);
+        let text = result.text.clone().unwrap();
+        let in_all = |line: &&String| !lines.contains(line) || sides.iter().all(|side| side.contains(line));
+        for line in sides.iter().flatten().filter(in_all) {
+            prop_assert!(has(&kept(&result), line), "{:?} is lost in {:?}", line, text);
+        }
+        for block in blocks(form, &lines).into_iter().filter(|_| !matches!(form, Form::Day)) {
+            prop_assert!(blocks_of(&text).filter(|line| **line == block).count() <= 1, "{:?} is there twice in {:?}", block, text);
+        }
+    }
+
+    /// Without a common version, all blocks of both are there, as often as the side has them that has more. Merging again
+    /// changes nothing.
+    #[test]
+    fn without_a_base_all_blocks_are_there_as_often_as_a_side_has_them(
+        lines in lines(), one in edits(), other in edits(), form in form(), is_empty in any::<bool>(),
+    ) {
+        let sides = [changed(&lines, &one, "one"), changed(&lines, &other, "other")];
+        let [one, other] = sides.each_ref().map(|side| form.text(side));
+        let base = is_empty.then_some("");
+        let merged = |ours, theirs| merge(form.kind(), Sides { base, ours: Some(ours), theirs: Some(theirs) });
+        let result = merged(&one, &other);
+        let text = result.text.clone().unwrap();
+        prop_assert_eq!(&text, &merged(&other, &one).text.unwrap());
+        let is_flat = !matches!(form, Form::Nested | Form::Mixed | Form::Day);
+        // A block below one of two equal items can go with either.
+        let is_different = |side: &Vec<String>| side.iter().collect::<BTreeSet<_>>().len() == side.len();
+        for side in [&one, &other].into_iter().filter(|_| is_flat || sides.iter().all(is_different)) {
+            prop_assert_eq!(&merged(&text, side).text.unwrap(), &text, "with {:?}", side);
+        }
+        let of_sides = sides.each_ref().map(|side| blocks(form, side));
+        for block in of_sides.iter().flatten() {
+            let counts = of_sides.each_ref().map(|side| side.iter().filter(|other| *other == block).count());
+            let (count, most) = (blocks_of(&text).filter(|other| other == block).count(), counts[0].max(counts[1]));
+            prop_assert!(count >= most && (!is_flat || count == most), "{:?} {} times in {:?}", block, count, text);
+        }
+        if matches!(form, Form::Log | Form::Lines) && is_sorted(&one) && is_sorted(&other) {
+            prop_assert!(is_sorted(&text), "{:?}", text);
+        }
     }
 
     /// Any bytes of text can be merged, and the result has no mark of a conflict that no side had.
