@@ -16,6 +16,22 @@ fn paths(synced: &Value, list: &str) -> Vec<String> {
 }
 
 #[test]
+fn the_first_lines_of_a_day_on_two_offline_machines_have_one_heading() {
+    let Some(machines) = Machines::new(&["a", "b"]) else { return };
+    machines.run("a", &["remember", "Database", "We use Postgres."]).exits(0);
+    for machine in ["a", "b"] {
+        machines.run(machine, &["setup", "git", "--yes"]).exits(0);
+        machines.sync(machine);
+    }
+    machines.run("a", &["log", "--line", "from desktop"]).exits(0);
+    machines.run("b", &["log", "--line", "from laptop"]).exits(0);
+    machines.settle(&["a", "b"]);
+    let today = machines.run("b", &["today"]).exits(0).stdout;
+    let headings = today.lines().filter(|line| line.starts_with("# ")).count();
+    assert!(headings == 1 && today.contains("from desktop") && today.contains("from laptop"), "{today}");
+}
+
+#[test]
 fn two_machines_get_the_changes_of_each_other() {
     let Some(machines) = Machines::new(&["a", "b"]) else { return };
     machines.run("a", &["remember", "Database", "We use Postgres."]).exits(0);
