@@ -24,7 +24,7 @@ use crate::output::{Output, single_line};
 use crate::regular;
 use crate::store::{Root, Store, named_project};
 use crate::subcommand::Subcommand;
-use crate::sync::{ExpungedLine, line_for, received, share};
+use crate::sync::{ExpungedLine, Received, line_for, received, scope_of, share};
 
 /// Minimum number of characters of text that is searched for everywhere.
 const MIN_CHARS: usize = 4;
@@ -93,11 +93,10 @@ impl Subcommand for ExpungeArgs {
             Some(what) => {
                 let mut store = Store::open(global)?;
                 done.item = if self.text { None } else { item(what, global, &mut store, output)? };
-                let text = match &done.item {
-                    Some(path) => body(&last_text(path, root, &mut store, output)),
-                    None => what.clone(),
-                };
-                let line = if self.yes && is_searched(&text) { done.line_for(&text, &with) } else { None };
+                let whole = done.item.as_ref().map(|path| last_text(path, root, &mut store, output));
+                let text = whole.as_deref().map_or_else(|| what.clone(), body);
+                let item = done.item.clone().zip(whole);
+                let line = if self.yes && is_searched(&text) { done.line_for(&text, item, &with) } else { None };
                 done.remove(&text, &with, store, output)?;
                 let named = Expunge { text: what.clone(), name: None, dry_run: true };
                 is_named_elsewhere = done.item.is_some()
@@ -110,8 +109,16 @@ impl Subcommand for ExpungeArgs {
                 done.name_unreachable(root, global, &text);
             }
             None => {
-                for (line, text) in received(global, output)? {
-                    done.remove(&text, &with, Store::open(global)?, output)?;
+                for Received { line, text, item } in received(global, output)? {
+                    let (text, store) = match &item {
+                        Some(path) => {
+                            let (global, project) = scope_of(path, global);
+                            (body(&read(&root.join(path.as_str()))), Store::for_project(project, &global)?)
+                        }
+                        None => (text, Store::open(global)?),
+                    };
+                    done.item = item.map(|path| path.to_string());
+                    done.remove(&text, &with, store, output)?;
                     if self.yes && done.left.is_empty() {
                         share(&line, global)?;
                     }
@@ -263,8 +270,9 @@ fn body(text: &str) -> String {
 
 impl Expunged {
     /// Returns the line with which other machines find text that is about to be removed.
-    fn line_for(&mut self, text: &str, with: &With<'_>) -> Option<ExpungedLine> {
-        line_for(text, with.root, with.global).unwrap_or_else(|failure| {
+    fn line_for(&mut self, text: &str, item: Option<(String, String)>, with: &With<'_>) -> Option<ExpungedLine> {
+        let item = item.as_ref().map(|(path, content)| (path.as_str(), content.as_str()));
+        line_for(text, item, with.root, with.global).unwrap_or_else(|failure| {
             self.unreachable.push(format!("other machines, which get no digest of the text: {}", failure.message));
             None
         })

@@ -14,6 +14,8 @@ use saddlebag::history::EXPUNGED;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use super::renames::is_made;
+
 /// Rounds of PBKDF2 with HMAC-SHA-256. Each guess of the text costs as many.
 const ROUNDS: u32 = 100_000;
 
@@ -43,6 +45,30 @@ pub(crate) struct ExpungedLine {
     places: Vec<ExpungedPlace>,
     /// Time of the expunge, in seconds since 1970-01-01T00:00:00Z.
     time: i64,
+    /// Note or entry that was expunged as a whole; `None` if a person named text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<ExpungedNote>,
+}
+
+/// A note or an entry that was expunged as a whole. Another machine may have it with other text, which no digest finds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ExpungedNote {
+    /// Path of its file relative to the root of the store.
+    pub(super) path: String,
+    /// Hash of the lines that say when it was made, in hexadecimal. A later note may get the same path.
+    made: String,
+}
+
+impl ExpungedNote {
+    /// Returns true if a content can be a version of the note.
+    pub(super) fn is_in(&self, content: &[u8]) -> bool {
+        self.made == hash_made(content)
+    }
+
+    /// Returns true if the note says when it was made, so that its file is recognised under another path.
+    pub(super) fn is_dated(&self) -> bool {
+        self.made != hash_made(b"")
+    }
 }
 
 /// A place where the text was.
@@ -59,11 +85,8 @@ impl ExpungedPlace {
     pub(crate) fn of(path: &str, content: &[u8], text: &str) -> Option<Self> {
         // A later place could have the text itself before it.
         let place = memmem::find(content, text.as_bytes()).filter(|place| *place > 0)?;
-        let plain = |text: &str| -> String {
-            text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-        };
-        let says_it = plain(path).contains(&plain(text));
-        Some(Self { path: (!says_it).then(|| path.into()), before: format!("{:016x}", hash_before(content, place)) })
+        let path = (!says(path, text)).then(|| path.into());
+        Some(Self { path, before: format!("{:016x}", hash_before(content, place)) })
     }
 }
 
@@ -75,7 +98,19 @@ impl ExpungedLine {
         }
         let salt = saddlebag_host::new_operation();
         let places = places.into_iter().take(MAX_PLACES).collect();
-        Some(Self { expunged: slow_digest(text, &salt), salt, bytes: text.len(), places, time })
+        Some(Self { expunged: slow_digest(text, &salt), salt, bytes: text.len(), places, time, note: None })
+    }
+
+    /// Adds that the text is a whole note with this path and content.
+    pub(crate) fn of_note(mut self, path: &str, content: &str, text: &str) -> Self {
+        let note = || ExpungedNote { path: path.into(), made: hash_made(content.as_bytes()) };
+        self.note = (!says(path, text)).then(note);
+        self
+    }
+
+    /// Returns the note, if one was expunged as a whole.
+    pub(super) fn note(&self) -> Option<&ExpungedNote> {
+        self.note.as_ref()
     }
 
     pub(crate) fn line(&self) -> String {
@@ -90,6 +125,11 @@ impl ExpungedLine {
     /// Returns the paths of the files that had the text.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.places.iter().filter_map(|place| place.path.as_deref())
+    }
+
+    /// Returns true if a file that had the text is not named, because its path says the text.
+    pub(super) fn hides_path(&self) -> bool {
+        self.places.iter().any(|place| place.path.is_none())
     }
 }
 
@@ -164,6 +204,15 @@ impl Digests {
 
     /// Searches a content for the texts.
     pub(super) fn look(&mut self, content: &[u8]) {
+        self.search(content, |_, _| true);
+    }
+
+    /// Searches a file that no line names, for texts that its path says.
+    pub(super) fn look_named(&mut self, path: &str, content: &[u8]) {
+        self.search(content, |line, text| line.hides_path() && says(path, text));
+    }
+
+    fn search(&mut self, content: &[u8], is_wanted: impl Fn(&ExpungedLine, &str) -> bool) {
         if self.lines.is_empty() {
             return;
         }
@@ -173,6 +222,9 @@ impl Digests {
                 let Some(expunged) = self.lines.get(*line) else { continue };
                 let text = content.get(place..place.saturating_add(expunged.bytes));
                 let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else { continue };
+                if !is_wanted(expunged, text) {
+                    continue;
+                }
                 let key = (*line, text.to_string());
                 if self.compared.len() < MAX_COMPARED && !self.compared.contains_key(&key) {
                     let is_it = slow_digest(text, &expunged.salt) == expunged.expunged;
@@ -181,6 +233,24 @@ impl Digests {
             }
         }
     }
+}
+
+/// Returns true if a path has the words of text.
+fn says(path: &str, text: &str) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    plain(path).contains(&plain(text))
+}
+
+/// Returns a hash of the lines of a note that say when it was made, in hexadecimal.
+fn hash_made(content: &[u8]) -> String {
+    let mut hasher = FnvHasher::default();
+    for line in String::from_utf8_lossy(content).lines().filter(|line| is_made(line)) {
+        hasher.write(line.trim_end().as_bytes());
+        hasher.write_u8(b'\n');
+    }
+    format!("{:016x}", hasher.finish())
 }
 
 /// Returns a hash of the bytes before a place.
@@ -240,7 +310,15 @@ mod tests {
     fn logs_are_united_in_the_same_order_whichever_comes_first() {
         let line = |time: i64| {
             let place = ExpungedPlace { path: None, before: "0".into() };
-            ExpungedLine { expunged: time.to_string(), salt: String::new(), bytes: 9, places: vec![place], time }.line()
+            ExpungedLine {
+                expunged: time.to_string(),
+                salt: String::new(),
+                bytes: 9,
+                places: vec![place],
+                time,
+                note: None,
+            }
+            .line()
         };
         let (one, other) = ([line(3), line(1)].concat(), [line(2), line(3)].concat());
         let united = unite(&one, &other);

@@ -3,7 +3,7 @@
 //! The shared log has the lines of all machines. The machine's own log has those that nothing is left to do for. A line comes from
 //! outside, so it removes nothing: `sync` names it, and keeps the text from going back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use saddlebag::protocol::ErrorCode;
@@ -17,6 +17,7 @@ use crate::git::repository::{Difference, Repository};
 use crate::global::Global;
 use crate::output::{Output, single_line};
 use crate::setup::sharing::{self, is_backup, is_state};
+use crate::store::Root;
 
 /// Maximum number of attempts to change a log that others change meanwhile.
 const ATTEMPTS: usize = 5;
@@ -42,6 +43,16 @@ pub(super) struct Expunges<'a> {
     searched: BTreeSet<String>,
     /// Texts that another machine sent again.
     returned: BTreeSet<String>,
+    /// Files here that are versions of notes which were expunged as a whole, with their lines.
+    notes: BTreeMap<RelPath, ExpungedLine>,
+}
+
+/// What another machine expunged and a person has to remove here.
+pub(crate) struct Received {
+    pub(crate) line: ExpungedLine,
+    pub(crate) text: String,
+    /// File that is removed as a whole; `None` for text.
+    pub(crate) item: Option<RelPath>,
 }
 
 impl<'a> Expunges<'a> {
@@ -55,6 +66,7 @@ impl<'a> Expunges<'a> {
             own,
             searched: BTreeSet::new(),
             returned: BTreeSet::new(),
+            notes: BTreeMap::new(),
         };
         let known = unite(&expunges.own, &shared);
         expunges.learn(&known, disk, output)?;
@@ -80,7 +92,60 @@ impl<'a> Expunges<'a> {
                 self.digests.look(&version);
             }
         }
+        if self.open_lines().any(ExpungedLine::hides_path) {
+            self.look_for_names(disk)?;
+        }
+        self.look_for_notes(disk, output)
+    }
+
+    /// Searches the files and the commits for texts whose files are not named.
+    fn look_for_names(&mut self, disk: &mut Disk<'_>) -> Result<(), Failure> {
+        for path in disk.files()? {
+            if let Some(known) = disk.read(&path)? {
+                self.digests.look_named(path.as_str(), &known.bytes);
+            }
+        }
+        let root = Root::from_options(self.global)?;
+        for (path, content) in committed(root.folder()?)? {
+            self.digests.look_named(&path, &content);
+        }
         Ok(())
+    }
+
+    /// Searches the files for versions of notes that were expunged as a whole, also under another path.
+    fn look_for_notes(&mut self, disk: &mut Disk<'_>, output: &mut Output) -> Result<(), Failure> {
+        let open: Vec<ExpungedLine> = self.open_lines().filter(|line| line.note().is_some()).cloned().collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        for path in disk.files()? {
+            let Some(known) = disk.read(&path)? else { continue };
+            for line in &open {
+                let Some(note) = line.note().filter(|note| note.is_in(&known.bytes)) else { continue };
+                // Another note may have been made in the same second. Only this one had the text.
+                let is_moved = note.path != path.as_str()
+                    && note.is_dated()
+                    && versions(&path, self.global, output).iter().any(|version| self.digests.is_in(version));
+                if note.path == path.as_str() || is_moved {
+                    self.notes.insert(path.clone(), line.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if a content of a file is a version of a note that another machine expunged as a whole, and must not leave this
+    /// machine.
+    pub(super) fn is_note(&self, path: &str, content: &[u8]) -> bool {
+        let is_it = |line: &ExpungedLine| line.note().is_some_and(|note| note.is_in(content));
+        self.open_lines().any(|line| is_it(line) && line.note().is_some_and(|note| note.path == path))
+            || self.notes.iter().any(|(known, line)| known.as_str() == path && is_it(line))
+    }
+
+    /// Returns true if a content of a file is a version of a note that any machine expunged as a whole.
+    pub(super) fn was_note(&self, path: &str, content: &[u8]) -> bool {
+        let notes = || self.digests.lines().iter().filter_map(ExpungedLine::note);
+        notes().any(|note| note.path == path && note.is_in(content))
     }
 
     /// Returns the lines that something may be left to do for.
@@ -123,39 +188,46 @@ impl<'a> Expunges<'a> {
             let (changes, blobs): (Vec<&Difference>, Vec<String>) =
                 some.iter().filter_map(|change| Some((change, change.after.clone()?))).unzip();
             for (change, content) in changes.into_iter().zip(repository.contents(&blobs)?) {
-                let before = match self.is_in(&content) {
+                let shown = repository.shown(&change.path).unwrap_or_default();
+                let is_note = self.is_note(&shown, &content);
+                let before = match self.is_in(&content) || is_note {
                     true => repository.contents(change.before.as_slice())?,
                     false => continue,
                 };
-                if before.iter().any(|content| self.is_in(content)) {
+                if !is_note && before.iter().any(|content| self.is_in(content)) {
                     continue;
                 }
                 if !dry_run {
                     self.write_shared(disk)?;
                 }
-                let path = single_line(&change.path);
-                let message = format!("`{path}` has text that another machine expunged, and would bring it back");
-                return Err(Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again")));
+                return Err(brings_back(&change.path));
             }
         }
         Ok(())
     }
 
-    fn write_shared(&self, disk: &mut Disk<'_>) -> Result<(), Failure> {
+    pub(super) fn write_shared(&self, disk: &mut Disk<'_>) -> Result<(), Failure> {
         add_lines(disk, &shared_log()?, &self.shared)
     }
 
     /// Returns the texts that are here and that a person has to remove, with their lines.
-    pub(super) fn left(&self) -> Vec<(ExpungedLine, String)> {
+    pub(super) fn left(&self) -> Vec<Received> {
         let is_open = |line: &ExpungedLine| self.open_lines().any(|open| open == line);
         let found = self.digests.found().filter(|(line, text)| is_open(line) || self.returned.contains(*text));
-        found.map(|(line, text)| (line.clone(), text.to_string())).collect()
+        let texts = found.map(|(line, text)| Received { line: line.clone(), text: text.to_string(), item: None });
+        let note = |(path, line): (&RelPath, &ExpungedLine)| Received {
+            line: line.clone(),
+            text: String::new(),
+            item: Some(path.clone()),
+        };
+        // The text of a note is found in its file, so the file goes first.
+        self.notes.iter().map(note).chain(texts).collect()
     }
 
     /// Writes the logs. Nothing is left to do for texts that are not here.
-    pub(super) fn finish(&mut self, disk: &mut Disk<'_>) -> Result<Vec<(ExpungedLine, String)>, Failure> {
+    pub(super) fn finish(&mut self, disk: &mut Disk<'_>) -> Result<Vec<Received>, Failure> {
         let left = self.left();
-        let here: Vec<String> = left.iter().map(|(line, _)| line.line()).collect();
+        let here: Vec<String> = left.iter().map(|left| left.line.line()).collect();
         let done = self.open_lines().map(ExpungedLine::line).filter(|line| !here.contains(line)).collect::<String>();
         if !self.shared.is_empty() {
             self.write_shared(disk)?;
@@ -166,7 +238,7 @@ impl<'a> Expunges<'a> {
 }
 
 /// Finds the texts that other machines expunged and that are here, with their lines.
-pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<(ExpungedLine, String)>, Failure> {
+pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<Received>, Failure> {
     let mut disk = Disk::open(global, "expunge")?;
     let mut expunges = Expunges::open(&mut disk, global, output)?;
     if !expunges.shared.is_empty() {
@@ -179,8 +251,36 @@ pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<(Expu
     Ok(expunges.left())
 }
 
-/// Returns the line for text that is about to be expunged; `None` if no shared file has it.
-pub(crate) fn line_for(text: &str, root: &Path, global: &Global) -> Result<Option<ExpungedLine>, Failure> {
+/// Returns the failure for a file that would bring expunged text back.
+pub(super) fn brings_back(path: &str) -> Failure {
+    let path = single_line(path);
+    let message = format!("`{path}` has text that another machine expunged, and would bring it back");
+    Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again"))
+}
+
+/// Returns the contents that git has of the store's files in all commits, with their paths.
+fn committed(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let mut found = Vec::new();
+    if sharing::is_in_git(root) {
+        let repository = Repository::open(root, root)?;
+        let blobs = repository.head.as_deref().map(|head| repository.new_blobs(head, None)).transpose()?;
+        for some in blobs.unwrap_or_default().chunks(READ_AT_ONCE) {
+            let ids: Vec<String> = some.iter().map(|(blob, _)| blob.clone()).collect();
+            let contents = some.iter().zip(repository.contents(&ids)?);
+            found.extend(contents.filter_map(|((_, path), content)| Some((repository.shown(path)?, content))));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the line for text that is about to be expunged; `None` if no shared file has it. `item` is the path and the content of a
+/// note that is expunged as a whole.
+pub(crate) fn line_for(
+    text: &str,
+    item: Option<(&str, &str)>,
+    root: &Path,
+    global: &Global,
+) -> Result<Option<ExpungedLine>, Failure> {
     let shared = sharing::shared(root)?;
     if shared.is_empty() {
         return Ok(None);
@@ -197,20 +297,16 @@ pub(crate) fn line_for(text: &str, root: &Path, global: &Global) -> Result<Optio
             add(path.as_str(), &known.bytes);
         }
     }
-    if sharing::is_in_git(root) {
-        let repository = Repository::open(root, root)?;
-        let blobs = repository.head.as_deref().map(|head| repository.new_blobs(head, None)).transpose()?;
-        for some in blobs.unwrap_or_default().chunks(READ_AT_ONCE) {
-            let ids: Vec<String> = some.iter().map(|(blob, _)| blob.clone()).collect();
-            for ((_, path), content) in some.iter().zip(repository.contents(&ids)?) {
-                if let Some(shown) = repository.shown(path) {
-                    add(&shown, &content);
-                }
-            }
-        }
+    for (path, content) in committed(root)? {
+        add(&path, &content);
     }
     let now = global.now.unwrap_or_else(saddlebag_host::now);
-    Ok(ExpungedLine::new(text, places, now.seconds))
+    let line = ExpungedLine::new(text, places, now.seconds);
+    let item = item.filter(|(path, _)| sharing::is_shared(&shared, path));
+    Ok(match item {
+        Some((path, content)) => line.map(|line| line.of_note(path, content, text)),
+        None => line,
+    })
 }
 
 /// Writes a line to the logs, for this machine and for the others.

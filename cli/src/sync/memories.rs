@@ -111,7 +111,7 @@ impl<'a> Memories<'a> {
 }
 
 /// Returns the options and the project of the memory that a file is in.
-fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
+pub(crate) fn scope_of(path: &RelPath, global: &Global) -> (Global, Project) {
     let segments: Vec<&str> = path.segments().collect();
     // What another machine wrote is taken as it is, or without a record: a changed text would go back to that machine.
     let secrets = if global.secrets == SecretPolicy::Redact { SecretPolicy::Refuse } else { global.secrets };

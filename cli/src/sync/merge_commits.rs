@@ -6,7 +6,7 @@ use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::MergeSides;
 use saddlebag::protocol::ErrorCode;
 
-use super::expunged::Expunges;
+use super::expunged::{Expunges, brings_back};
 use super::merge_sides::merge_sides;
 use super::renames::{Renames, scope};
 use super::report::Synced;
@@ -205,6 +205,14 @@ impl Merge<'_, '_> {
             let message = format!("`{}` cannot be merged: it is outside of the store", single_line(path));
             return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
         };
+        match (&ours, &theirs) {
+            (Some(ours), None) if self.expunges.is_note(&shown, ours) => return Err(brings_back(&shown)),
+            // A review would have its text.
+            (Some(content), None) | (None, Some(content)) if self.expunges.was_note(&shown, content) => {
+                return Ok(None);
+            }
+            _ => {}
+        }
         let ancestor = self.expunges.without(ancestor);
         let merged = merge_sides(&shown, MergeSides { ancestor, ours, theirs });
         self.synced.add_merged(&merged);

@@ -22,12 +22,14 @@ mod renames;
 mod report;
 
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::RelPath;
 
 pub(crate) use self::args::SyncArgs;
 pub(crate) use self::digests::ExpungedLine;
 pub(crate) use self::disk::{Disk, write_new};
 use self::expunged::Expunges;
-pub(crate) use self::expunged::{line_for, received, share};
+pub(crate) use self::expunged::{Received, line_for, received, share};
+pub(crate) use self::memories::scope_of;
 use self::remote::Sync;
 use self::report::Synced;
 use crate::failure::{Exit, Failure, set_changes};
@@ -84,7 +86,8 @@ impl Subcommand for SyncArgs {
         }
         synced.take_refused(&mut disk);
         let left = if self.dry_run { expunges.left() } else { expunges.finish(&mut disk)? };
-        synced.expunged = left.iter().map(|(line, _)| line.place()).collect();
+        synced.expunged =
+            left.iter().map(|left| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string)).collect();
         synced.message = synced.told();
         synced.print(output)?;
         let is_left = synced.not_reached.is_some() || !synced.expunged.is_empty();

@@ -1,5 +1,7 @@
 //! [`receive`]: writes what other machines changed, without a change of a file that somebody writes meanwhile.
 
+use std::collections::BTreeSet;
+
 use saddlebag::files::MergeSides;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
@@ -16,13 +18,15 @@ use crate::output::single_line;
 const ATTEMPTS: usize = 5;
 
 /// Writes the merged files. A file that somebody has changed meanwhile is merged with that change, and is committed by the next run.
+/// Returns the files that stay as they are, because another machine expunged the note.
 pub(super) fn receive(
     repository: &Repository,
     disk: &mut Disk<'_>,
     expunges: &mut Expunges<'_>,
     changes: &[Difference],
     synced: &mut Synced,
-) -> Result<(), Failure> {
+) -> Result<BTreeSet<String>, Failure> {
+    let mut kept = BTreeSet::new();
     let blobs: Vec<String> =
         changes.iter().flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
     let mut contents = repository.contents(&blobs)?.into_iter();
@@ -35,9 +39,20 @@ pub(super) fn receive(
             Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
         })?;
         expunges.receive(after.as_deref().unwrap_or_default());
+        let now = disk.read(&path)?.map(|known| known.bytes);
+        if let Some(now) = now.filter(|now| expunges.is_note(path.as_str(), now) && Some(now) != before.as_ref()) {
+            // A merge would write its text into a review. The history keeps it if a later note has the path now.
+            match after.as_ref().filter(|after| !expunges.is_note(path.as_str(), after)) {
+                Some(_) => receive_one(disk, &path, Some(now.clone()), [Some(now), after], synced)?,
+                None => {
+                    kept.insert(shown);
+                }
+            }
+            continue;
+        }
         receive_one(disk, &path, expunges.without(before.clone()), [before, after], synced)?;
     }
-    Ok(())
+    Ok(kept)
 }
 
 fn receive_one(

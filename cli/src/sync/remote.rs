@@ -131,10 +131,10 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
             set_changes(true, true);
         }
         if local.as_ref() != Some(&merged) {
-            receive(sync.repository, sync.disk, sync.expunges, &changes, synced)?;
+            let kept = receive(sync.repository, sync.disk, sync.expunges, &changes, synced)?;
             sync.repository.adopt(&merged, "saddlebag: merge the changes of other machines")?;
             set_changes(true, true);
-            synced.received.extend(received);
+            synced.received.extend(received.into_iter().filter(|file| !kept.contains(&file.path)));
         }
         match &branch {
             Some(branch) if is_sent => {
@@ -242,6 +242,9 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
 ///
 /// # Errors
 ///
+            Ok(Some(bytes)) if sync.expunges.is_note(&shown, &bytes) => {
+                Err(format!("it is a version of a note that another machine expunged; {COMMAND}"))
+            }
 /// The reason why it is left out.
 fn content(sync: &Sync<'_, '_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, String> {
     if path.contains(char::REPLACEMENT_CHARACTER) {
@@ -355,7 +358,12 @@ fn merged(sync: &mut Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mu
         Some(common) if common == local => return Ok(there.into()),
         _ => {}
     }
-    let files = merge_commits(repository, common.as_deref(), [local, there], sync.expunges, synced)?;
+    let files = merge_commits(repository, common.as_deref(), [local, there], sync.expunges, synced);
+    if files.is_err() && !sync.args.dry_run {
+        // `expunge --received` finds what was refused only with the lines of the other machines.
+        sync.expunges.write_shared(sync.disk)?;
+    }
+    let files = files?;
     let message = format!("Merge the memory of another machine\n\nMerged: {there}\n");
     let committer = committer(repository, sync.global)?;
     repository.draft(Some(local), &[local, there], &files, &committer.of(&message))

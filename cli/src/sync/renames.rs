@@ -8,6 +8,11 @@ use saddlebag::store::{NOTE_SUFFIX, SCOPE_FOLDERS};
 /// Fields with the time when a note was made. A renamed note keeps them.
 const MADE: [&str; 2] = ["date:", "created:"];
 
+/// Returns true for a line that says when a note was made.
+pub(super) fn is_made(line: &str) -> bool {
+    MADE.iter().any(|field| line.starts_with(field))
+}
+
 /// Notes that were renamed.
 #[derive(Default)]
 pub(super) struct Renames(Vec<Rename>);
@@ -23,7 +28,7 @@ impl Renames {
     /// Adds a file that git takes for a renamed one, by its paths and contents, if it is the same note.
     pub(super) fn add(&mut self, [old, new]: [&str; 2], [before, after]: [&[u8]; 2]) {
         let [before, after] = [before, after].map(String::from_utf8_lossy);
-        let made = before.lines().filter(|line| MADE.iter().any(|field| line.starts_with(field)));
+        let made = before.lines().filter(|line| is_made(line));
         let is_same = made.clone().count() > 0 && made.into_iter().all(|line| after.lines().any(|other| other == line));
         if is_same && old.ends_with(NOTE_SUFFIX) && scope(old) == scope(new) {
             let title = |text: &str| Note::parse(text, TagSyntax::default()).title;

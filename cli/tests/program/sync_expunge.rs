@@ -112,3 +112,70 @@ fn text_that_was_only_in_older_versions_is_found_too_and_a_new_machine_has_nothi
     let log = fs::read_to_string(machines.root("a").join("expunged.log")).expect("a log");
     assert_eq!(log.lines().count(), 1, "{log}");
 }
+
+#[test]
+fn a_note_that_one_machine_expunged_does_not_come_back_from_another_that_edited_or_renamed_it() {
+    let Some(machines) = Machines::sharing(&["a", "b", "c", "d"]) else { return };
+    machines.run("a", &["remember", "Server", &format!("The pass is {VALUE} for staging.")]).exits(0);
+    machines.settle(&["a", "b", "c", "d"]);
+    // One has edited it, one has renamed it too, and one has committed the edit while it did not reach the others.
+    let edited = ["edit", "Server", "--old", "staging", "--new", "prod"];
+    for name in ["b", "c", "d"] {
+        machines.run(name, &edited).exits(0);
+    }
+    machines.run("c", &["move", "Server", "Production"]).exits(0);
+    fs::rename(machines.root("hub"), machines.root("away")).expect("moved");
+    machines.run("d", &["sync"]).exits(1);
+    fs::rename(machines.root("away"), machines.root("hub")).expect("moved back");
+    machines.run("a", &["expunge", "Server", "--yes"]).exits(0);
+    machines.sync("a");
+    let log = fs::read_to_string(machines.root("a").join("expunged.log")).expect("a log");
+    assert!(log.contains("facts/server.md") && !log.contains("tango"), "{log}");
+
+    for (name, path) in [("b", "facts/server.md"), ("c", "facts/production.md")] {
+        for _ in 0..2 {
+            let synced = machines.run(name, &["sync"]).exits(1).complains("expunge --received");
+            assert!(synced.stderr.contains("left out: ") && synced.stderr.contains(path), "{synced:?}");
+            assert!(!synced.stdout.contains(path), "{synced:?}");
+        }
+        assert!(machines.text(name, path).contains("for prod"), "nothing is removed without a person");
+    }
+    machines.run("d", &["sync"]).exits(3).complains("would bring it back").complains("expunge --received");
+    for name in ["b", "c", "d"] {
+        let listed = machines.run(name, &["expunge", "--received"]).exits(0);
+        assert!(listed.stdout.contains("facts/"), "{listed:?}");
+        machines.run(name, &["expunge", "--received", "--yes"]).exits(0);
+        assert_eq!(holders(&machines, name), [] as [String; 0], "{name}");
+        machines.sync(name);
+    }
+    // A later note may have the name.
+    machines.run("b", &["remember", "Server", "It is in the cellar."]).exits(0);
+    machines.settle(&["a", "b", "c", "d"]);
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(holders(&machines, name), [] as [String; 0], "{name}");
+        assert_eq!(machines.tree("a"), machines.tree(name), "{name}");
+    }
+    assert!(machines.text("a", "facts/server.md").contains("cellar"));
+    let found = machines.try_git("hub", &["grep", "-c", "tango", "main"]);
+    assert!(found.stdout.is_empty(), "{found:?}");
+}
+
+#[test]
+fn text_of_a_title_is_found_on_another_machine_also_if_only_the_history_has_it() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let title = format!("{VALUE} title");
+    machines.run("a", &["remember", &title, "Some words."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["move", &title, "Plain title"]).exits(0);
+    machines.run("a", &["expunge", VALUE, "--yes"]).exits(0);
+    machines.sync("a");
+    for _ in 0..2 {
+        machines.run("b", &["sync"]).exits(1).complains("expunge --received");
+    }
+    machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
+    assert_eq!(holders(&machines, "b"), [] as [String; 0]);
+    machines.run("b", &["sync"]).exits(0);
+    machines.run("b", &["undo"]);
+    assert_eq!(holders(&machines, "b"), [] as [String; 0]);
+    assert!(!machines.file("b", &format!("facts/{VALUE}-title.md")).exists());
+}
