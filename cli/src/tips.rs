@@ -83,6 +83,10 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
         return;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    // `help setup git`: the argument of a command has no help of its own.
+    if let Some(command) = helped(word, line, arguments) {
+        return tell(error, "", vec![format!("help {command}")], arguments);
+    }
     let next = || arguments.iter().skip_while(|argument| *argument != word).nth(1);
     if arguments.iter().take_while(|argument| *argument != word).last().is_some_and(|option| option == "--notebook") {
         let command = next().map_or("COMMAND", String::as_str);
@@ -100,6 +104,18 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
     let noun = noun_before(word, line, arguments);
     let commands = likely(word, noun, line);
     tell(error, &word.clone(), commands, arguments);
+}
+
+/// Returns the command before a word that asks for help: `setup` for `help setup git`, `entry list` for `help entry list port`.
+fn helped(word: &str, line: &Command, arguments: &[String]) -> Option<String> {
+    let before = arguments.iter().take_while(|argument| *argument != word).skip_while(|argument| *argument != "help");
+    let (mut command, mut path) = (line, Vec::new());
+    for name in before.skip(1) {
+        command = command.find_subcommand(name)?;
+        path.push(command.get_name());
+    }
+    // After a noun, the word may be a mistyped verb.
+    (!path.is_empty() && command.get_subcommands().next().is_none()).then(|| path.join(" "))
 }
 
 /// Returns the commands that a word may mean, or those of the most similar word.
@@ -226,6 +242,9 @@ mod tests {
             (&["file", "write", "X"], "try `saddlebag write`"),
             (&["note", "recall", "x"], "try `saddlebag recall`"),
             (&["note", "search", "x"], "try `saddlebag search`"),
+            (&["help", "setup", "git"], "try `saddlebag help setup`"),
+            (&["help", "entry", "hydrate", "x"], "try `saddlebag help entry hydrate`"),
+            (&["help", "by-tag"], "try `saddlebag list --tag TAG`"),
         ] {
             assert_eq!(tip(arguments), commands, "{arguments:?}");
         }

@@ -125,16 +125,7 @@ fn text(sizes: &Sizes) -> String {
     if let Some(log::Line { time, message, .. }) = last_hook_failure {
         lines.push(single_line(&format!("last failure of a hook: {time}: {message}")));
     }
-    for other in other_memory {
-        let place = other.path.as_deref().unwrap_or("in a folder that is not recorded");
-        let (gone, command) =
-            if other.is_gone { (", which does not exist any more", "project --move") } else { ("", "project") };
-        let (reason, name) = (other.reason(), &other.name);
-        lines.push(single_line(&format!(
-            "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
-             {command} {name}`"
-        )));
-    }
+    lines.extend(other_memory.iter().map(Other::hint));
     for ServerProperty { property, holds } in server {
         lines.push(format!("the server can {property}: {}", if *holds { "yes" } else { "no" }));
     }

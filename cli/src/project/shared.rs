@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::global::Global;
+use crate::output::single_line;
 use crate::store::{project, without_engine};
 
 /// Memory of another project that may be the same as this one.
@@ -26,6 +27,18 @@ pub(crate) struct Other {
 }
 
 impl Other {
+    /// Returns the sentence for a person that says how to read the memory.
+    pub(crate) fn hint(&self) -> String {
+        let place = self.path.as_deref().unwrap_or("in a folder that is not recorded");
+        let (gone, command) =
+            if self.is_gone { (", which does not exist any more", "project --move") } else { ("", "project") };
+        let (reason, name) = (self.reason(), &self.name);
+        single_line(&format!(
+            "memory that is not read here: {name}, {place}{gone}, with {reason}; if it is this project, run `saddlebag \
+             {command} {name}`"
+        ))
+    }
+
     /// Returns the words for what both have in common.
     pub(crate) fn reason(&self) -> &'static str {
         match self.same {

@@ -24,6 +24,7 @@ use crate::failure::{Exit, Failure, ProgramCode, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;
 use crate::output::Output;
+use crate::project::{opened, others};
 use crate::store::{Root, named_project};
 
 /// File with the digests of the values that were rejected for good, of shared scopes.
@@ -215,6 +216,23 @@ pub(super) fn set_up(args: &SetupArgs, target: Target, global: &Global, output: 
         }
     }
     output.object_or_line(&report, &report.message)?;
+    let is_of_project = match args.share.as_slice() {
+        [] => !global.notebook && !global.user,
+        chosen => chosen.contains(&Share::Project),
+    };
+    if is_of_project
+        && !args.remove
+        && let Some(project) = opened(global, &named_project(global))
+    {
+        output.flush()?;
+        for other in others(global) {
+            output.note(&format!(
+                "`{project}` is marked, and not `{}`: {}, and then this again",
+                other.name,
+                other.hint()
+            ));
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -273,7 +291,7 @@ fn scopes(args: &SetupArgs, global: &Global) -> Result<Vec<String>, Failure> {
                 Some(workspace) => Ok(format!("{WORKSPACES_FOLDER}/{}/{ENTRIES_FOLDER}", file_stem(workspace))),
                 None => Err(Failure::usage("no workspace is named", "name it with --workspace")),
             },
-            Share::Project => match crate::project::opened(global, &named_project(global)) {
+            Share::Project => match opened(global, &named_project(global)) {
                 Some(project) => Ok(format!("{PROJECTS_FOLDER}/{project}")),
                 None => Err(Failure::usage("there is no project to share", "name it with --project")),
             },

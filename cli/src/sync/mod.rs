@@ -22,7 +22,7 @@ mod renames;
 mod report;
 
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::RelPath;
+use saddlebag::store::{PROJECTS_FOLDER, RelPath};
 
 pub(crate) use self::args::SyncArgs;
 pub(crate) use self::digests::ExpungedLine;
@@ -36,6 +36,7 @@ use crate::failure::{Exit, Failure, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;
 use crate::output::Output;
+use crate::project::{Other, others};
 use crate::setup::sharing;
 use crate::store::Root;
 use crate::subcommand::Subcommand;
@@ -90,6 +91,13 @@ impl Subcommand for SyncArgs {
             left.iter().map(|left| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string)).collect();
         synced.message = synced.told();
         synced.print(output)?;
+        if !synced.received.is_empty() {
+            let is_received = |other: &Other| {
+                let folder = format!("{PROJECTS_FOLDER}/{}/", other.name);
+                synced.received.iter().any(|file| file.path.starts_with(&folder))
+            };
+            others(global).iter().filter(|other| is_received(other)).for_each(|other| output.note(&other.hint()));
+        }
         let is_left = synced.not_reached.is_some() || !synced.expunged.is_empty();
         Ok(if is_left { Exit::Left } else { Exit::Done })
     }

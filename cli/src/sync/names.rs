@@ -1,4 +1,10 @@
-//! [`original_of`]: the file that a conflict copy was made of, by its name.
+//! [`original_of`]: the file that a conflict copy was made of, by its name. [`NewNames`]: names that all systems can have.
+
+use std::collections::BTreeMap;
+
+use saddlebag::store::{folded_name, is_device_name};
+
+use crate::output::single_line;
 
 /// A conflict copy by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,9 +71,69 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
     if is_count { copy(original, true) } else { None }
 }
 
+/// Characters that the names of Windows cannot have.
+const FORBIDDEN: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
+
+/// The names of a work tree, with which those of new files are compared.
+pub(super) struct NewNames {
+    /// Paths by what a system that ignores case takes them for.
+    taken: BTreeMap<String, String>,
+}
+
+impl NewNames {
+    /// Takes the paths of the files that others have already.
+    pub(super) fn new<'a>(paths: impl Iterator<Item = &'a String>) -> Self {
+        Self { taken: paths.map(|path| (folded(path), path.clone())).collect() }
+    }
+
+    /// Adds a new file.
+    ///
+    /// # Errors
+    ///
+    /// The reason why another system cannot have it.
+    pub(super) fn add(&mut self, path: &str) -> Result<(), String> {
+        if let Some(name) = path.split('/').find(|name| !is_portable(name)) {
+            return Err(format!("another system cannot have the name `{}`; rename it", single_line(name)));
+        }
+        let known = self.taken.entry(folded(path)).or_insert_with(|| path.into());
+        if known == path {
+            return Ok(());
+        }
+        Err(format!("another system would take it for `{}`; rename it", single_line(known)))
+    }
+}
+
+fn folded(path: &str) -> String {
+    path.split('/').map(folded_name).collect::<Vec<_>>().join("/")
+}
+
+fn is_portable(name: &str) -> bool {
+    let is_bad = |character: char| FORBIDDEN.contains(&character) || character.is_control();
+    let stem = name.split('.').next().unwrap_or(name);
+    !name.contains(is_bad) && !name.ends_with(['.', ' ']) && !is_device_name(stem)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_another_system_cannot_have_is_refused_and_so_is_one_that_it_would_take_for_another() {
+        let known = ["a/Plan.md".to_string()];
+        let mut names = NewNames::new(known.iter());
+        for name in ["a/q?.md", "a:b/c.md", "aux.md", "a/COM1", "a/b\\c.md", "a/b.", "a /b.md", "a/b\u{7}.md"] {
+            let refused = names.add(name).expect_err(name);
+            assert!(refused.contains("cannot have the name"), "{refused}");
+        }
+        for name in ["a/plan.md", "A/Plan.md"] {
+            let refused = names.add(name).expect_err(name);
+            assert!(refused.contains("a/Plan.md"), "{refused}");
+        }
+        for name in ["b/plan.md", "a/Größe 🚀.md", "auxiliary.md", ".gitignore", "caf\u{e9}.md"] {
+            assert_eq!(names.add(name), Ok(()), "{name}");
+        }
+        assert!(names.add("cafe\u{301}.md").is_err());
+    }
 
     #[test]
     fn copies_of_each_tool_are_known_by_their_names() {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use saddlebag::files::MAX_MERGED_BYTES;
 use saddlebag::protocol::ErrorCode;
@@ -14,7 +16,7 @@ use super::args::SyncArgs;
 use super::disk::Disk;
 use super::expunged::{COMMAND, Expunges};
 use super::merge_commits::merge_commits;
-use super::names::original_of;
+use super::names::{NewNames, original_of};
 use super::receive::receive;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, ProgramCode, set_changes};
@@ -26,6 +28,12 @@ use crate::setup::sharing::{self, is_backup, is_state};
 
 /// Maximum number of attempts if other machines push first.
 const ATTEMPTS: usize = 5;
+
+/// Time after which a lock of git belongs to none that runs.
+const LOCKS_LAST: Duration = Duration::from_secs(1);
+
+/// Pause between two looks at the locks of git.
+const LOCKS_PAUSE: Duration = Duration::from_millis(50);
 
 /// Number of files that an error names.
 const MAX_NAMED: usize = 5;
@@ -90,6 +98,7 @@ pub(super) struct Sync<'a, 'd> {
 /// Commits, fetches, merges and pushes.
 pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: &mut Output) -> Result<(), Failure> {
     let _lock = lock(&sync.repository.state)?;
+    check_locks(&sync.repository.state)?;
     let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
     for _ in 0..ATTEMPTS {
@@ -167,11 +176,54 @@ fn lock(state: &Path) -> Result<File, Failure> {
     }
 }
 
+/// Refuses to begin while files of git's locks are there, which a git that was killed leaves. Each would fail another step.
+fn check_locks(state: &Path) -> Result<(), Failure> {
+    let mut locks = locks_of_git(state);
+    let begun = Instant::now();
+    // A git that runs removes its own soon.
+    while !locks.is_empty() && begun.elapsed() < LOCKS_LAST {
+        thread::sleep(LOCKS_PAUSE);
+        locks = locks_of_git(state);
+    }
+    if locks.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = locks.iter().map(|path| single_line(&path.to_string_lossy())).collect();
+    let quoted = shown.iter().map(|path| shlex::try_quote(path).unwrap_or_else(|_| path.into()));
+    let remove = quoted.collect::<Vec<_>>().join(" ");
+    let message = format!("git has left locks in the repository: {}", shown.join(", "));
+    let help = format!("if no git is running in the folder of the store, remove them: `rm {remove}`");
+    Err(Failure::new(ErrorCode::Conflict, message, help))
+}
+
+/// Returns the files with which git locks the index, the branches and the settings.
+fn locks_of_git(state: &Path) -> Vec<PathBuf> {
+    // A further work tree has its branches in the folder of the first one.
+    let common = fs::read_to_string(state.join("commondir")).map(|common| state.join(common.trim_end()));
+    let common = common.unwrap_or_else(|_| state.to_path_buf());
+    let names = ["HEAD.lock", "index.lock"].map(|name| state.join(name));
+    let shared = ["packed-refs.lock", "config.lock"].map(|name| common.join(name));
+    let mut found: Vec<PathBuf> = names.into_iter().chain(shared).filter(|path| path.exists()).collect();
+    let mut folders = vec![common.join("refs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) if entry.path().extension().is_some_and(|suffix| suffix == "lock") => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
 fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
     let (mut changes, mut files, mut contents, mut left_out) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let paths: Vec<String> = sync.repository.changed()?;
+    let mut names = None;
     let filtered = sync.repository.filtered(&paths)?;
     for path in paths {
         let repository = &*sync.repository;
@@ -190,6 +242,9 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
             Ok(Some(bytes)) if sync.expunges.is_in(&bytes) => {
                 Err(format!("it has text that another machine expunged; {COMMAND}"))
             }
+            Ok(Some(bytes)) if sync.expunges.is_note(&shown, &bytes) => {
+                Err(format!("it is a version of a note that another machine expunged; {COMMAND}"))
+            }
             content => content,
         };
         let bytes = match content {
@@ -199,7 +254,16 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
                 continue;
             }
         };
+        let repository = &*sync.repository;
         let is_known = repository.files.contains_key(&path);
+        if bytes.is_some() && !is_known {
+            let is_here = |path: &&String| fs::symlink_metadata(repository.top.join(path)).is_ok();
+            let names = names.get_or_insert_with(|| NewNames::new(repository.files.keys().filter(is_here)));
+            if let Err(reason) = names.add(&path) {
+                left_out.push(LeftOut { path: shown, reason });
+                continue;
+            }
+        }
         let change = match (&bytes, is_known) {
             (None, false) => continue,
             (None, true) => ChangeKind::Deleted,
@@ -242,9 +306,6 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
 ///
 /// # Errors
 ///
-            Ok(Some(bytes)) if sync.expunges.is_note(&shown, &bytes) => {
-                Err(format!("it is a version of a note that another machine expunged; {COMMAND}"))
-            }
 /// The reason why it is left out.
 fn content(sync: &Sync<'_, '_>, path: &str, shown: &str) -> Result<Option<Vec<u8>>, String> {
     if path.contains(char::REPLACEMENT_CHARACTER) {
@@ -315,11 +376,35 @@ fn fetch(repository: &Repository, branch: &Branch, synced: &mut Synced) -> Resul
     synced.not_reached = None;
     if !ended.status.is_some_and(|status| status.success()) {
         if ended.error.contains("couldn't find remote ref") {
+            check_is_first(repository, branch)?;
             return Ok(None);
         }
         synced.not_reached = Some(reason(&ended));
     }
     repository.commit_of(&branch.tracking())
+}
+
+/// Refuses to begin a branch in a remote repository that has others: machines on different branches would never meet.
+fn check_is_first(repository: &Repository, branch: &Branch) -> Result<(), Failure> {
+    let Branch { remote, name, .. } = branch;
+    let ended = repository.over_network(&["ls-remote", "--heads", "--", remote])?;
+    let listed = String::from_utf8_lossy(&ended.output);
+    let heads = listed.lines().filter_map(|line| line.split_once("refs/heads/")).map(|(_, head)| single_line(head));
+    let heads: Vec<String> = heads.collect();
+    // Without an answer, the next step says that the repository is not reached.
+    let Some(other) = heads.iter().find(|head| *head == "main").or(heads.first()) else { return Ok(()) };
+    let named = heads.iter().take(MAX_NAMED).map(|head| format!("`{head}`")).collect::<Vec<_>>().join(", ");
+    let name = single_line(name);
+    let message = format!("`{remote}` has no branch `{name}`, which is checked out here, but has {named}");
+    let begin = match repository.head {
+        Some(_) => format!("; `git push -u {remote} {name}` begins the branch `{name}` on purpose"),
+        None => String::new(),
+    };
+    let help = match branch.is_followed {
+        true => format!("`git branch -u {remote}/{other}`, after `git fetch {remote}`, shares that one{begin}"),
+        false => format!("`git branch -m {other}` in the folder of the store shares that one{begin}"),
+    };
+    Err(Failure::new(ErrorCode::Conflict, message, help))
 }
 
 /// Pushes a commit. Returns false if another machine pushed first.

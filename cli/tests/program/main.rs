@@ -38,6 +38,7 @@ mod setup;
 mod support;
 mod sync;
 mod sync_bars;
+mod sync_begin;
 mod sync_expunge;
 mod sync_syncthing;
 mod tasks;
