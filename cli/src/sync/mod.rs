@@ -21,6 +21,8 @@ mod remote;
 mod renames;
 mod report;
 
+use std::collections::BTreeSet;
+
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{PROJECTS_FOLDER, RelPath};
 
@@ -87,8 +89,8 @@ impl Subcommand for SyncArgs {
         }
         synced.take_refused(&mut disk);
         let left = if self.dry_run { expunges.left() } else { expunges.finish(&mut disk)? };
-        synced.expunged =
-            left.iter().map(|left| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string)).collect();
+        let place = |left: &Received| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string);
+        synced.expunged = left.iter().map(place).collect::<BTreeSet<String>>().into_iter().collect();
         synced.message = synced.told();
         synced.print(output)?;
         if !synced.received.is_empty() {
