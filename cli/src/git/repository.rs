@@ -208,7 +208,9 @@ impl Repository {
         let arguments = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         let arguments = [&arguments[..], &["--ignore-submodules=all", "--", &place]].concat();
         let output = self.read(&arguments, &[])?;
-        Ok(texts(&output).filter_map(|line| line.get(3..).map(String::from)).collect())
+        // A file that the index alone lacks is there twice, as deleted and as new.
+        let paths: BTreeSet<String> = texts(&output).filter_map(|line| line.get(3..).map(String::from)).collect();
+        Ok(paths.into_iter().collect())
     }
 
     /// Returns the files of the index that differ from the checked-out commit, of those that are to be committed with these
@@ -304,15 +306,22 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// Something else committed meanwhile, or git cannot write.
+    /// Something else committed meanwhile, or git cannot write. The checked-out commit is the old one then.
     pub(crate) fn adopt(&mut self, commit: &str, why: &str) -> Result<(), Failure> {
         let changes = self.differences(self.head.as_deref(), commit)?;
+        let file = |Difference { path, mode, after, .. }: &Difference| FileVersion {
+            path: path.clone(),
+            mode: mode.clone(),
+            blob: after.clone(),
+        };
+        let files: Vec<FileVersion> = changes.iter().map(file).collect();
+        // First the index: if this process is killed here, `git commit` of a person takes back nothing.
+        self.write_index(&files)?;
         let old = self.head.clone().unwrap_or_default();
-        self.read(&["update-ref", "-m", why, "HEAD", commit, &old], &[]).map_err(|failure| {
-            let help = "something else may have committed meanwhile: run this again. If a file that ends in `.lock` is named, and \
-                        no git is running, remove it";
-            Failure::new(ErrorCode::Conflict, failure.message, help)
-        })?;
+        if let Err(failure) = self.read(&["update-ref", "-m", why, "HEAD", commit, &old], &[]) {
+            let files: Vec<_> = files.into_iter().map(|file| (file.path, file.blob)).collect();
+            return Err(self.take_back(&files, failure));
+        }
         self.head = Some(commit.to_string());
         for change in &changes {
             match &change.after {
@@ -325,11 +334,12 @@ impl Repository {
                 }
             }
         }
-        let files: Vec<FileVersion> = changes
-            .into_iter()
-            .map(|change| FileVersion { path: change.path, mode: change.mode, blob: change.after })
-            .collect();
-        let lines = self.lines_of_index(&files);
+        Ok(())
+    }
+
+    /// Gives files these contents in the index.
+    pub(crate) fn write_index(&self, files: &[FileVersion]) -> Result<(), Failure> {
+        let lines = self.lines_of_index(files);
         if !lines.is_empty() {
             self.read(&["update-index", "-z", "--index-info"], &lines)?;
         }

@@ -101,6 +101,7 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
     check_locks(&sync.repository.state)?;
     let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
+    let mut refusal = String::new();
     for _ in 0..ATTEMPTS {
         let there = match &branch {
             Some(branch) => fetch(sync.repository, branch, synced)?,
@@ -146,16 +147,17 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
             synced.received.extend(received.into_iter().filter(|file| !kept.contains(&file.path)));
         }
         match &branch {
-            Some(branch) if is_sent => {
-                if push(sync.repository, branch, &merged, synced)? {
-                    return Ok(());
-                }
-            }
+            Some(branch) if is_sent => match push(sync.repository, branch, &merged, synced)? {
+                Some(reason) => refusal = reason,
+                None => return Ok(()),
+            },
             _ => return Ok(()),
         }
     }
-    let message = format!("other machines pushed {ATTEMPTS} times meanwhile");
-    Err(Failure::new(ErrorCode::Contention, message, "the changes are committed here; run this again"))
+    let message = format!("the remote repository refused the push {ATTEMPTS} times: {refusal}");
+    let help = "the changes are committed here. If other machines push meanwhile, run this again; if a lock is named and no git is \
+                running there, remove it";
+    Err(Failure::new(ErrorCode::Contention, message, help))
 }
 
 /// Keeps a second run away, until this one ends.
@@ -286,6 +288,16 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
         blob: Some(blob),
     }));
     let head = repository.head.clone();
+    // A run that was killed, or `git rm --cached`, leaves an index without what is in the commit and in the folder.
+    let is_committed =
+        |file: &FileVersion| repository.files.get(&file.path).map(|known| &known.blob) == file.blob.as_ref();
+    let (committed, files): (Vec<FileVersion>, Vec<FileVersion>) = files.into_iter().partition(is_committed);
+    if !sync.args.dry_run {
+        repository.write_index(&committed)?;
+    }
+    let is_committed =
+        |change: &FileChange| committed.iter().any(|file| repository.shown(&file.path).as_ref() == Some(&change.path));
+    changes.retain(|change| !is_committed(change));
     if files.is_empty() {
         return Ok(head);
     }
@@ -407,23 +419,29 @@ fn check_is_first(repository: &Repository, branch: &Branch) -> Result<(), Failur
     Err(Failure::new(ErrorCode::Conflict, message, help))
 }
 
-/// Pushes a commit. Returns false if another machine pushed first.
-fn push(repository: &Repository, branch: &Branch, commit: &str, synced: &mut Synced) -> Result<bool, Failure> {
+/// Pushes a commit. Returns the words of git if another machine may have pushed first.
+fn push(
+    repository: &Repository,
+    branch: &Branch,
+    commit: &str,
+    synced: &mut Synced,
+) -> Result<Option<String>, Failure> {
     let to = format!("{commit}:refs/heads/{}", branch.name);
     let ended = repository.over_network(&["push", "--quiet", "--no-recurse-submodules", "--", &branch.remote, &to])?;
     if !ended.status.is_some_and(|status| status.success()) {
         let is_behind = ["[rejected]", "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref"];
         if is_behind.iter().any(|words| ended.error.contains(words)) {
-            return Ok(false);
+            return Ok(Some(reason(&ended)));
         }
-        synced.not_reached = Some(reason(&ended));
-        return Ok(true);
+        synced.sent.clear();
+        synced.not_reached = Some(format!("nothing was sent: {}", reason(&ended)));
+        return Ok(None);
     }
     repository.lines(&["update-ref", &branch.tracking(), commit])?;
     if !branch.is_followed {
         repository.lines(&["branch", "--quiet", "--set-upstream-to", &branch.shown()])?;
     }
-    Ok(true)
+    Ok(None)
 }
 
 fn reason(ended: &Ended) -> String {
