@@ -83,7 +83,7 @@ pub(crate) fn suggest(error: &mut clap::Error, line: &Command, arguments: &[Stri
         return;
     }
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
-    // `help setup git`: the argument of a command has no help of its own.
+    // `help setup git`: only a command has a help.
     if let Some(command) = helped(word, line, arguments) {
         return tell(error, "", vec![format!("help {command}")], arguments);
     }

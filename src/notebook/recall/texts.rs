@@ -224,7 +224,7 @@ fn candidates<'i, 'a>(competed: &Competed, items: &'i [Text<'a>]) -> Vec<(&'i Te
     candidates
 }
 
-/// Returns a part of a text, with a mark where it begins or ends within a line.
+/// Returns a part of the text of an item, with a mark where it begins or ends within a line.
 pub(super) fn with_cuts(text: &str, range: &Range<usize>) -> Option<String> {
     let is_text = |part: Option<&str>| part.is_some_and(|part| !part.trim().is_empty());
     let before = is_text(text.get(..range.start)?.rsplit('\n').next());

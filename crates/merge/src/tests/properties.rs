@@ -150,7 +150,7 @@ fn has(text: &str, line: &str) -> bool {
     text.match_indices(line).any(|(at, _)| ends(&text[at + line.len()..]))
 }
 
-/// Returns the lines of a text that are not empty.
+/// Returns the lines that are not empty.
 fn blocks_of(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty())
 }
