@@ -47,7 +47,7 @@ pub(super) struct Expunges<'a> {
     notes: BTreeMap<RelPath, ExpungedLine>,
 }
 
-/// What another machine expunged and a person has to remove here.
+/// Text or a file that another machine expunged, and that is still here. A person removes it.
 pub(crate) struct Received {
     pub(crate) line: ExpungedLine,
     pub(crate) text: String,

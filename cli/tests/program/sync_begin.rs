@@ -1,5 +1,5 @@
-//! What `sync` refuses or names before it changes anything: branches that never meet, locks of a git that was killed, names that
-//! other systems cannot have, and memory that a folder does not read.
+//! `sync` before it changes anything. It refuses a branch that the remote repository lacks, and locks that a killed git left. It
+//! names files whose names other systems cannot have, and memory that the folder does not read.
 
 use std::fs;
 

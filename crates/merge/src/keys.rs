@@ -11,11 +11,11 @@ use crate::types::Kind;
 /// A time of day: hour and minute.
 pub(crate) type Time = (u8, u8);
 
-/// What is above a block that is not below another one.
+/// Parent of a block at the top of a body.
 const TOP: usize = 0;
-/// What is above the first block of an entry.
+/// Parent of the first block of an entry.
 const ENTRY: usize = 1;
-/// What is above a block that is known by its text alone.
+/// Parent of a block when only texts are compared.
 const TEXT: usize = 2;
 
 /// Numbers of the blocks of the sides.

@@ -144,7 +144,7 @@ fn kept(merged: &Merged) -> String {
     text
 }
 
-/// Returns true if a text has a line, up to the end of a line or of a sentence.
+/// Returns true if the line is there, up to the end of a line or of a sentence.
 fn has(text: &str, line: &str) -> bool {
     let ends = |rest: &str| rest.is_empty() || rest.starts_with(['\n', '.']);
     text.match_indices(line).any(|(at, _)| ends(&text[at + line.len()..]))
