@@ -30,7 +30,7 @@ pub use layout::{
     SCOPE_FOLDERS, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, USER_FOLDER, ZK_FOLDER,
 };
 pub(crate) use layout::{SCOPE_PATTERNS, is_below_entries, is_of_sessions};
-pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name};
+pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name, is_special_on_windows};
 pub use saddlebag_protocol::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
 pub(crate) use slug::is_identifier;
 pub use slug::{MAX_IDENTIFIER_BYTES, ProjectSlug};

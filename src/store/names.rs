@@ -111,6 +111,14 @@ pub fn is_device_name(name: &str) -> bool {
     matches!(prefix.as_str(), "com" | "lpt") && port && chars.next().is_none()
 }
 
+/// Returns true for a name that Windows does not accept, or interprets: a stream, a device, an ending that it drops.
+#[must_use]
+pub fn is_special_on_windows(name: &str) -> bool {
+    // For a device, the part before the first dot counts: `aux.md` is one.
+    let stem = name.split('.').next().unwrap_or(name);
+    name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']) || is_device_name(stem)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::store::{folded_name, is_device_name};
+use saddlebag::store::{folded_name, is_special_on_windows};
 
 use crate::output::single_line;
 
@@ -71,9 +71,6 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
     if is_count { copy(original, true) } else { None }
 }
 
-/// Characters that the names of Windows cannot have.
-const FORBIDDEN: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
-
 /// The names of a work tree, with which those of new files are compared.
 pub(super) struct NewNames {
     /// Paths by what a system that ignores case takes them for.
@@ -108,9 +105,8 @@ fn folded(path: &str) -> String {
 }
 
 fn is_portable(name: &str) -> bool {
-    let is_bad = |character: char| FORBIDDEN.contains(&character) || character.is_control();
-    let stem = name.split('.').next().unwrap_or(name);
-    !name.contains(is_bad) && !name.ends_with(['.', ' ']) && !is_device_name(stem)
+    let is_bad = |character: char| character == '\\' || character.is_control();
+    !name.contains(is_bad) && !is_special_on_windows(name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use cap_std::fs::Dir;
 use saddlebag::protocol::FsError;
-use saddlebag::store::{RelPath, is_device_name, is_name};
+use saddlebag::store::{RelPath, is_name, is_special_on_windows};
 
 use super::error::{is_link_error, refusal};
 use super::sys::{self, Access, Kind, Stat};
@@ -188,12 +188,6 @@ fn check_name(name: &str) -> Result<(), FsError> {
         return Err(FsError::InvalidPath("Windows does not accept this name".into()));
     }
     Ok(())
-}
-
-fn is_special_on_windows(name: &str) -> bool {
-    // For a device, the part before the first dot counts: `aux.md` is one.
-    let stem = name.split('.').next().unwrap_or(name);
-    name.contains(['<', '>', ':', '"', '|', '?', '*']) || name.ends_with(['.', ' ']) || is_device_name(stem)
 }
 
 #[cfg(test)]
