@@ -8,7 +8,8 @@ use core::ops::Range;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, head};
 use crate::notebook::{
-    ListNotes, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render, time_in, words_of,
+    ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render,
+    superseded_by, time_in, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
@@ -66,7 +67,10 @@ const FILLERS: &[&str] = &[
     "things",
     "notes",
     "sessions",
+    "log",
     "logs",
+    "logged",
+    "wrote",
     "about",
     "been",
     "get",
@@ -78,7 +82,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// Times in nanoseconds since 1970-01-01T00:00:00Z that a question is about; `None` if it is about more than a time.
-pub(super) fn time_asked(query: &str, now: LocalTime) -> Option<Range<u64>> {
+pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<Range<u64>> {
     let lower = query.to_lowercase();
     let words = words_of(&lower);
     (0..words.len()).find_map(|at| {
@@ -97,34 +101,51 @@ pub(super) async fn timeline(
     asked: &Recall,
     time: Range<u64>,
 ) -> Result<(RecallReply, Vec<u64>), Error> {
-    let list = ListNotes { filter: asked.filter.clone(), ..ListNotes::default() };
-    let listed = list.run(&NotebookCall { call, notebook }).await?;
-    let dated = listed.notes.into_iter().map(|note| (time_of(call, &note), note));
-    // Long-term memory and the scratchpad are of no time.
-    let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
-    let is_asked = |note: &NoteInfo| note.kind.is_one_of(&asked.kinds);
-    let mut found: Vec<(u64, NoteInfo)> =
-        dated.filter(|(at, note)| time.contains(at) && !is_kept(note) && is_asked(note)).collect();
-    order::sort_slice(&mut found, |(a, first), (b, second)| a.cmp(b).then_with(|| first.path.cmp(&second.path)));
-    let total = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let mut listed = notes_of(call, notebook, asked.filter.clone(), &time).await?;
+    listed.notes.retain(|note| note.kind.is_one_of(&asked.kinds));
+    let total = u32::try_from(listed.notes.len()).unwrap_or(u32::MAX);
     let (mut hits, mut times) = (Vec::new(), Vec::new());
-    for (date, note) in found.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
+    for note in listed.notes.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
+        let date = time_of(call, &note);
         times.push(date);
-        hits.push(hit(call, date, note).await);
+        hits.push(hit(call, notebook, date, note).await);
     }
     let (warnings, skipped) = (listed.warnings, listed.skipped);
     Ok((RecallReply { rendered: render(&hits), hits, total, warnings, skipped }, times))
 }
 
+/// Lists the sessions, logs and notes of a time, the oldest first.
+pub(crate) async fn notes_of(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    filter: NoteFilter,
+    time: &Range<u64>,
+) -> Result<ListNotesReply, Error> {
+    let list = ListNotes { filter, ..ListNotes::default() };
+    let mut listed = list.run(&NotebookCall { call, notebook }).await?;
+    // Long-term memory and the scratchpad are of no time.
+    let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
+    listed.notes.retain(|note| time.contains(&time_of(call, note)) && !is_kept(note));
+    let time = |note: &NoteInfo| time_of(call, note);
+    order::sort_slice(&mut listed.notes, |a, b| time(a).cmp(&time(b)).then_with(|| a.path.cmp(&b.path)));
+    Ok(listed)
+}
+
+/// Returns the beginning of what a note says, below its frontmatter.
+pub(crate) fn beginning(text: &str) -> String {
+    let body = Note::parse(text, TagSyntax::default()).body;
+    head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string()
+}
+
 /// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.
-fn time_of(call: &Call, note: &NoteInfo) -> u64 {
+pub(crate) fn time_of(call: &Call, note: &NoteInfo) -> u64 {
     let below = call.scope.below_notebook(&note.path).unwrap_or(&note.path);
     let day = below.strip_prefix(DAILY_FOLDER).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(NOTE_SUFFIX));
     let start = |date: Date| call.now.at_start_of(date).epoch_nanoseconds();
     day.and_then(Date::parse).map_or(note.created, start)
 }
 
-async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
+async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> RecallHit {
     let NoteInfo { kind, path, title, unapproved, .. } = note;
     let file = call.scope.file(&path);
     // The time zone must not move a log to another day.
@@ -133,9 +154,9 @@ async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
         Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
-    let body = Note::parse(&text, TagSyntax::default()).body;
-    let passage = head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string();
-    RecallHit { kind, path, title, date, passage, unapproved, ..RecallHit::default() }
+    let passage = beginning(&text);
+    let superseded_by = file.and_then(|file| superseded_by(call, &notebook.corpus.borrow(), file.as_str()));
+    RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
 }
 
 #[cfg(test)]
@@ -161,6 +182,9 @@ mod tests {
             ("What happened yesterday", "2026-05-26", "2026-05-27"),
             ("today", "2026-05-27", "2026-05-28"),
             ("what have we changed this week so far", "2026-05-25", "2026-06-01"),
+            ("What did I log on Tuesday last week?", "2026-05-19", "2026-05-20"),
+            ("what happened the day before yesterday", "2026-05-25", "2026-05-26"),
+            ("what did we do in the week of 12 March?", "2026-03-09", "2026-03-16"),
             ("show me the past 3 days", "2026-05-25", "2026-05-28"),
             ("what did we decide last month", "2026-04-01", "2026-05-01"),
             ("notes of this month", "2026-05-01", "2026-06-01"),

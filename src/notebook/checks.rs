@@ -76,7 +76,7 @@ pub(super) fn is_tag(tag: &str) -> bool {
 }
 
 /// Returns the title for people: the file name if the note has none.
-pub(super) fn title_or_stem(title: &str, path: &str) -> String {
+pub(crate) fn title_or_stem(title: &str, path: &str) -> String {
     if !title.is_empty() {
         return title.to_string();
     }

@@ -42,7 +42,7 @@ pub(crate) struct NotebookCall<'a> {
 /// State that the commands of one notebook share.
 #[derive(Default)]
 pub(crate) struct Notebook {
-    pub(super) corpus: Arc<AtomicRefCell<Corpus>>,
+    pub(crate) corpus: Arc<AtomicRefCell<Corpus>>,
     pub(super) session: AtomicRefCell<Session>,
     /// Listing whose next page may be asked for.
     pub(super) listing: AtomicRefCell<Option<Listing>>,

@@ -92,6 +92,7 @@ pub use types::{MemoriesReply, SortBy, SortFields, SortKey, TagCount, Warning};
 pub use unlinked_mentions::{Mention, UnlinkedMentions, UnlinkedMentionsReply};
 pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output};
 
+pub(crate) use checks::title_or_stem;
 pub(crate) use draft::moment;
 pub(crate) use files::check_not_kept;
 pub(crate) use forget::forget_version;
@@ -100,7 +101,7 @@ pub(crate) use named::{named_notes, named_user_notes, of_user};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{
-    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render,
+    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render, superseded_by,
 };
 pub(crate) use rename::settle as settle_rename;
 

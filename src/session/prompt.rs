@@ -14,13 +14,17 @@ use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
-use crate::document::one_line;
-use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, WithheldHit, recall_for_prompt};
+use crate::document::{Note, TagSyntax, one_line};
+use crate::files::{beginning, notes_of, time_asked, time_of};
+use crate::notebook::{
+    NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, recall_for_prompt, superseded_by,
+    title_or_stem,
+};
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::ranked::Fit;
-use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Timestamp, is_of_sessions};
+use crate::store::{Timestamp, is_fact, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
@@ -52,6 +56,8 @@ const ROUNDING: f64 = 0.01;
 const ASKS: f64 = 0.15;
 /// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
 const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
+/// First words of prompts that ask what happened in a time. Others that name one, such as "do it today", ask for work.
+const ASKING_OF_TIME: [&str; 6] = ["what", "which", "did", "show", "tell", "list"];
 /// What a fact must reach: more than one word, unless it is in a name.
 const LEAST_OF_FACTS: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
@@ -172,13 +178,14 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let start = first_chars(prompt.trim(), MAX_PROMPT_CHARS).to_string();
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
-        let hits = match question(prompt) {
-            Some(question) => {
-                let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
-                found(with, question, min_score, &kept_out, &state).await?
+        let mut hits = Vec::new();
+        if let Some(question) = question(prompt) {
+            let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
+            hits = found(with, question, min_score, &kept_out, &state).await?;
+            if hits.is_empty() {
+                hits = of_time(with, prompt, &session, &kept_out, &state).await?;
             }
-            None => Vec::new(),
-        };
+        }
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
         let mut items: Vec<SectionItem> = Vec::new();
@@ -244,9 +251,7 @@ enum Asked {
 impl Asked {
     /// Returns true for the path of a note, relative to its notebook.
     fn has(self, path: &str) -> bool {
-        let mut folders = [FACTS_FOLDER, DECISIONS_FOLDER].into_iter();
-        let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        (path == LONG_TERM_FILE || folders.any(is_in)) == (self == Self::Facts)
+        is_fact(path) == (self == Self::Facts)
     }
 
     /// Returns how well an item fits a prompt: from 1 on it is shown. `bonus` is that of the prompt, for facts.
@@ -327,6 +332,51 @@ async fn found(
         }
     }
     Ok(all)
+}
+
+/// Finds notes, logs and sessions of the time that a prompt asks about, such as "what did we do yesterday?", the oldest first.
+async fn of_time(
+    with: &SessionCall<'_>,
+    prompt: &str,
+    session: &SessionName,
+    kept_out: &Excluded,
+    state: &State,
+) -> Result<Vec<Hit>, Error> {
+    let SessionCall { call, notebook, .. } = *with;
+    let first = prompt.split_whitespace().next().unwrap_or_default();
+    let asks = ASKING_OF_TIME.iter().any(|word| first.eq_ignore_ascii_case(word));
+    let Some(time) = time_asked(prompt, call.now).filter(|_| asks) else { return Ok(Vec::new()) };
+    let listed = notes_of(call, notebook, NoteFilter::default(), &time).await?;
+    let mut hits = Vec::new();
+    for note in listed.notes {
+        let Some(file) = call.scope.file(&note.path) else { continue };
+        let is_old = superseded_by(call, &notebook.corpus.borrow(), file.as_str()).is_some();
+        let below = call.scope.below_notebook(file.as_str()).unwrap_or(file.as_str());
+        if is_old || kept_out.matches(below) || hits.len() >= MAX_HITS as usize {
+            continue;
+        }
+        let Some(text) = call.load_text(&file).await.ok().flatten() else { continue };
+        let parsed = Note::parse(&text, TagSyntax::default());
+        if parsed.frontmatter.texts(SESSION).any(|name| name == session.as_str()) {
+            continue;
+        }
+        let found = match Approved::judge(text) {
+            _ if state.has_shown(&note.path, LastChange::at(call, note.modified)) => Err(NotShownReason::AlreadyShown),
+            Err(_) => Err(NotShownReason::Unapproved),
+            Ok(text) => Ok(PromptHit {
+                path: note.path.clone(),
+                name: text.map(|_| title_or_stem(&parsed.title, file.as_str())),
+                category: None,
+                passage: text.map(beginning),
+                fit: Fit::default(),
+                date: time_of(call, &note),
+                only_asks: false,
+                is_known: false,
+            }),
+        };
+        hits.push(Hit { source: note.path.clone(), path: note.path, score: 1.0, found });
+    }
+    Ok(hits)
 }
 
 /// Returns the heading of an item: its name and its date.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use comfy_table::{Table, presets};
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
+use saddlebag::files::{Recall, RecallHit};
 use saddlebag::session::RecallForPrompt;
 use saddlebag::store::LONG_TERM_FILE;
 use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
@@ -62,6 +63,25 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// Returns how many questions of a set have the right fact first in a recall, and how many in the first five.
+    fn recalled(&mut self, set: &Value) -> Result<[usize; 2], Failure> {
+        let (mut first, mut in_five) = (0, 0);
+        for question in list(&set[KINDS[0]])? {
+            let query = question["prompt"].as_str().ok_or("a question without a prompt")?.to_string();
+            let wanted = list(&question["right"])?;
+            let hits = self.memory.call(NOW, Recall { query, limit: 5, ..Recall::default() })?.hits;
+            let is_wanted = |hit: &RecallHit| {
+                let source = if hit.category.is_some() { &hit.title } else { &hit.path };
+                wanted.iter().filter_map(Value::as_str).any(|id| is_of(set, id, source))
+            };
+            first += usize::from(hits.first().is_some_and(is_wanted));
+            in_five += usize::from(hits.iter().any(is_wanted));
+        }
+        Ok([first, in_five])
+    }
+}
+
 /// Returns the tables of our own questions beside the Markdown pages of a folder: with the default minimum, and with others.
 pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
     let mut found = Vec::new();
@@ -73,7 +93,8 @@ pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
     }
     let of_kinds = KINDS.iter().map(|kind| format!("Right: {kind}")).chain(OTHERS.map(|kind| format!("Any: {kind}")));
     let head = ["Set", "Pages"].map(String::from).into_iter();
-    table.set_header(head.chain(of_kinds).chain(["Precision".into()]));
+    let of_recall = ["Precision", "Recall: first", "Recall: in five"].map(String::from);
+    table.set_header(head.chain(of_kinds).chain(of_recall));
     curve.set_header(["Set", "Pages", "Minimum", "Right: questions", "Any: unrelated", "Precision"]);
     for (name, text) in SETS {
         let set: Value = serde_json::from_str(text)?;
@@ -83,6 +104,7 @@ pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
             let mut row = vec![name.to_string(), size.to_string()];
             row.extend(brought.right.iter().chain(&brought.any).map(|(part, all)| format!("{part} of {all}")));
             row.push(brought.precision());
+            row.extend(asked.recalled(&set)?.map(|part| format!("{part} of {}", brought.right[0].1)));
             table.add_row(row);
             if size == SIZES[1] {
                 for min_score in SCORES {

@@ -9,10 +9,11 @@ use super::corpora::Corpora;
 use super::search::Asked;
 use super::texts::{Texts, with_cuts};
 use super::types::{LEAST_BYTES, RecallHit, ScorePart};
+use crate::changes::Call;
 use crate::document::head;
 use crate::protocol::Error;
 use crate::search::ranked::{CUT, Passage, Ranked};
-use crate::search::{IndexedFile, day_of_log};
+use crate::search::{Corpus, IndexedFile, day_of_log};
 use crate::store::Date;
 use crate::trust::{ForModel, TrustState};
 
@@ -34,16 +35,6 @@ pub(super) fn hit(
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     let title = || title_or_stem(note.map_or("", |note| note.title.as_str()), path);
     let of_text = || document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved());
-    let superseded_by = || {
-        let (below, of_user) = scope.layout.below_any_notebook(path)?;
-        // An unapproved note supersedes nothing.
-        let may = |newer: &IndexedFile| {
-            let is_beside = scope.layout.is_of_user(newer.path.as_str()) == of_user;
-            is_beside && newer.path.as_str() != path && newer.unapproved.is_none()
-        };
-        let newer = corpora.notes.newer(below, may)?;
-        Some(scope.display_path(&newer.path))
-    };
     let of_log = || day_of_log(&document.path).map(Date::start_in_utc);
     Ok(RecallHit {
         kind: corpora.kind(document, entry),
@@ -56,11 +47,22 @@ pub(super) fn hit(
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
-        superseded_by: if entry.is_none() { superseded_by() } else { None },
+        superseded_by: if entry.is_none() { superseded_by(asked.call, &corpora.notes, path) } else { None },
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
         unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
         only_in: entry.map(|entry| entry.only_in.clone()).unwrap_or_default(),
     })
+}
+
+/// Returns the path, as replies show it, of the note that supersedes the one at a path. An unapproved note supersedes nothing.
+pub(crate) fn superseded_by(call: &Call, notes: &Corpus, path: &str) -> Option<String> {
+    let scope = &call.scope;
+    let (below, of_user) = scope.layout.below_any_notebook(path)?;
+    let may = |newer: &IndexedFile| {
+        let is_beside = scope.layout.is_of_user(newer.path.as_str()) == of_user;
+        is_beside && newer.path.as_str() != path && newer.unapproved.is_none()
+    };
+    Some(scope.display_path(&notes.newer(below, may)?.path))
 }
 
 fn parts(ranked: &Ranked) -> Vec<ScorePart> {
@@ -148,7 +150,8 @@ pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
         };
         let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
         let mark = hit.mark();
-        let block = format!("{}{lines}  {}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
+        let date = hit.day().map(|day| format!(" ({day})")).unwrap_or_default();
+        let block = format!("{}{lines}  {}{date}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
         rendered.push_escaped(&block);
     }
     rendered

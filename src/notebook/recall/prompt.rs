@@ -29,7 +29,7 @@ pub(crate) struct PromptHit {
     pub(crate) passage: Approved,
     /// How well it fits the whole prompt, if the caller asked for that.
     pub(crate) fit: Fit,
-    /// Date in the frontmatter, else the time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    /// Its [time](Corpora::time_of); 0 if unknown.
     pub(crate) date: u64,
     /// True if the best that it has is the question itself.
     pub(crate) only_asks: bool,
@@ -137,14 +137,13 @@ pub(crate) async fn recall_for_prompt(
             let Some(found) = excerpt(&title, &note, body) else { continue };
             passage = found;
         }
-        let dated = corpora.note_of_text(ranked, document).and_then(|note| note.created());
         shown.push(PromptHit {
             path,
             name: judged.map(|_| title),
             category,
             passage: judged.map(|_| if is_known { String::new() } else { passage }),
             fit,
-            date: entry.map_or_else(|| dated.unwrap_or(document.modified), |entry| entry.updated),
+            date: corpora.time_of(call, ranked).unwrap_or_default(),
             only_asks: texts.only_asks(place),
             is_known,
         });

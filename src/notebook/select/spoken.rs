@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use chrono::{Datelike, Days, Month, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{Datelike, Days, Month, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::dates::{Span, ago, days, in_nanoseconds, local, months, number, numeric, period, weekday};
 use crate::store::Timestamp;
@@ -34,6 +34,17 @@ pub(crate) fn words_of(question: &str) -> Vec<&str> {
 fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
     let today = now.date();
     let [first, second, third] = [0, 1, 2].map(|at| words.get(at).copied().unwrap_or_default());
+    if let ("day", "before", "yesterday") = (first, second, third) {
+        return Some((days(today.checked_sub_days(Days::new(2))?, 1)?, 3));
+    }
+    if let ("week", "of") = (first, second) {
+        let skipped = if third == "the" { 3 } else { 2 };
+        let (day, used) = day(words.get(skipped..)?, today)?;
+        return Some((period("week", 0, day)?, skipped + used));
+    }
+    if let Some((day, used)) = day(words, today) {
+        return Some((days(day, 1)?, used));
+    }
     let is_past = matches!(first, "last" | "past" | "previous");
     if matches!(first, "in" | "last" | "this")
         && let Some(month) = month(second)
@@ -63,6 +74,31 @@ fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
         _ if first.contains('-') => Some((numeric(first, now)?, 1)),
         _ => Some((day_of_week(first, today, 0)?, 1)),
     }
+}
+
+/// A day that is named by its month or its week, and the number of these words: "12 march", "march 12th", "12th of march 2026", "tuesday
+/// last week". Without a year, it is the last such day.
+fn day(words: &[&str], today: NaiveDate) -> Option<(NaiveDate, usize)> {
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    let past = usize::from(word(1) == "of");
+    if let ("last" | "this", "week") = (word(1 + past), word(2 + past)) {
+        let week = period("week", u32::from(word(1 + past) == "last"), today)?;
+        let day: Weekday = word(0).parse().ok().filter(|_| word(0).ends_with("day"))?;
+        let days = Days::new(day.num_days_from_monday().into());
+        return Some((week.start.date().checked_add_days(days)?, 3 + past));
+    }
+    let (name, number, used) =
+        if month(word(0)).is_some() { (word(0), word(1), 2) } else { (word(1 + past), word(0), 2 + past) };
+    let bare = number.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
+    let day: u32 = bare.parse().ok()?;
+    let of_year = |year: i32| NaiveDate::from_ymd_opt(year, month(name)?, day);
+    if let Some(year) = word(used).parse().ok().filter(|_| word(used).len() == 4) {
+        return Some((of_year(year)?, used + 1));
+    }
+    // In "3 may fail", it is the verb.
+    let is_month = name != "may" || bare != number;
+    let passed = of_year(today.year()).filter(|day| *day <= today).or_else(|| of_year(today.year() - 1));
+    Some((passed.filter(|_| is_month)?, used))
 }
 
 /// The number of a month. "May" is its whole name.
@@ -132,6 +168,16 @@ mod tests {
             ("last may", "2025-05-01", "2025-06-01", 2),
             ("in june", "2025-06-01", "2025-07-01", 2),
             ("in march 2024", "2024-03-01", "2024-04-01", 3),
+            ("day before yesterday we", "2026-05-25", "2026-05-26", 3),
+            ("tuesday last week", "2026-05-19", "2026-05-20", 3),
+            ("friday of last week", "2026-05-22", "2026-05-23", 4),
+            ("monday of this week", "2026-05-25", "2026-05-26", 4),
+            ("week of 12 march", "2026-03-09", "2026-03-16", 4),
+            ("week of the 12th of may", "2026-05-11", "2026-05-18", 6),
+            ("march 12", "2026-03-12", "2026-03-13", 2),
+            ("june 3rd we", "2025-06-03", "2025-06-04", 2),
+            ("12 may 2024 we", "2024-05-12", "2024-05-13", 3),
+            ("1st of may", "2026-05-01", "2026-05-02", 3),
             ("2026-05-12", "2026-05-12", "2026-05-13", 1),
             ("2026-05", "2026-05-01", "2026-06-01", 1),
         ] {
@@ -155,6 +201,11 @@ mod tests {
             "sat on",
             "may we",
             "march on",
+            "3 may fail",
+            "may 3 users",
+            "march 32",
+            "30 of february",
+            "week of work",
             "last port",
             "in the",
             "now",
