@@ -150,7 +150,9 @@ pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
         };
         let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
         let mark = hit.mark();
-        let date = hit.day().map(|day| format!(" ({day})")).unwrap_or_default();
+        // The title of a log is its date.
+        let day = hit.day().filter(|day| !hit.title.contains(day.as_str()));
+        let date = day.map(|day| format!(" ({day})")).unwrap_or_default();
         let block = format!("{}{lines}  {}{date}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
         rendered.push_escaped(&block);
     }
