@@ -66,6 +66,12 @@ impl Redo {
                     first_error = first_error.or(Some(error));
                     continue;
                 }
+                // Undoing the later change would make that the next one to redo, and take the newer text away.
+                Err(error) if error.code == ErrorCode::Conflict => {
+                    let help = "leave the file as it is, or look for the version that you want with `history NAME` and bring it \
+                                back with `restore NAME --at N`";
+                    return Err(Error::new(error.code, error.into_message(), help));
+                }
                 left => left?,
             };
             if left == Left::Something {

@@ -362,3 +362,20 @@ fn what_would_change_nothing_says_so() {
     let redone = store.run(&["redo", "--dry-run"]).exits(0);
     assert!(redone.stdout.starts_with("Dry run, nothing is changed: would make again "), "{redone:?}");
 }
+
+#[test]
+fn a_refused_redo_tells_what_loses_nothing() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "It is 5432."]).exits(0);
+    store.run(&["edit", "Port", "--old", "5432", "--new", "5433"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["edit", "Port", "--old", "5432", "--new", "5434"]).exits(0);
+    let refused = store.run(&["redo"]).exits(3);
+    assert!(!refused.stderr.contains("undo"), "{refused:?}");
+    refused.complains("`restore NAME --at N`");
+    let versions = store.run(&["history", "Port"]).exits(0).stdout;
+    store.run(&["restore", "Port", "--at", "3"]).exits(0);
+    assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("5433"), "{versions}");
+    store.run(&["undo"]).exits(0);
+    assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("5434"));
+}
