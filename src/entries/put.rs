@@ -210,7 +210,7 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Updated => format!("Updated {key} in {}", fields.category),
         StoreState::Moved(from) => format!("Moved {key} from {from} to {}", fields.category),
         StoreState::Unchanged => format!("{key} already has this text"),
-        StoreState::Forgotten => format!("{key} is forgotten and was not stored"),
+        StoreState::Forgotten => format!("{key} is forgotten and was not stored; `restore {key}` brings it back"),
         StoreState::Conflict => format!("{key} no longer has the expected version and was not stored"),
         StoreState::Held => held(fields).message.into_string(),
     };

@@ -11,6 +11,7 @@ use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::Call;
+use crate::notebook::counting_again;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
@@ -319,15 +320,18 @@ pub(super) async fn finish(
         // Of several who undo at once, each takes another operation.
         call.claim_log(&folder, |log| history.size_of(log)).await?;
     }
+    let superseded = reverted.superseded(call);
     let changes = reverted.changes(with)?;
     let files: Vec<String> = changes.iter().map(|change| call.scope.display_path(change.path())).collect();
     let mut operation = None;
+    let mut again = String::new();
     if dry_run {
         call.check_all_rejected(&changes).await?;
     } else if changes.is_empty() {
         operation = call.record_undo(&folder, undoes, redoes).await?;
     } else {
         operation = call.apply_all(changes, undoes, redoes).await?;
+        again = counting_again(call, with.notebook, &superseded).await;
     }
     let name = |info: &OperationInfo| info.tool.clone().unwrap_or_else(|| info.command.clone());
     let what: Vec<String> =
@@ -340,7 +344,7 @@ pub(super) async fn finish(
         1 => "; 1 operation is left as it is".to_string(),
         count => format!("; {count} operations are left as they are"),
     };
-    let message = format!("{done} {}{more}: {}{left}", what.join(", "), told(&files));
+    let message = format!("{done} {}{more}: {}{again}{left}", what.join(", "), told(&files));
     Ok(UndoReply { operations: taken, files, skipped, operation, message })
 }
 

@@ -11,6 +11,8 @@ use super::page::existing_page;
 use super::rename::settle;
 use super::select::{Graph, LinkTable};
 use super::snapshot::Snapshot;
+use super::superseded::counting_again;
+use super::types::SUPERSEDES;
 use crate::changes::{Backups, Call, Kept};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -58,15 +60,22 @@ async fn forget(call: &Call, notebook: &Arc<Notebook>, note: &str) -> Result<For
     catch_up(call, notebook).await?;
     let found = look_checked(call, notebook, |snapshot| {
         let note = snapshot.find_to_change(note)?;
-        Ok((snapshot.whole_path(note)?.clone(), backlinks(snapshot, note)))
+        let view = snapshot.view(note)?;
+        let superseded = view.note.frontmatter.texts(SUPERSEDES).filter(|_| view.unapproved.is_none());
+        let superseded: Vec<String> = superseded.map(String::from).collect();
+        Ok((snapshot.whole_path(note)?.clone(), backlinks(snapshot, note), superseded))
     });
-    let (path, backlinks) = match found.await {
+    let (path, backlinks, superseded) = match found.await {
         // The configuration may leave a file out of the notebook.
-        Err(error) if error.code == ErrorCode::NotFound => (existing_page(call, note).await?.ok_or(error)?, 0),
+        Err(error) if error.code == ErrorCode::NotFound => {
+            (existing_page(call, note).await?.ok_or(error)?, 0, Vec::new())
+        }
         found => found?,
     };
     check_not_kept(call, &path)?;
-    remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await
+    let mut reply = remove(call, &path, u32::try_from(backlinks).unwrap_or(u32::MAX)).await?;
+    reply.message.push_within_line(&counting_again(call, notebook, &superseded).await);
+    Ok(reply)
 }
 
 /// Removes a note. Its text is kept.

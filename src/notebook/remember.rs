@@ -13,9 +13,10 @@ use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::named::of_this_memory;
 use super::rename::settle;
 use super::same_title::SameTitle;
+use super::select::fold;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
-use super::types::{SAME_TITLE, Warning};
+use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
 use crate::changes::{Call, File};
 use crate::document::one_line;
 use crate::json::word_and_value;
@@ -147,11 +148,11 @@ pub(super) async fn remember(
     let mut warnings = Vec::new();
     let draft = plan(call, &config, request, title, provenance, &existing, &mut warnings).await?;
     let note = Rendered::new(draft, &mut warnings)?;
-    let (path, state, message) = create(notebook, request, &note, &existing).await?;
+    let (path, state, message) = create(notebook, request, &note, &existing, &mut warnings).await?;
     if state == RememberState::Created
-        && let Some(other) = existing.known.last()
+        && let Some((other, same)) = existing.known.last().map(|other| (other, SAME_TITLE)).or(existing.alike())
     {
-        let problem = format!("{SAME_TITLE}: use their paths, or supersede the older note");
+        let problem = format!("{same}: use their paths, or supersede the older note");
         warnings.push(Warning::new(&call.scope.display_path(other), problem));
     }
     let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));
@@ -164,6 +165,8 @@ struct Existing {
     links: Vec<(String, String)>,
     /// Notes with the title, the newest last. Their names may not follow from the title.
     known: Vec<RelPath>,
+    /// Note whose title differs in case alone.
+    alike: Option<RelPath>,
     /// Note that the request names in `supersedes`.
     named: Option<RelPath>,
 }
@@ -183,10 +186,20 @@ impl Existing {
         let links = links.collect::<Result<_, Error>>()?;
         let named = request.supersedes.as_deref().map(|name| named(call, snapshot, name)).transpose()?;
         // The newest comes last; of notes with the same time, the one with the highest number.
-        let mut same_title: Vec<_> = snapshot.views.iter().filter(|view| view.note.title == title).collect();
+        let folded = fold(title);
+        let (mut same_title, alike): (Vec<_>, Vec<&NoteView<'_>>) = snapshot
+            .views
+            .iter()
+            .filter(|view| fold(&view.note.title) == folded)
+            .partition(|view| view.note.title == title);
+        let alike = alike.last().map(|view| notebook_file(call, view.path)).transpose()?;
         order::sort_slice_by_key(&mut same_title, |view| (view.created, view.path.len(), view.path));
         let known = same_title.into_iter().map(|view| notebook_file(call, view.path)).collect::<Result<_, Error>>()?;
-        Ok(Self { links, known, named })
+        Ok(Self { links, known, alike, named })
+    }
+
+    fn alike(&self) -> Option<(&RelPath, &'static str)> {
+        self.alike.as_ref().map(|other| (other, SAME_TITLE_BUT_FOR_CASE))
     }
 }
 
@@ -221,6 +234,7 @@ async fn create(
     request: &Remember,
     note: &Rendered<'_>,
     Existing { known, named, .. }: &Existing,
+    warnings: &mut Vec<Warning>,
 ) -> Result<(RelPath, RememberState, String), Error> {
     let draft = &note.draft;
     let (call, kind) = (draft.call, &draft.kind);
@@ -276,6 +290,10 @@ async fn create(
             let Some(old) = old else { return Ok((path, RememberState::Created, message)) };
             let from = call.scope.display_path(&old.path);
             let message = format!("{message}, which supersedes {from}{}", old.taken());
+            if let Some(newer) = others.newer(&old.path).filter(|newer| *newer != call.scope.display_path(&path)) {
+                warnings
+                    .push(Warning::new(&newer, format!("supersedes {from} too, so both count: forget the wrong one")));
+            }
             return Ok((path, RememberState::Superseded(from), message));
         }
     }

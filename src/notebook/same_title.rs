@@ -131,7 +131,7 @@ impl<'a> SameTitle<'a> {
     }
 
     /// Returns the shown path of the note that supersedes the one at a path.
-    fn newer(&self, path: &RelPath) -> Option<String> {
+    pub(super) fn newer(&self, path: &RelPath) -> Option<String> {
         let call = self.new.draft.call;
         let corpus = self.notebook.corpus.borrow();
         let may = |newer: &IndexedFile| newer.path != *path && newer.unapproved.is_none();

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::checks::{MAX_TAGS, is_tag};
 use super::files::{below_notebook, check_not_kept, notebook_file};
-use super::index::{Notebook, catch_up, look_checked};
+use super::index::{Notebook, catch_up, look, look_checked};
 use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::types::SUPERSEDES;
@@ -148,6 +148,28 @@ pub(super) fn supersedes(note: &Note, old: &str) -> bool {
 /// Returns true if this is the path, with or without its extension.
 pub(super) fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
+}
+
+/// Returns the end of a message: the notes that count again because those that superseded them are gone. These are gone already,
+/// so it is not an error if the notes cannot be read now.
+pub(crate) async fn counting_again(call: &Call, notebook: &Arc<Notebook>, superseded: &[String]) -> String {
+    if superseded.is_empty() || catch_up(call, notebook).await.is_err() {
+        return String::new();
+    }
+    let again = look(notebook, call, |snapshot| {
+        let trusted = || snapshot.views.iter().enumerate().filter(|(_, view)| view.unapproved.is_none());
+        let again = trusted().filter(|(_, old)| {
+            superseded.iter().any(|path| is_path(path, old.path))
+                && !trusted().any(|(_, view)| supersedes(view.note, old.path))
+        });
+        again.map(|(note, _)| snapshot.display_path(note)).collect::<Result<Vec<_>, _>>()
+    });
+    let again = again.unwrap_or_default();
+    if again.is_empty() {
+        again.concat()
+    } else {
+        format!("; no longer superseded, so again in prompts: {}", again.join(", "))
+    }
 }
 
 fn changed(path: &RelPath) -> Error {

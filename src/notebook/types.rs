@@ -14,6 +14,8 @@ use crate::trust::Provenance;
 pub(crate) use crate::context::SUPERSEDES;
 /// End of a warning about a second note with the same title. The message begins with the path of that note.
 pub(super) const SAME_TITLE: &str = "has the same title, so a title now means both";
+/// End of a warning about a second note whose title differs in case alone.
+pub(super) const SAME_TITLE_BUT_FOR_CASE: &str = "has the same title in other case, so a title now means both";
 /// Field of the frontmatter with the name of the session that a note is about.
 pub(crate) const SESSION: &str = "session";
 /// Field with the session that got the note as its hand-off.

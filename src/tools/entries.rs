@@ -103,7 +103,8 @@ fn stored(reply: &StoreReply) -> Result<Answer, Error> {
     // Nothing was written. A model would read any other answer as success.
     if reply.state == StoreState::Forgotten {
         let help = "it was forgotten on purpose; if it is still true, store it in other words";
-        return Err(Error::new(ErrorCode::InvalidArgument, reply.message.as_str(), help));
+        let message = format!("{} is forgotten and was not stored", reply.key);
+        return Err(Error::new(ErrorCode::InvalidArgument, message, help));
     }
     let state = match &reply.state {
         StoreState::Stored => "stored",

@@ -37,7 +37,7 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
     store
         .run(&["remember", "--key", "deploy_target", "The staging cluster", "-t", "ops,eu"])
         .exits(3)
-        .prints("deploy_target is forgotten and was not stored\n");
+        .prints("deploy_target is forgotten and was not stored; `restore deploy_target` brings it back\n");
     store.run(&["forget", "--purge"]).exits(0).prints("Purged deploy_target\n");
     assert!(!store.root.join("agents/main/entries/core/deploy_target.md").exists());
 }

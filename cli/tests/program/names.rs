@@ -158,3 +158,38 @@ fn versions_are_counted_from_one() {
     }
     store.refuses(&["show", "nothing@0"], 1, "nothing");
 }
+
+#[test]
+fn a_title_that_differs_in_case_alone_is_named() {
+    let store = Store::new();
+    store.run(&["remember", "Staging port", "8443"]).exits(0);
+    let twin = store.printed("facts/staging-port.md: has the same title in other case, so a title now means both");
+    store.run(&["remember", "staging PORT", "8444"]).exits(0).complains(&twin);
+    store.run(&["remember", "Test port", "8445"]).exits(0);
+    let moved = store.run(&["move", "Test port", "STAGING port"]).exits(0);
+    assert_eq!(moved.stdout.matches("has the same title in other case").count(), 2, "{moved:?}");
+    // A change of case is not a second note.
+    store.run(&["remember", "Other", "8446"]).exits(0);
+    let moved = store.run(&["move", "Other", "OTHER"]).exits(0);
+    assert!(!moved.stdout.contains("same title"), "{moved:?}");
+}
+
+#[test]
+fn a_note_that_is_no_longer_superseded_is_named() {
+    let store = Store::new();
+    store.run(&["remember", "Port", "5432"]).exits(0);
+    store.run(&["remember", "New port", "5433", "--supersedes", "Port"]).exits(0);
+    let again = store.printed("; no longer superseded, so again in prompts: ") + &store.printed("facts/port.md");
+    let again = again.trim_start_matches(&store.memory);
+    let told = |arguments: &[&str]| store.run(arguments).exits(0).stdout.contains(again);
+    assert!(told(&["forget", "New port"]));
+    store.run(&["undo"]).exits(0);
+    assert!(told(&["redo"]));
+    store.run(&["undo"]).exits(0);
+    let both = store.run(&["remember", "Newest port", "5434", "--supersedes", "Port"]).exits(0);
+    let newer = store.printed("facts/new-port.md: supersedes ");
+    both.complains(&format!("{newer}{} too, so both count", store.printed("facts/port.md")));
+    // Another note still supersedes it.
+    assert!(!told(&["undo"]));
+    assert!(told(&["undo"]));
+}

@@ -12,7 +12,7 @@ use crate::document::Note;
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{create_note, no_note};
-use crate::notebook::types::{SAME_TITLE, Warning};
+use crate::notebook::types::Warning;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
@@ -395,7 +395,7 @@ impl Task<'_> {
             message.push_str(&format!("\nNot rewritten, and may still link to the old name:{named}"));
         }
         for other in self.sources.same_title.iter().take(MAX_NAMED) {
-            message.push_str(&format!("\n{other} {SAME_TITLE}: use their paths, or give one of them another title"));
+            message.push_str(&format!("\n{other}: use their paths, or give one of them another title"));
         }
         reply.message = ForModel::escaped(&message);
     }

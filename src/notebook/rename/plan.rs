@@ -11,11 +11,11 @@ use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
 use crate::notebook::files::{below_notebook, check_new_note, notebook_file};
 use crate::notebook::index::Notebook;
-use crate::notebook::select::{Resolution, Resolver};
+use crate::notebook::select::{Resolution, Resolver, fold};
 use crate::notebook::slug::slug;
 use crate::notebook::snapshot::Snapshot;
 use crate::notebook::superseded::supersedes;
-use crate::notebook::types::{NoteView, Warning};
+use crate::notebook::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::list_tree;
@@ -40,15 +40,19 @@ pub(super) fn naming(
     naming.map(|(_, view)| notebook_file(call, view.path)).collect()
 }
 
-/// Returns the paths, as replies show them, of the other notes that have the title which a note is to get.
+/// Returns the paths, as replies show them, of the other notes that have the title which a note is to get, and what is the same.
 pub(super) fn same_title(
     call: &Call,
     views: &[NoteView<'_>],
     old: &RelPath,
     title: &str,
 ) -> Result<Vec<String>, Error> {
-    let is_other = |view: &&NoteView<'_>| view.note.title == title.trim() && view.path != below_notebook(call, old);
-    let shown = |view: &NoteView<'_>| Ok(call.scope.display_path(&notebook_file(call, view.path)?));
+    let (title, folded) = (title.trim(), fold(title.trim()));
+    let is_other = |view: &&NoteView<'_>| fold(&view.note.title) == folded && view.path != below_notebook(call, old);
+    let shown = |view: &NoteView<'_>| {
+        let same = if view.note.title == title { SAME_TITLE } else { SAME_TITLE_BUT_FOR_CASE };
+        Ok(format!("{} {same}", call.scope.display_path(&notebook_file(call, view.path)?)))
+    };
     views.iter().filter(is_other).map(shown).collect()
 }
 

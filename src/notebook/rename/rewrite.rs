@@ -26,7 +26,7 @@ pub(super) struct RenameSources<'a> {
     pub(super) unread: &'a [Warning],
     /// Files of other types that name its file, which a rename does not change.
     pub(super) naming: &'a [Warning],
-    /// Paths, as replies show them, of other notes that have the new title.
+    /// Other notes that have the new title: the path, as replies show it, and what is the same.
     pub(super) same_title: &'a [String],
     pub(super) meaning: &'a Meaning<'a>,
     /// True if notes of its folder are named by their titles, as in Obsidian.

@@ -312,7 +312,7 @@ pub(super) fn names<'a>(view: &NoteView<'a>) -> impl Iterator<Item = &'a str> {
 }
 
 /// A name as names are compared: whatever its case, its white space and its way to write accents.
-pub(super) fn fold(name: &str) -> String {
+pub(crate) fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for word in name.split_whitespace() {
         if !folded.is_empty() {

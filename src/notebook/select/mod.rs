@@ -22,7 +22,7 @@ use core::cmp::Ordering;
 use core::ops::Range;
 
 pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, related};
-pub(crate) use self::links::{LinkTable, Resolution, Resolver, link_table, resolve_path};
+pub(crate) use self::links::{LinkTable, Resolution, Resolver, fold, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub use self::paths::notes_named;
 pub(crate) use self::spoken::{time_in, time_of, words_of};
