@@ -11,7 +11,7 @@ use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, list_markdown};
-use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER};
+use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, is_name};
 use crate::trust::Approved;
 
 /// Maximum number of notes in the block: the last changed.
@@ -98,7 +98,8 @@ fn without(call: &Call, path: &RelPath, reason: LeftOutReason, size: u64) -> Lef
 /// Returns true for a note of the user, by its path below the folder.
 fn is_shown(below: &str) -> bool {
     let first = below.split('/').next().unwrap_or_default();
-    below != SCRATCHPAD_FILE && ![DAILY_FOLDER, SESSIONS_FOLDER, TEMPLATES_FOLDER].contains(&first)
+    let is_first = |kept: &str| is_name(first, kept);
+    below != SCRATCHPAD_FILE && ![DAILY_FOLDER, SESSIONS_FOLDER, TEMPLATES_FOLDER].into_iter().any(is_first)
 }
 
 fn user_note(call: &Call, path: &RelPath, below: String, text: &Approved) -> UserNote {

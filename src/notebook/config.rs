@@ -22,10 +22,13 @@ use crate::document::TagSyntax;
 use crate::document::paths::file_name;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
-use crate::store::{SCOPE_PATTERNS, TEMPLATES_FOLDER, is_hidden};
+use crate::store::{SCOPE_PATTERNS, is_hidden};
 
 /// Path of the configuration, relative to the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
+
+/// Glob of the folder of templates, also as Obsidian writes it.
+pub(super) const TEMPLATES_PATTERN: &str = "[Tt]emplates/**";
 
 /// Configuration of a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,8 +140,8 @@ impl Default for NotebookConfig {
             debug_assert!(glob.is_ok(), "a broken invariant: {pattern}: {glob:?}");
             glob.ok()
         };
-        let templates = glob(&format!("{TEMPLATES_FOLDER}/**"));
-        let exclude = templates.into_iter().chain(SCOPE_PATTERNS.into_iter().filter_map(glob)).collect();
+        let patterns = core::iter::once(TEMPLATES_PATTERN).chain(SCOPE_PATTERNS);
+        let exclude = patterns.filter_map(glob).collect();
         Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::for_zk() }
     }
 }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::CONFIG_FILE;
+use super::config::{CONFIG_FILE, TEMPLATES_PATTERN};
 use super::config_file::{config_path, load_config};
 use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, notebook_file, template_folders};
@@ -129,8 +129,7 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
 /// Returns a configuration that zk can read too.
 fn config_text(is_root: bool) -> String {
     let scopes = if is_root { &SCOPE_PATTERNS[..] } else { &[] };
-    let templates = format!("{TEMPLATES_FOLDER}/**");
-    let patterns = core::iter::once(templates.as_str()).chain(scopes.iter().copied());
+    let patterns = core::iter::once(TEMPLATES_PATTERN).chain(scopes.iter().copied());
     let exclude: Vec<String> = patterns.map(|pattern| format!("\"{pattern}\"")).collect();
     format!(
         "# A notebook of saddlebag, which zk reads too: {CONFIG_FILE}\n\
@@ -194,8 +193,13 @@ mod tests {
     fn what_it_writes_is_understood() {
         let (config, warnings) = NotebookConfig::parse(&config_text(true));
         assert_eq!((config.link_format.clone(), warnings), (LinkFormat::Wiki, Vec::new()));
-        for left_out in ["templates/fact.md", "projects/a/b.md", "projects/a/facts/b.md", "agents/a/entries/core/b.md"]
-        {
+        for left_out in [
+            "templates/fact.md",
+            "Templates/Daily.md",
+            "projects/a/b.md",
+            "projects/a/facts/b.md",
+            "agents/a/entries/core/b.md",
+        ] {
             assert!(!config.is_indexed(left_out) && !NotebookConfig::default().is_indexed(left_out), "{left_out}");
         }
         for note in ["facts/a.md", "projects/b.md", "agents/b.md"] {

@@ -83,3 +83,21 @@ fn notes_of_a_vault_in_a_folder_named_like_a_scope_are_found_or_the_folder_is_na
     let found = store.run(&["recall", "slate"]).exits(0);
     assert!(found.stdout.starts_with("projects/house/roof.md") && found.stderr.is_empty(), "{found:?}");
 }
+
+#[test]
+fn templates_of_a_vault_are_not_notes() {
+    let store = vault();
+    store.put("Templates/Meeting.md", "# Meeting\n\nWho brings the zeppelin?\n");
+    store.run(&["recall", "zeppelin"]).exits(1);
+    assert!(!store.run(&["list"]).exits(0).stdout.contains("Meeting"));
+    store.run(&["setup", "--templates"]).exits(0);
+    store.run(&["recall", "zeppelin"]).exits(1);
+}
+
+#[test]
+fn a_canvas_that_names_a_renamed_note_is_named_and_is_not_a_failure() {
+    let store = vault();
+    store.put("Board.canvas", r#"{"nodes":[{"id":"1","type":"file","file":"Areas/Home.md"}]}"#);
+    let moved = store.run(&["move", "Home", "House"]).exits(0);
+    assert!(moved.stdout.contains("Board.canvas: names Areas/Home"), "{moved:?}");
+}
