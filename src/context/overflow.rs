@@ -359,9 +359,17 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
         let mut notes: Vec<ForModel> = unusable.to_vec();
         let is_omitted = |place: usize| included.get(place) == Some(&false) && recalled != Some(place);
         let omitted = bodies.iter().enumerate().filter(|(place, _)| is_omitted(*place));
-        notes.extend(omitted.map(|(_, body)| omission(&body.title)));
+        let omitted: Vec<&str> = omitted.map(|(_, body)| body.title.as_str()).collect();
+        notes.extend(omitted.iter().map(|title| omission(title)));
+        let size = |notes: &[ForModel]| notes.iter().map(|note| note.len()).sum::<usize>();
+        let mut note_bytes = size(&notes);
+        if note_bytes > room / 2 && omitted.len() > 1 {
+            let in_one = [unusable, &[omission(&omitted.join(", "))]].concat();
+            if size(&in_one) <= room / 2 {
+                (note_bytes, notes) = (size(&in_one), in_one);
+            }
+        }
         // A note that does not fit beside the text is dropped. The report still has it.
-        let mut note_bytes: usize = notes.iter().map(|note| note.len()).sum();
         while note_bytes > room / 2 {
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
@@ -573,6 +581,26 @@ mod tests {
         let block = reply.block.expect("a block");
         assert!(block.as_str().contains("a fact of the project"), "{block}");
         assert!(!block.as_str().contains("a fact of all projects"), "{block}");
+    }
+
+    #[test]
+    fn a_small_block_names_every_section_that_it_omits() {
+        let sections = [
+            text(SectionKind::LongTerm, &"a fact of all projects\n".repeat(50)),
+            text(SectionKind::ProjectLongTerm, "a fact of the project"),
+            text(SectionKind::Scratchpad, "- [ ] a"),
+            log("2026-05-25", true, "an entry"),
+        ];
+        let omitted = |max_bytes| {
+            let reply = block_in(BlockForm::Claude, &sections, Overflow::Balanced, max_bytes);
+            let block = reply.block.expect("a block");
+            let without = |out: &&LeftOut| !block.as_str().contains(&out.section);
+            assert!(block.len() <= max_bytes);
+            reply.left_out.iter().filter(without).count()
+        };
+        for max_bytes in (320..800).step_by(20) {
+            assert_eq!(omitted(max_bytes), 0, "{max_bytes}");
+        }
     }
 
     #[test]
