@@ -36,6 +36,16 @@ pub(crate) enum Named {
     File(String),
 }
 
+impl Named {
+    /// Returns the file, for a command that takes no entries otherwise.
+    pub(crate) fn into_target(self) -> Target {
+        match self {
+            Self::Target(target) => target,
+            Self::Entry(path) | Self::File(path) => Target::Page(path),
+        }
+    }
+}
+
 impl ItemName {
     /// Returns the item that the name means.
     pub(crate) fn find(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {

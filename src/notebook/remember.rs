@@ -16,7 +16,7 @@ use super::same_title::SameTitle;
 use super::select::fold;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
-use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
+use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning, title_problem};
 use crate::changes::{Call, File};
 use crate::document::one_line;
 use crate::json::word_and_value;
@@ -156,6 +156,7 @@ pub(super) async fn remember(
         warnings.push(Warning::new(&call.scope.display_path(other), problem));
     }
     let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));
+    warnings.extend(title_problem(title).map(|problem| Warning::new(&path, problem)));
     Ok(RememberReply { path, title: title.into(), state, message, warnings })
 }
 

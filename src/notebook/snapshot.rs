@@ -176,17 +176,21 @@ impl<'a> Snapshot<'a> {
     pub(super) fn resolve(&self, resolver: &Resolver<'_>, name: &str) -> Vec<usize> {
         let scope = &self.call.scope;
         let below = || scope.below_notebook(name.trim()).map(|below| resolver.find_exactly(below)).unwrap_or_default();
-        let of_word = || {
-            let path =
-                Target::from_name(name).ok().filter(|word| !matches!(word, Target::Page(_)))?.path(self.call).ok()?;
-            resolver.place(scope.layout.below_notebook(&path)?)
+        let of_word = || match Target::from_name(name) {
+            // The title after `page:` may be a word for another file.
+            Ok(Target::Page(title)) => resolver.find_exactly(&title),
+            word => {
+                let path = word.ok().and_then(|word| word.path(self.call).ok());
+                let below = path.as_ref().and_then(|path| scope.layout.below_notebook(path));
+                below.and_then(|below| resolver.place(below)).into_iter().collect()
+            }
         };
         let mut notes = resolver.find_exactly(name);
         if notes.is_empty() {
             notes = below();
         }
         if notes.is_empty() {
-            notes.extend(of_word());
+            notes = of_word();
         }
         if notes.is_empty() {
             notes = self.of_session(name.trim());

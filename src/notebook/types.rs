@@ -8,6 +8,7 @@ use core::ops::Range;
 use saddlebag_words::words;
 
 use crate::document::Note;
+use crate::journal::Target;
 use crate::protocol::Error;
 use crate::trust::Provenance;
 
@@ -43,6 +44,12 @@ impl Warning {
 pub(super) fn part_of(text: &str, span: Range<usize>) -> Result<&str, Error> {
     let size = text.len();
     text.get(span.clone()).ok_or_else(|| Error::internal(format!("bytes {span:?} of text of {size} bytes")))
+}
+
+/// Returns the problem of a note's title that is a word for another file, such as `daily`.
+pub(super) fn title_problem(title: &str) -> Option<String> {
+    let is_page = Target::from_name(title).is_ok_and(|target| matches!(target, Target::Page(name) if name == title));
+    (!is_page).then(|| format!("its title means another file: name the note `page:{title}`, or by its path"))
 }
 
 /// A key to sort by.

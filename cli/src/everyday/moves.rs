@@ -49,5 +49,8 @@ impl Subcommand for MoveArgs {
 fn why_not(name: String, store: &mut Store, output: &mut Output) -> Option<Failure> {
     let entry = store.call(Resolve { name, kind: Some(ItemKind::Entry) }, output).ok()?;
     let message = format!("`{}` is an entry, and only a note can be renamed", single_line(&entry.name));
-    Some(Failure::usage(message, "store its text under another key with `saddlebag remember --key KEY`, and `forget` this one"))
+    Some(Failure::usage(
+        message,
+        "store its text under another key with `saddlebag remember --key KEY`, and `forget` this one",
+    ))
 }

@@ -71,8 +71,13 @@ impl Subcommand for RestoreArgs {
         }
         let restored = match self.item.find(&mut store, output) {
             Ok(Named::Entry(key)) => entry(key, &mut store, output),
-            Ok(Named::Target(target)) => file(target, &mut store, output),
-            Ok(Named::File(path)) => file(Target::Page(path), &mut store, output),
+            Ok(named) => match file(named.into_target(), &mut store, output) {
+                // A path may mean a file that does not exist, and the key of a forgotten entry may look like a path.
+                Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
+                    entry(self.item.name.clone(), &mut store, output).map_err(|_| failure)
+                }
+                restored => restored,
+            },
             // A forgotten item is not found by its name, and a backup is not an item.
             Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
                 match entry(self.item.name.clone(), &mut store, output) {

@@ -193,3 +193,38 @@ fn a_note_that_is_no_longer_superseded_is_named() {
     assert!(!told(&["undo"]));
     assert!(told(&["undo"]));
 }
+
+#[test]
+fn a_note_whose_title_is_a_word_for_another_file_has_a_name() {
+    let store = Store::new();
+    let made = store.run(&["remember", "daily", "Water the plants."]).exits(0);
+    made.complains(
+        &store.printed("facts/daily.md: its title means another file: name the note `page:daily`, or by its path"),
+    );
+    assert!(store.run(&["show", "page:daily"]).exits(0).stdout.contains("Water"));
+    store.run(&["remember", "Plants", "Two ferns.", "--link", "page:daily"]).exits(0);
+    assert!(store.run(&["related", "page:daily"]).exits(0).stdout.contains("Plants"));
+    store.run(&["move", "page:daily", "Every day"]).exits(0);
+    let moved = store.run(&["move", "Every day", "scratchpad"]).exits(0);
+    assert!(moved.stdout.contains("name the note `page:scratchpad`"), "{moved:?}");
+    store.run(&["forget", "page:scratchpad"]).exits(0);
+}
+
+#[test]
+fn a_change_of_case_is_told_as_a_title() {
+    let store = Store::new();
+    store.run(&["remember", "A", "One."]).exits(0);
+    let path = store.printed("facts/a.md");
+    store.run(&["move", "A", "a"]).exits(0).prints(&format!("Gave {path} the title `a`; no links to rewrite\n"));
+}
+
+#[test]
+fn an_entry_whose_key_ends_like_a_file_is_restored_by_its_key() {
+    for store in [Store::new(), Store::notebook()] {
+        store.run(&["remember", "--key", "port.md", "8443"]).exits(0);
+        store.run(&["forget", "port.md"]).exits(0);
+        store.run(&["restore", "port.md"]).exits(0);
+        assert!(store.run(&["show", "port.md"]).exits(0).stdout.contains("8443"));
+        store.refuses(&["restore", "host.md"], 1, "there is no backup of");
+    }
+}

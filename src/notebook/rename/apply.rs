@@ -12,7 +12,7 @@ use crate::document::Note;
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{create_note, no_note};
-use crate::notebook::types::Warning;
+use crate::notebook::types::{Warning, title_problem};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
@@ -388,12 +388,17 @@ impl Task<'_> {
             (links, 1) => format!("{links} links rewritten in 1 note"),
             (links, files) => format!("{links} links rewritten in {files} notes"),
         };
-        let mut message = format!("Renamed {} to {}; {links}", reply.old_path, reply.path);
+        let mut message = match reply.old_path == reply.path {
+            true => format!("Gave {} the title `{}`; {links}", reply.path, reply.title),
+            false => format!("Renamed {} to {}; {links}", reply.old_path, reply.path),
+        };
         if !reply.not_rewritten.is_empty() {
             let named = reply.not_rewritten.iter().map(|Warning { path, message }| format!("\n- {path}: {message}"));
             let named: String = named.collect();
             message.push_str(&format!("\nNot rewritten, and may still link to the old name:{named}"));
         }
+        let problem = title_problem(&reply.title).map(|problem| format!("\n{}: {problem}", reply.path));
+        message.push_str(&problem.unwrap_or_default());
         for other in self.sources.same_title.iter().take(MAX_NAMED) {
             message.push_str(&format!("\n{other}: use their paths, or give one of them another title"));
         }
