@@ -390,6 +390,11 @@ test('memory is searched as you type, filtered, read, edited, renamed, linked, t
     await page.keyboard.press('Enter');
     await article.getByRole('heading', { name: 'Edge proxy' }).waitFor();
     assert.match(store.run('show', 'Postgres port'), /\[\[Edge proxy\]\]|edge-proxy/);
+    // The note is shown under the name that it has after each undo.
+    await notice(page).getByRole('button', { name: 'Undo' }).click();
+    await article.getByRole('heading', { name: 'Load balancer' }).waitFor();
+    await notice(page).getByRole('button', { name: 'Undo' }).click();
+    await article.getByRole('heading', { name: 'Edge proxy' }).waitFor();
 
     await article.getByRole('button', { name: 'Tags', exact: true }).click();
     await article.getByLabel('Tags, separated by commas').fill('infra, proxy');

@@ -19,6 +19,8 @@ function App({ memory }) {
   const lastKey = useRef('');
   /** Changes of this page that can be undone, the newest last. */
   const operations = useRef([]);
+  /** Paths of the shown note before and after an undo, by the operation of the undo. */
+  const moves = useRef({});
   const [isLost, setLost] = useState(false);
   const commands = useMemo(() => commandsOf(memory), []);
   const changed = () => setVersion(version => version + 1);
@@ -98,6 +100,15 @@ function App({ memory }) {
       changed();
     }
   };
+  /** Shows the note that an undo has renamed at its path of now. */
+  const follow = (operation, reply) => {
+    const files = reply.operations.flatMap(undone => undone.files);
+    const moved = files.find(file => file.kind === 'moved' && file.path === name);
+    const [from, to] = moved ? [moved.path, moved.moved_from] : (moves.current[operation] ?? []);
+    if (!to || from !== name) return;
+    moves.current[reply.operation] = [to, from];
+    go(`memory/${encodeURIComponent(to)}`, true);
+  };
   /** Undoes a change, which the notice can take back. Undoing again goes further back. */
   const undo = async operation => {
     if (!operation) return tell(STRINGS.nothingToUndo);
@@ -106,6 +117,7 @@ function App({ memory }) {
     try {
       const reply = await commands.undo({ operations: [operation] });
       tell(STRINGS.undone, reply.operation);
+      follow(operation, reply);
     } catch (thrown) {
       tell(null, null, asError(thrown));
     }

@@ -63,9 +63,17 @@ function grouped(operations) {
   return groups;
 }
 
+/** Returns the files of an operation, each once. A note that was moved is named by its new path alone. */
+function filesOf(operation) {
+  const old = new Set(operation.files.map(file => file.moved_from));
+  const files = operation.files.filter(file => file.kind !== 'removed' || !old.has(file.path));
+  return files.filter((file, place) => files.findIndex(other => other.path === file.path) === place);
+}
+
 function Operation({ operation, onUndo }) {
   const { memory } = useContext(Page);
   const [isOpen, setOpen] = useState(false);
+  const files = filesOf(operation);
   return html`<li class=${operation.undone ? 'undone' : ''}>
     <button type="button" class="row" aria-expanded=${isOpen ? 'true' : 'false'} onClick=${() => setOpen(!isOpen)}>
       <span class="title">${operation.command}</span>
@@ -73,10 +81,10 @@ function Operation({ operation, onUndo }) {
       ${operation.undone && html` <span class="tag">${STRINGS.history.undone}</span>`}
       <span class="lead">
         <${Shown}
-          text=${operation.files
+          text=${files
             .slice(0, 3)
             .map(file => file.path.split('/').pop())
-            .join(', ') + (operation.files.length > 3 ? ` +${operation.files.length - 3}` : '')}
+            .join(', ') + (files.length > 3 ? ` +${files.length - 3}` : '')}
         />
         ${operation.reason && html` · <${Shown} text=${operation.reason} />`}
       </span>
@@ -92,7 +100,7 @@ function Operation({ operation, onUndo }) {
     </button>`}
     ${isOpen &&
     html`<ul>
-      ${operation.files.map(file => html`<${ChangedFile} file=${file} operation=${operation.operation} />`)}
+      ${files.map(file => html`<${ChangedFile} file=${file} operation=${operation.operation} />`)}
     </ul>`}
   </li>`;
 }
