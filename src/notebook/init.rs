@@ -97,6 +97,16 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     Ok(reply)
 }
 
+/// Removes the folders that [`InitNotebook`] creates, if they are empty.
+pub(crate) async fn remove_empty_folders(call: &Call) -> Result<(), Error> {
+    let [ours, of_zk] = template_folders();
+    let folders = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, &ours, &of_zk];
+    let files = folders.into_iter().map(|folder| notebook_file(call, &format!("{folder}/fact.md")));
+    let files: Vec<RelPath> = files.collect::<Result<_, _>>()?;
+    call.remove_emptied(files.iter(), |folder| call.scope.layout.below_notebook(folder).is_some()).await;
+    Ok(())
+}
+
 async fn make(call: &Call, file: &RelPath, text: &str, reply: &mut InitReply) -> Result<(), Error> {
     let is_new = call.apply(&call.screen.rewrite(&File::absent(file), text)?).await?;
     let list = if is_new { &mut reply.made } else { &mut reply.kept };

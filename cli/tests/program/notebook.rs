@@ -746,3 +746,25 @@ fn an_agent_that_is_named_beside_a_time_is_undone_alone() {
     says(&store, &["show", "Mine"], 0);
     store.run(&["show", "Theirs"]).exits(1);
 }
+
+#[test]
+fn undo_of_setup_removes_what_it_made_and_keeps_what_was_added() {
+    for store in [Store::new(), Store::notebook()] {
+        let names = |store: &Store| -> Vec<String> {
+            let folder = std::fs::read_dir(store.file("x").parent().expect("a folder"));
+            let names = folder.into_iter().flatten().map(|entry| entry.expect("read").file_name());
+            names.map(|name| name.into_string().expect("text")).filter(|name| name != ".saddlebag").collect()
+        };
+        let before = names(&store);
+        store.run(&["setup", "--templates"]).exits(0);
+        store.run(&["undo"]).exits(0);
+        assert_eq!(names(&store), before);
+        store.run(&["redo"]).exits(0);
+        assert!(store.file(".zk/config.toml").exists() && store.file("templates/fact.md").exists());
+        store.put("facts/mine.md", "# Mine\n");
+        store.put("templates/mine.md", "Mine\n");
+        store.run(&["undo"]).exits(0);
+        assert!(store.file("facts/mine.md").exists() && store.file("templates/mine.md").exists());
+        assert!(!store.file(".zk").exists() && !store.file("templates/fact.md").exists());
+    }
+}
