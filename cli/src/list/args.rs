@@ -54,7 +54,9 @@ pub(super) enum Chosen {
 #[derive(Debug, Args)]
 #[command(after_help = example("list --tag infra --since 2026-05-01"))]
 pub(crate) struct ListArgs {
-    /// Kind of items to list; `file`: Markdown directly in the root, in daily/, facts/, decisions/ and notes/, and the scratchpad
+    /// Kind of items to list; `file` lists every file that `search` covers
+    ///
+    /// These are the Markdown files directly in the root, in `daily/`, `facts/`, `decisions/` and `notes/`, and the scratchpad
     #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
     pub(super) kind: Option<ItemKind>,
     /// Only items changed at or after this day or time
