@@ -17,7 +17,7 @@ use crate::help::example;
 use crate::output::{Output, single_line};
 use crate::store::Root;
 use crate::subcommand::Subcommand;
-use crate::sync::{Disk, write_new};
+use crate::sync::write_review;
 
 /// Merge two versions of a file, without conflict marks
 ///
@@ -125,7 +125,7 @@ impl Place {
         if self.is_in_store {
             let opened = LocalDir::open(&self.top, LocalDirOptions::default());
             let opened = opened.map_err(|error| failed(error.to_string()))?;
-            write_new(&mut Disk::without_history(opened), &review.path, review.text.clone().into_bytes())?;
+            write_review(opened, review)?;
             return Ok(self.top.join(&review.path));
         }
         let file = self.top.join(review.path.rsplit('/').next().unwrap_or(&review.path));

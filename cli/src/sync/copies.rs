@@ -1,134 +1,257 @@
 //! Conflict copies of tools that synchronise folders: they are found by their names, merged, and removed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use saddlebag::document::{Note, TagSyntax};
-use saddlebag::files::{MergeSides, common_version, merge};
-use saddlebag::store::{Date, RelPath};
+use saddlebag::files::common_version;
+use saddlebag::protocol::ErrorCode;
+use saddlebag::store::{Date, NOTE_SUFFIX, RelPath, folded_name};
 
 use super::disk::{Change, Disk, Known, write_new};
+use super::expunged::Expunges;
+use super::incoming::{Admitted, Asked, Incoming, Merged};
 use super::memories::versions;
-use super::names::{CopyName, original_of};
-use super::report::{LeftOut, MergedCopy};
+use super::names::{CopyName, Doubt, original_path};
+use super::report::{LeftOut, MergedCopy, Synced};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
+use crate::setup::sharing;
 
 /// How often a file is read again because others change it.
 const ATTEMPTS: usize = 5;
 
-/// Merges the conflict copies of the store, and removes each when the merged text is on disk.
-pub(super) fn merge_copies(
-    disk: &mut Disk<'_>,
-    global: &Global,
-    dry_run: bool,
-    left_out: &mut Vec<LeftOut>,
-    output: &mut Output,
-) -> Result<Vec<MergedCopy>, Failure> {
-    let files = disk.files()?;
-    let known: BTreeSet<&RelPath> = files.iter().collect();
-    let mut merged = Vec::new();
-    // A copy of a copy is merged into that first.
-    let mut copies: Vec<&RelPath> = files.iter().collect();
-    copies.sort_by_key(|path| std::cmp::Reverse(path.file_name().len()));
-    let mut finder = Copies { disk, global, dry_run, seen: Vec::new() };
-    for copy in copies {
-        let Some((original, name)) = original(copy) else { continue };
-        if !known.contains(&original) {
-            if !name.is_doubtful {
-                let reason =
-                    format!("it is a conflict copy of `{original}`, which does not exist; rename it to keep it");
-                left_out.push(LeftOut { path: copy.to_string(), reason });
-            }
-            continue;
-        }
-        match finder.merge(copy, &original, &name, output) {
-            Ok(done) => merged.extend(done),
-            Err(failure) => left_out.push(LeftOut { path: copy.to_string(), reason: failure.message }),
-        }
-    }
-    Ok(merged)
-}
-
-fn original(copy: &RelPath) -> Option<(RelPath, CopyName)> {
-    let name = original_of(copy.file_name())?;
-    let original = match copy.parent() {
-        Some(folder) => folder.join(&name.original),
-        None => RelPath::new(name.original.clone()),
-    };
-    Some((original.ok()?, name))
-}
-
 /// What copies are merged with.
-struct Copies<'a, 'd> {
-    disk: &'a mut Disk<'d>,
-    global: &'a Global,
-    dry_run: bool,
+pub(super) struct Copies<'a, 'd> {
+    pub(super) disk: &'a mut Disk<'d>,
+    pub(super) expunges: &'a mut Expunges<'d>,
+    pub(super) global: &'a Global,
+    pub(super) dry_run: bool,
     /// Files with the texts that they were merged with.
     seen: Vec<(RelPath, Vec<u8>)>,
+    /// Files as a dry run would have left them, with the versions that the history would have got.
+    planned: BTreeMap<RelPath, Planned>,
 }
 
-impl Copies<'_, '_> {
-    /// Merges one copy; `None` if it is not a copy.
+#[derive(Default)]
+struct Planned {
+    content: Option<Vec<u8>>,
+    versions: Vec<Vec<u8>>,
+}
+
+/// Outcome of the merge of one copy.
+enum Done {
+    Merged(MergedCopy),
+    /// It stays, and this is why.
+    LeftOut(String),
+    /// It is another file, or gone, or the report of the disk names it.
+    Nothing,
+}
+
+impl<'a, 'd> Copies<'a, 'd> {
+    pub(super) fn new(
+        disk: &'a mut Disk<'d>,
+        expunges: &'a mut Expunges<'d>,
+        global: &'a Global,
+        dry_run: bool,
+    ) -> Self {
+        Self { disk, expunges, global, dry_run, seen: Vec::new(), planned: BTreeMap::new() }
+    }
+
+    /// Merges the conflict copies of the store, and removes each when the merged text is on disk.
+    pub(super) fn merge_all(&mut self, synced: &mut Synced, output: &mut Output) -> Result<(), Failure> {
+        let files = self.disk.files()?;
+        self.learn(&files, output)?;
+        let folded = |path: &RelPath| (path.parent(), folded_name(path.file_name()).into_owned());
+        let names: BTreeMap<(Option<RelPath>, String), &RelPath> =
+            files.iter().map(|path| (folded(path), path)).collect();
+        let mut copies: Vec<(&RelPath, RelPath, CopyName)> = files
+            .iter()
+            .filter_map(|copy| original_path(copy).map(|(original, name)| (copy, original, name)))
+            .collect();
+        // A copy of a copy is merged into that first.
+        copies.sort_by_key(|(copy, ..)| std::cmp::Reverse(copy.file_name().len()));
+        for (copy, original, name) in copies {
+            let other_case = || names.get(&folded(&original)).map(|path| (*path).clone());
+            let existing = match files.binary_search(&original) {
+                Ok(_) => Some(original.clone()),
+                Err(_) if name.doubt == Doubt::OfCase => other_case(),
+                Err(_) => None,
+            };
+            let done = match existing {
+                Some(original) => self.merge(copy, &original, &name, output),
+                None => self.without_original(copy, &original, &name),
+            };
+            let reason = match done {
+                Ok(Done::Merged(done)) => {
+                    synced.copies.push(done);
+                    continue;
+                }
+                Ok(Done::Nothing) => continue,
+                Ok(Done::LeftOut(reason)) => reason,
+                Err(failure) => failure.message,
+            };
+            synced.left_out.push(LeftOut { path: copy.to_string(), reason });
+        }
+        Ok(())
+    }
+
+    /// Takes the lines of the copies of the log of expunges, before a text is compared with it.
+    fn learn(&mut self, files: &[RelPath], output: &mut Output) -> Result<(), Failure> {
+        for copy in files.iter().filter(|path| path.parent().is_none()) {
+            let is_log = original_path(copy).is_some_and(|(original, _)| original.as_str() == sharing::EXPUNGED);
+            if let Some(known) = is_log.then(|| self.disk.read(copy)).transpose()?.flatten() {
+                self.expunges.learn(&String::from_utf8_lossy(&known.bytes), self.disk, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn without_original(&mut self, copy: &RelPath, original: &RelPath, name: &CopyName) -> Result<Done, Failure> {
+        if name.doubt != Doubt::Sure {
+            return Ok(Done::Nothing);
+        }
+        let content = self.disk.read(copy)?.map(|known| known.bytes);
+        Ok(Done::LeftOut(match self.ask(original, copy, content) {
+            Ok(_) => format!("it is a conflict copy of `{original}`, which does not exist; rename it to keep it"),
+            Err(reason) => reason,
+        }))
+    }
+
+    /// Asks whether a version of a file may be merged. `place` has it.
+    fn ask(&mut self, path: &RelPath, place: &RelPath, content: Option<Vec<u8>>) -> Result<Admitted, String> {
+        let mut incoming = Incoming(self.expunges);
+        match incoming.ask(path.as_str(), content) {
+            Asked::Admitted(admitted) => Ok(admitted),
+            Asked::Expunged(held) => {
+                incoming.report(&held, place);
+                Err(held.reason())
+            }
+        }
+    }
+
+    /// Reads a file, as a dry run would have left it.
+    fn bytes(&mut self, path: &RelPath) -> Result<Option<(Vec<u8>, Option<Known>)>, Failure> {
+        if let Some(planned) = self.planned.get(path) {
+            return Ok(planned.content.clone().map(|content| (content, None)));
+        }
+        Ok(self.disk.read(path)?.map(|known| (known.bytes.clone(), Some(known))))
+    }
+
+    /// Returns the versions that the history has of a file, the oldest first.
+    fn versions(&self, path: &RelPath, output: &mut Output) -> Vec<Vec<u8>> {
+        let mut versions = versions(path, self.global, output);
+        if let Some(planned) = self.planned.get(path) {
+            for version in &planned.versions {
+                if versions.last() != Some(version) {
+                    versions.push(version.clone());
+                }
+            }
+        }
+        versions
+    }
+
     fn merge(
         &mut self,
         copy: &RelPath,
         original: &RelPath,
         name: &CopyName,
         output: &mut Output,
-    ) -> Result<Option<MergedCopy>, Failure> {
-        let versions = versions(original, self.global, output);
+    ) -> Result<Done, Failure> {
         for _ in 0..ATTEMPTS {
-            let (Some(ours), Some(theirs)) = (self.disk.read(original)?, self.disk.read(copy)?) else {
-                return Ok(None);
+            let (Some((ours, known)), Some((theirs, known_copy))) = (self.bytes(original)?, self.bytes(copy)?) else {
+                return Ok(Done::Nothing);
             };
-            if name.is_doubtful && !is_same_note(original, &ours, &theirs) {
-                return Ok(None);
+            if name.doubt != Doubt::Sure && !is_same_note(original, &ours, &theirs) {
+                let reason =
+                    format!("it may be a conflict copy of `{original}`, but has another title; merge it by hand");
+                return Ok(if name.doubt == Doubt::Usual { Done::Nothing } else { Done::LeftOut(reason) });
             }
-            // Another copy of the same text is merged already.
-            let ancestor = match self.seen.contains(&(original.clone(), theirs.bytes.clone())) {
-                true => Some(theirs.bytes.clone()),
-                false => common_version(&versions, &ours.bytes, &theirs.bytes)?
-                    .and_then(|place| versions.get(place as usize).cloned()),
+            self.expunges.look_beside(&ours, &theirs);
+            let admitted = match self.ask(original, copy, Some(theirs.clone())) {
+                Ok(admitted) => admitted,
+                Err(reason) => return Ok(Done::LeftOut(reason)),
+            };
+            // The review would have the text of either side.
+            if let Err(reason) = self.ask(original, original, Some(ours.clone())) {
+                return Ok(Done::LeftOut(format!("it is a conflict copy of `{original}`: {reason}")));
+            }
+            let is_text = original.file_name().ends_with(NOTE_SUFFIX);
+            // Another copy of the same text may be merged already.
+            let ancestor = match ours == theirs || self.seen.contains(&(original.clone(), theirs.clone())) {
+                true => Some(theirs.clone()),
+                false if is_text => {
+                    let versions = self.versions(original, output);
+                    common_version(&versions, &ours, &theirs)?.and_then(|place| versions.get(place as usize).cloned())
+                }
+                false => None,
             };
             let has_ancestor = ancestor.is_some();
-            let sides = MergeSides { ancestor, ours: Some(ours.bytes.clone()), theirs: Some(theirs.bytes.clone()) };
-            let merged = merge(original.as_str(), &sides)?;
+            let merged = match ours == theirs {
+                true => None,
+                false => Some(Incoming(self.expunges).merge(original.as_str(), ancestor, Some(ours.clone()), admitted)),
+            };
+            if merged.as_ref().is_some_and(|merged| merged.both_kept.is_some()) {
+                let why = if is_text { "one of them is not UTF-8 or too large" } else { "it is not Markdown" };
+                let help = "keep one of the two files, or rename it";
+                return Ok(Done::LeftOut(format!(
+                    "it is a conflict copy of `{original}` and not merged: {why}; {help}"
+                )));
+            }
             let done = MergedCopy {
                 copy: copy.to_string(),
                 of: original.to_string(),
                 has_ancestor,
-                conflicts: merged.conflicts.len(),
-                review: merged.review.as_ref().map(|review| review.path.clone()),
+                conflicts: merged.as_ref().map_or(0, |merged| merged.conflicts),
+                review: merged.as_ref().and_then(|merged| merged.review.clone()),
             };
-            if self.dry_run {
-                self.seen.push((original.clone(), theirs.bytes));
-                return Ok(Some(done));
-            }
-            if let Some(review) = &merged.review {
-                write_new(self.disk, &review.path, review.text.clone().into_bytes())?;
-            }
-            let written = match merged.content.as_ref() == Some(&ours.bytes) {
-                true => Change::Made,
-                false => self.disk.change(original, Some(&ours), merged.content)?,
+            let (Some(known), Some(known_copy), false) = (&known, &known_copy, self.dry_run) else {
+                self.plan(copy, original, merged, [ours, theirs]);
+                return Ok(Done::Merged(done));
             };
+            let written = self.write(original, known, merged)?;
             if written == Change::Refused {
-                return Ok(None);
+                return Ok(Done::Nothing);
             }
-            if written == Change::Made && self.disk.change(copy, Some(&theirs), None)? == Change::Made {
-                self.seen.push((original.clone(), theirs.bytes));
-                return Ok(Some(done));
+            if written == Change::Made && self.disk.change(copy, Some(known_copy), Admitted::nothing())? == Change::Made
+            {
+                self.seen.push((original.clone(), theirs));
+                return Ok(Done::Merged(done));
             }
         }
         let message = format!("`{original}` or its copy was changed {ATTEMPTS} times meanwhile");
-        Err(Failure::new(saddlebag::protocol::ErrorCode::Contention, message, "run this again"))
+        Err(Failure::new(ErrorCode::Contention, message, "run this again"))
+    }
+
+    /// Writes a merged file, and before it the review.
+    fn write(&mut self, original: &RelPath, known: &Known, merged: Option<Merged>) -> Result<Change, Failure> {
+        let Some(merged) = merged else { return Ok(Change::Made) };
+        for (path, content) in merged.beside {
+            write_new(self.disk, &path, content)?;
+        }
+        if merged.content.bytes() == Some(known.bytes.as_slice()) {
+            return Ok(Change::Made);
+        }
+        self.disk.change(original, Some(known), merged.content)
+    }
+
+    /// Notes what a run would have written.
+    fn plan(&mut self, copy: &RelPath, original: &RelPath, merged: Option<Merged>, [ours, theirs]: [Vec<u8>; 2]) {
+        self.seen.push((original.clone(), theirs));
+        self.planned.insert(copy.clone(), Planned::default());
+        let content = merged.map_or_else(|| Some(ours.clone()), |merged| merged.content.into_bytes());
+        let planned = self.planned.entry(original.clone()).or_default();
+        if content.as_ref() != Some(&ours) {
+            planned.versions.extend([Some(ours), content.clone()].into_iter().flatten());
+        }
+        planned.content = content;
     }
 }
 
-/// Returns true if a file that may be a note of its own is a copy: it has the title of the other, or is in the place of a log.
-fn is_same_note(original: &RelPath, ours: &Known, theirs: &Known) -> bool {
+/// Returns true if a file that may be a separate note is a copy: it has the title of the other, or is in the place of a log.
+fn is_same_note(original: &RelPath, ours: &[u8], theirs: &[u8]) -> bool {
     let is_day = original.file_name().strip_suffix(".md").and_then(Date::parse).is_some();
-    let title = |file: &Known| Note::parse(&String::from_utf8_lossy(&file.bytes), TagSyntax::default()).title;
+    let title = |file: &[u8]| Note::parse(&String::from_utf8_lossy(file), TagSyntax::default()).title;
     let (one, other) = (title(ours), title(theirs));
     is_day || (!one.is_empty() && one == other)
 }

@@ -25,6 +25,9 @@ const DIGEST_BYTES: usize = 32;
 /// Number of bytes before text that say where it was.
 const CONTEXT_BYTES: usize = 32;
 
+/// Number of bytes before an expunged place that another version of the file has too.
+const NEAR_BYTES: usize = 12;
+
 /// Minimum size of text in bytes, as `expunge` has it.
 const MIN_BYTES: usize = 4;
 
@@ -122,6 +125,11 @@ impl ExpungedLine {
         self.paths().next().unwrap_or("a file whose name has the text").to_string()
     }
 
+    /// Returns what may be the text at a place of a content.
+    fn candidate<'a>(&self, content: &'a [u8], place: usize) -> Option<&'a str> {
+        std::str::from_utf8(content.get(place..place.checked_add(self.bytes)?)?).ok()
+    }
+
     /// Returns the paths of the files that had the text.
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
         self.places.iter().filter_map(|place| place.path.as_deref())
@@ -217,21 +225,37 @@ impl Digests {
             return;
         }
         for place in 1..content.len() {
-            let Some(lines) = self.before.get(&hash_before(content, place)) else { continue };
-            for line in lines {
-                let Some(expunged) = self.lines.get(*line) else { continue };
-                let text = content.get(place..place.saturating_add(expunged.bytes));
-                let Some(text) = text.and_then(|text| std::str::from_utf8(text).ok()) else { continue };
-                if !is_wanted(expunged, text) {
-                    continue;
-                }
-                let key = (*line, text.to_string());
-                if self.compared.len() < MAX_COMPARED && !self.compared.contains_key(&key) {
-                    let is_it = slow_digest(text, &expunged.salt) == expunged.expunged;
-                    self.compared.insert(key, is_it);
+            let lines = self.before.get(&hash_before(content, place)).into_iter().flatten();
+            for (number, line) in lines.filter_map(|number| Some((*number, self.lines.get(*number)?))) {
+                if let Some(text) = line.candidate(content, place).filter(|text| is_wanted(line, text)) {
+                    compare(&mut self.compared, (number, line), text);
                 }
             }
         }
+    }
+
+    /// Searches a version of a file at the places where another version has had a text expunged. What is before the text may have been
+    /// changed, so that the log does not lead there.
+    pub(super) fn look_beside(&mut self, expunged: &[u8], content: &[u8]) {
+        for place in memmem::find_iter(expunged, EXPUNGED) {
+            let near = expunged.get(place.saturating_sub(NEAR_BYTES)..place).unwrap_or_default();
+            for start in memmem::find_iter(content, near).filter(|_| near.len() >= MIN_BYTES) {
+                for (number, line) in self.lines.iter().enumerate() {
+                    if let Some(text) = line.candidate(content, start + near.len()) {
+                        compare(&mut self.compared, (number, line), text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Compares what may be the text of a line, once.
+fn compare(compared: &mut BTreeMap<(usize, String), bool>, (number, line): (usize, &ExpungedLine), text: &str) {
+    let key = (number, text.to_string());
+    if compared.len() < MAX_COMPARED && !compared.contains_key(&key) {
+        let is_it = slow_digest(text, &line.salt) == line.expunged;
+        compared.insert(key, is_it);
     }
 }
 

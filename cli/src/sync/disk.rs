@@ -1,6 +1,7 @@
 //! [`Disk`]: the files of the store, changed only if they still are what was read. What belongs to a memory is changed through it, so
 //! that the history has the change.
 
+use saddlebag::files::MergeReview;
 use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
     Version, WriteOutcome,
@@ -11,7 +12,8 @@ use saddlebag_host::{Executor, LocalDir};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::memories::{Answer, Memories};
+use super::incoming::Admitted;
+use super::memories::{Answer, MadeOperation, Memories};
 use crate::failure::{Failure, set_changes};
 use crate::global::Global;
 use crate::store;
@@ -71,11 +73,6 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// Changes the files of a store, without a history.
-    pub(crate) fn without_history(folder: LocalDir) -> Self {
-        Self { folder, memories: None, refused: RefusedFiles::default() }
-    }
-
     /// Reads a file; `None` if it does not exist.
     pub(super) fn read(&mut self, path: &RelPath) -> Result<Option<Known>, Failure> {
         let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: u32::MAX };
@@ -94,21 +91,58 @@ impl<'a> Disk<'a> {
         &mut self,
         path: &RelPath,
         known: Option<&Known>,
-        content: Option<Vec<u8>>,
+        content: Admitted,
     ) -> Result<Change, Failure> {
+        let content = content.into_bytes();
         let refused = match self.tell(path, known, content.as_deref())? {
             Answer::Changed => return Ok(Change::Made),
             Answer::Stale => return Ok(Change::Stale),
             Answer::NotKept => None,
             Answer::Rejected(reason) => {
-                let change = self.without_rejected(path, known, content.as_deref().unwrap_or_default())?;
-                if change != Change::Stale {
-                    self.refused.rejected.push(Refused { path: path.to_string(), reason });
-                }
+                let rest = self.without_rejected(known, content.unwrap_or_default())?;
+                let change = match rest.map(|rest| self.tell(path, known, Some(&rest))).transpose()? {
+                    Some(Answer::Changed) => Change::Made,
+                    Some(Answer::Stale) => return Ok(Change::Stale),
+                    _ => Change::Refused,
+                };
+                self.refused.rejected.push(Refused { path: path.to_string(), reason });
                 return Ok(change);
             }
             Answer::Refused(reason) => Some(Refused { path: path.to_string(), reason }),
         };
+        // The memory has not looked for them.
+        let Some(content) = content else { return self.replace(path, known, None, refused) };
+        let rest = self.without_rejected(known, content.clone())?;
+        let is_whole = rest.as_ref() == Some(&content);
+        let change = match rest {
+            Some(rest) => self.replace(path, known, Some(rest), refused)?,
+            None => Change::Refused,
+        };
+        if change != Change::Stale && !is_whole {
+            let reason = "it has a value that was rejected for good".to_string();
+            self.refused.rejected.push(Refused { path: path.to_string(), reason });
+        }
+        Ok(change)
+    }
+
+    /// Writes a log of the program, if it still is what was read. It has digests, and no text of anybody.
+    pub(super) fn write_log(
+        &mut self,
+        path: &RelPath,
+        known: Option<&Known>,
+        lines: String,
+    ) -> Result<Change, Failure> {
+        self.replace(path, known, Some(lines.into_bytes()), None)
+    }
+
+    /// Replaces or removes a file without a record in the history.
+    fn replace(
+        &mut self,
+        path: &RelPath,
+        known: Option<&Known>,
+        content: Option<Vec<u8>>,
+        refused: Option<Refused>,
+    ) -> Result<Change, Failure> {
         let precondition = known.map_or(Precondition::Absent, |known| Precondition::Matches(known.version.clone()));
         let op = match content {
             Some(content) => FsOp::write(path.clone(), content, precondition),
@@ -133,18 +167,17 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Writes a text without the lines that its memory rejects.
-    fn without_rejected(&mut self, path: &RelPath, known: Option<&Known>, content: &[u8]) -> Result<Change, Failure> {
+    /// Returns a text without the lines that have rejected values; `None` if that leaves one in.
+    fn without_rejected(&mut self, known: Option<&Known>, content: Vec<u8>) -> Result<Option<Vec<u8>>, Failure> {
         let log = Layout::rejected_log().map(|log| self.read(&log)).ok().transpose()?.flatten();
+        let (Some(log), Ok(text)) = (log, std::str::from_utf8(&content)) else { return Ok(Some(content)) };
         let before = known.map(|known| String::from_utf8_lossy(&known.bytes)).unwrap_or_default();
-        let text = std::str::from_utf8(content).ok();
-        let rest = text.zip(log).and_then(|(text, log)| without_rejected(&log.bytes, text, &before));
-        let Some(rest) = rest else { return Ok(Change::Refused) };
-        Ok(match self.tell(path, known, Some(rest.as_bytes()))? {
-            Answer::Changed => Change::Made,
-            Answer::Stale => Change::Stale,
-            Answer::Rejected(_) | Answer::NotKept | Answer::Refused(_) => Change::Refused,
-        })
+        Ok(without_rejected(&log.bytes, text, &before).map(String::into_bytes))
+    }
+
+    /// Returns the operations of the history that this run made, with the commands that take them back.
+    pub(super) fn operations(&self) -> Vec<MadeOperation> {
+        self.memories.as_ref().map(Memories::made).unwrap_or_default()
     }
 
     /// Returns the files whose text was refused since the last call.
@@ -191,11 +224,25 @@ impl<'a> Disk<'a> {
 }
 
 /// Writes a file that is named by its content, such as a review, unless it is there already.
-pub(crate) fn write_new(disk: &mut Disk<'_>, path: &str, content: Vec<u8>) -> Result<(), Failure> {
-    let path = RelPath::new(path)
-        .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a new file: {error}"), ""))?;
+pub(super) fn write_new(disk: &mut Disk<'_>, path: &str, content: Admitted) -> Result<(), Failure> {
+    let path = new_path(path)?;
     if disk.read(&path)?.is_none() {
-        disk.change(&path, None, Some(content))?;
+        disk.change(&path, None, content)?;
     }
     Ok(())
+}
+
+/// Writes a review of what git itself merges, into the store in this folder, without a history.
+pub(crate) fn write_review(folder: LocalDir, review: &MergeReview) -> Result<(), Failure> {
+    let mut disk = Disk { folder, memories: None, refused: RefusedFiles::default() };
+    let path = new_path(&review.path)?;
+    if disk.read(&path)?.is_none() {
+        disk.replace(&path, None, Some(review.text.clone().into_bytes()), None)?;
+    }
+    Ok(())
+}
+
+fn new_path(path: &str) -> Result<RelPath, Failure> {
+    RelPath::new(path)
+        .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a new file: {error}"), ""))
 }

@@ -12,6 +12,7 @@ use saddlebag::store::{Layout, PathError, RelPath};
 use super::digests::{Digests, ExpungedLine, ExpungedPlace, unite};
 use super::disk::{Change, Disk};
 use super::memories::versions;
+use super::names::original_path;
 use crate::failure::Failure;
 use crate::git::repository::{Difference, Repository};
 use crate::global::Global;
@@ -114,24 +115,45 @@ impl<'a> Expunges<'a> {
 
     /// Searches the files for versions of notes that were expunged as a whole, also under another path.
     fn look_for_notes(&mut self, disk: &mut Disk<'_>, output: &mut Output) -> Result<(), Failure> {
-        let open: Vec<ExpungedLine> = self.open_lines().filter(|line| line.note().is_some()).cloned().collect();
-        if open.is_empty() {
+        let with_note = |line: &&ExpungedLine| line.note().is_some();
+        let open: Vec<ExpungedLine> = self.open_lines().filter(with_note).cloned().collect();
+        let paths: BTreeSet<String> =
+            self.digests.lines().iter().filter_map(ExpungedLine::note).map(|note| note.path.clone()).collect();
+        if paths.is_empty() {
             return Ok(());
         }
         for path in disk.files()? {
-            let Some(known) = disk.read(&path)? else { continue };
-            for line in &open {
-                let Some(note) = line.note().filter(|note| note.is_in(&known.bytes)) else { continue };
-                // Another note may have been made in the same second. Only this one had the text.
-                let is_moved = note.path != path.as_str()
-                    && note.is_dated()
-                    && versions(&path, self.global, output).iter().any(|version| self.digests.is_in(version));
-                if note.path == path.as_str() || is_moved {
-                    self.notes.insert(path.clone(), line.clone());
-                }
+            // A conflict copy is a version of its note.
+            let copy = original_path(&path).map(|(original, _)| original);
+            let mut of: Vec<&RelPath> = [Some(&path), copy.as_ref()].into_iter().flatten().collect();
+            of.retain(|path| paths.contains(path.as_str()));
+            if of.is_empty() && open.is_empty() {
+                continue;
             }
+            let Some(known) = disk.read(&path)? else { continue };
+            // Another note may have been made in the same second. Only this one had the text.
+            let mut is_moved = |line: &&ExpungedLine| {
+                line.note().is_some_and(|note| note.is_dated() && note.is_in(&known.bytes))
+                    && versions(&path, self.global, output).iter().any(|version| self.digests.is_in(version))
+            };
+            let moved = open.iter().find(&mut is_moved).cloned();
+            let line = of.iter().find_map(|of| self.line_of_note(of.as_str(), &known.bytes)).or(moved);
+            self.notes.extend(line.map(|line| (path, line)));
         }
         Ok(())
+    }
+
+    /// Returns the line of a note that was expunged as a whole, if a content is a version of it. Where nothing was left of the note, only
+    /// its date says so: a later note without a date may have its path.
+    pub(super) fn line_of_note(&self, path: &str, content: &[u8]) -> Option<ExpungedLine> {
+        let is_it = |line: &&ExpungedLine| {
+            line.note().is_some_and(|note| {
+                note.path == path
+                    && note.is_in(content)
+                    && (note.is_dated() || self.open_lines().any(|open| open == *line))
+            })
+        };
+        self.digests.lines().iter().find(is_it).cloned()
     }
 
     /// Returns true if a content of a file is a version of a note that another machine expunged as a whole, and must not leave this
@@ -158,19 +180,45 @@ impl<'a> Expunges<'a> {
         self.digests.is_in(content)
     }
 
+    /// Searches a version of a file where another version has had a text expunged.
+    pub(super) fn look_beside(&mut self, expunged: &[u8], content: &[u8]) {
+        self.digests.look_beside(expunged, content);
+    }
+
     /// Returns the version that both sides of a merge had, without the expunged texts. It is compared, and shown in a review.
     pub(super) fn without(&mut self, ancestor: Option<Vec<u8>>) -> Option<Vec<u8>> {
         ancestor.map(|ancestor| self.digests.without(ancestor))
     }
 
-    /// Notes that other machines have sent a file.
-    pub(super) fn receive(&mut self, content: &[u8]) {
+    /// Puts the expunged texts of a file that came, or the note that it is a version of, into the report.
+    pub(super) fn report(&mut self, path: &RelPath, note: Option<ExpungedLine>, content: &[u8]) {
+        self.notes.extend(note.map(|note| (path.clone(), note)));
         if self.digests.is_in(content) {
             let has_it = |text: &&str| memchr::memmem::find(content, text.as_bytes()).is_some();
             let texts: Vec<String> =
                 self.digests.found().map(|(_, text)| text).filter(has_it).map(String::from).collect();
             self.returned.extend(texts);
         }
+    }
+
+    /// Puts the expunged texts of all files that fit into the report: another tool may have brought them.
+    pub(super) fn report_files(
+        &mut self,
+        disk: &mut Disk<'_>,
+        is_wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<(), Failure> {
+        if self.digests.lines().is_empty() {
+            return Ok(());
+        }
+        for path in disk.files()?.iter().filter(|path| is_wanted(path)) {
+            let Some(known) = disk.read(path)? else { continue };
+            let original = original_path(path).map(|(original, _)| disk.read(&original)).transpose()?.flatten();
+            if let Some(original) = original {
+                self.look_beside(&original.bytes, &known.bytes);
+            }
+            self.report(path, None, &known.bytes);
+        }
+        Ok(())
     }
 
     /// Refuses to send a file with an expunged text, unless the remote repository has the text in the same file.
@@ -241,20 +289,14 @@ impl<'a> Expunges<'a> {
 pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<Received>, Failure> {
     let mut disk = Disk::open(global, "expunge")?;
     let mut expunges = Expunges::open(&mut disk, global, output)?;
-    if !expunges.shared.is_empty() {
-        for path in disk.files()? {
-            if let Some(known) = disk.read(&path)? {
-                expunges.receive(&known.bytes);
-            }
-        }
-    }
+    expunges.report_files(&mut disk, |_| true)?;
     Ok(expunges.left())
 }
 
 /// Returns the failure for a file that would bring expunged text back.
 pub(super) fn brings_back(path: &str) -> Failure {
     let path = single_line(path);
-    let message = format!("`{path}` has text that another machine expunged, and would bring it back");
+    let message = format!("`{path}` has text that was expunged, and would bring it back");
     Failure::new(ErrorCode::Conflict, message, format!("{COMMAND}; then run this again"))
 }
 
@@ -340,7 +382,7 @@ fn add_lines(disk: &mut Disk<'_>, log: &RelPath, lines: &str) -> Result<(), Fail
         let known = disk.read(log)?;
         let before = known.as_ref().map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default();
         if lines.lines().all(|line| before.lines().any(|known| known == line))
-            || disk.change(log, known.as_ref(), Some(unite(&before, lines).into_bytes()))? == Change::Made
+            || disk.write_log(log, known.as_ref(), unite(&before, lines))? == Change::Made
         {
             return Ok(());
         }

@@ -4,15 +4,18 @@ use saddlebag::Origin;
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion, ReplaceFile};
 use saddlebag::protocol::{ErrorCode, Version};
 use saddlebag::store::{
-    AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, WORKSPACES_FOLDER, text_of_name,
+    AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, WORKSPACES_FOLDER, text_of_name,
 };
 use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::failure::{Code, Failure};
 use crate::global::Global;
 use crate::output::Output;
-use crate::store::Store;
+use crate::project::opened;
+use crate::store::{Store, named_project};
 
 /// Memories of one store.
 pub(super) struct Memories<'a> {
@@ -31,6 +34,31 @@ struct Memory {
     workspace: Option<String>,
     project: Project,
     store: Store,
+    /// True if a file was changed through it.
+    is_changed: bool,
+}
+
+/// An operation of the history that one run made. A run makes one for each memory whose files it changes.
+#[derive(Clone, Serialize, JsonSchema)]
+pub(crate) struct MadeOperation {
+    /// Identifier.
+    pub(super) operation: String,
+    /// Command that takes it back.
+    pub(super) undo: String,
+    /// Project in whose folder the command runs; `null` for the current folder.
+    pub(super) project: Option<String>,
+}
+
+impl Memory {
+    /// Returns the options that open the memory of the root with the entries of an agent and a workspace.
+    fn options(&self, global: &Global) -> String {
+        let option =
+            |name: &str, value: &str| format!(" {name} {}", shlex::try_quote(value).unwrap_or_else(|_| value.into()));
+        let agent = (self.agent != global.agent).then(|| option("--agent", &self.agent));
+        let workspace = self.workspace.as_ref().filter(|_| self.workspace != global.workspace);
+        let workspace = workspace.map(|workspace| option("--workspace", workspace));
+        format!(" --notebook{}{}", agent.unwrap_or_default(), workspace.unwrap_or_default())
+    }
 }
 
 /// Answer of the memory that a file belongs to.
@@ -61,15 +89,18 @@ impl<'a> Memories<'a> {
     ) -> Result<Answer, Failure> {
         let is_json = self.global.json;
         let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
-        let Some((store, operation)) = self.of(path)? else { return Ok(Answer::NotKept) };
+        let Some((memory, operation)) = self.of(path)? else { return Ok(Answer::NotKept) };
         let replace = ReplaceFile {
             path: path.to_string(),
             version: version.map(|version| version.0.clone()),
             content: content.map(<[u8]>::to_vec),
         };
         let origin = Origin { operation: Some(operation), reason: Some(reason), ..Origin::default() };
-        match store.call(origin.with(replace), &mut Output::new(is_json)) {
-            Ok(reply) if reply.replaced => Ok(Answer::Changed),
+        match memory.store.call(origin.with(replace), &mut Output::new(is_json)) {
+            Ok(reply) if reply.replaced => {
+                memory.is_changed = true;
+                Ok(Answer::Changed)
+            }
             Ok(_) => Ok(Answer::Stale),
             Err(failure) => match failure.code {
                 Code::Memory(ErrorCode::NotFound | ErrorCode::ScopeDenied | ErrorCode::NotPermitted) => {
@@ -84,7 +115,7 @@ impl<'a> Memories<'a> {
     }
 
     /// Returns the memory that a file belongs to, and its operation; `None` if it belongs to none.
-    fn of(&mut self, path: &RelPath) -> Result<Option<(&mut Store, String)>, Failure> {
+    fn of(&mut self, path: &RelPath) -> Result<Option<(&mut Memory, String)>, Failure> {
         if !path.file_name().ends_with(NOTE_SUFFIX) {
             return Ok(None);
         }
@@ -101,12 +132,35 @@ impl<'a> Memories<'a> {
                     // A folder whose name no project or agent can have.
                     Err(_) => return Ok(None),
                 };
-                self.opened.push(Memory { agent: global.agent, workspace: global.workspace, project, store });
+                let (agent, workspace) = (global.agent, global.workspace);
+                self.opened.push(Memory { agent, workspace, project, store, is_changed: false });
                 self.opened.len() - 1
             }
         };
-        let operation = format!("{}-{place}", self.operation);
-        Ok(self.opened.get_mut(place).map(|memory| (&mut memory.store, operation)))
+        let operation = self.operation_of(place);
+        Ok(self.opened.get_mut(place).map(|memory| (memory, operation)))
+    }
+
+    fn operation_of(&self, place: usize) -> String {
+        format!("{}-{place}", self.operation)
+    }
+
+    /// Returns the operations that were made, with the commands that take them back.
+    pub(super) fn made(&self) -> Vec<MadeOperation> {
+        let own = opened(self.global, &named_project(self.global));
+        let changed = self.opened.iter().enumerate().filter(|(_, memory)| memory.is_changed);
+        let made = changed.map(|(place, memory)| {
+            let (options, project) = match &memory.project {
+                Project::Slug(slug) if slug == USER_FOLDER => (" --user".to_string(), None),
+                Project::Slug(slug) if own.as_ref() == Some(slug) => (String::new(), None),
+                Project::Slug(slug) => (String::new(), Some(slug.clone())),
+                _ => (memory.options(self.global), None),
+            };
+            let operation = self.operation_of(place);
+            let undo = format!("saddlebag{options} undo {operation}");
+            MadeOperation { operation, undo, project }
+        });
+        made.collect()
     }
 }
 

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use saddlebag::document::{Note, TagSyntax};
-use saddlebag::files::MergeSides;
 use saddlebag::protocol::ErrorCode;
 
 use super::expunged::{Expunges, brings_back};
-use super::merge_sides::merge_sides;
+use super::incoming::Incoming;
 use super::renames::{Renames, scope};
-use super::report::Synced;
+use super::report::{ForgottenAndRenamed, Synced};
 use crate::failure::Failure;
 use crate::git::repository::{Difference, FileVersion, Repository};
 use crate::output::single_line;
@@ -162,6 +161,9 @@ impl Merge<'_, '_> {
                 // Another file may have one of the new paths on the other side.
                 let is_taken = (there != new && change(two, new).is_some())
                     || (there != new && there != old && change(one, there).is_some());
+                if edited.after.is_none() && renames.has(old, new) {
+                    self.name_forgotten(old, new);
+                }
                 if edited.after.is_none() || is_taken {
                     continue;
                 }
@@ -196,6 +198,14 @@ impl Merge<'_, '_> {
         Ok(())
     }
 
+    /// Puts a note that one side forgot and the other one renamed into the report.
+    fn name_forgotten(&mut self, old: &str, new: &str) {
+        let [from, to] = [old, new].map(|path| self.repository.shown(path));
+        let named = from.zip(to).map(|(from, to)| ForgottenAndRenamed { from, to });
+        let named = named.filter(|named| !self.synced.forgotten_and_renamed.contains(named));
+        self.synced.forgotten_and_renamed.extend(named);
+    }
+
     /// Merges a file that both sides changed: its blobs are the common one, ours and theirs. A review is added to the files.
     /// Returns the new content.
     fn merge(&mut self, path: &str, blobs: [&Option<String>; 3]) -> Result<Option<Vec<u8>>, Failure> {
@@ -213,17 +223,17 @@ impl Merge<'_, '_> {
             }
             _ => {}
         }
-        let ancestor = self.expunges.without(ancestor);
-        let merged = merge_sides(&shown, MergeSides { ancestor, ours, theirs });
+        let mut incoming = Incoming(self.expunges);
+        let theirs = incoming.committed(&shown, theirs);
+        let merged = incoming.merge(&shown, ancestor, ours, theirs);
         self.synced.add_merged(&merged);
-        let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
-        for (path, content) in review.into_iter().chain(merged.beside) {
+        for (path, content) in merged.beside {
             if let Some(path) = self.repository.path(&path) {
                 let mode = self.repository.mode(&path);
-                self.write(path, mode, Some(content));
+                self.write(path, mode, content.into_bytes());
             }
         }
-        Ok(merged.content)
+        Ok(merged.content.into_bytes())
     }
 
     fn write(&mut self, path: String, mode: String, content: Option<Vec<u8>>) {

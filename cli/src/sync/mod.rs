@@ -1,19 +1,20 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
-//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes, and
-//! [`receive`] writes what comes. [`merge_commits`] merges what two commits changed, and [`merge_sides`] two versions of a file, or it
-//! keeps both; links follow [`renames`]. [`rejections`] shares the values that were rejected, and [`expunged`] the [`digests`] of text that was expunged. All
-//! write through [`disk`], which changes a file only if nobody else has changed it since it was read, and tells the history of the
-//! [`memories`]. [`report`] is what is printed.
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes,
+//! under [`locks`], and [`receive`] writes what comes. [`merge_commits`] merges what two commits changed; links follow [`renames`]. All of them get what
+//! others wrote through [`incoming`], which merges two versions of a file, or keeps both. [`rejections`] shares the values that were
+//! rejected, and [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody
+//! else has changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
 
 mod args;
 mod copies;
 mod digests;
 mod disk;
 mod expunged;
+mod incoming;
+mod locks;
 mod memories;
 mod merge_commits;
-mod merge_sides;
 mod names;
 mod receive;
 mod rejections;
@@ -27,8 +28,10 @@ use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{PROJECTS_FOLDER, RelPath};
 
 pub(crate) use self::args::SyncArgs;
+use self::copies::Copies;
 pub(crate) use self::digests::ExpungedLine;
-pub(crate) use self::disk::{Disk, write_new};
+use self::disk::Disk;
+pub(crate) use self::disk::write_review;
 use self::expunged::Expunges;
 pub(crate) use self::expunged::{Received, line_for, received, share};
 pub(crate) use self::memories::scope_of;
@@ -59,15 +62,15 @@ impl Subcommand for SyncArgs {
         let shared = repository.as_ref().map(sharing::shared_by_git).transpose()?.unwrap_or_default();
         let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
         let mut expunges = Expunges::open(&mut disk, global, output)?;
-        let mut left_out = Vec::new();
-        synced.copies = copies::merge_copies(&mut disk, global, self.dry_run, &mut left_out, output)?;
-        synced.left_out = left_out;
+        Copies::new(&mut disk, &mut expunges, global, self.dry_run).merge_all(&mut synced, output)?;
         synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
+        let is_by_git = !shared.is_empty();
+        let shared = if is_by_git { shared } else { sharing::shared(root)? };
+        if !self.dry_run && !shared.is_empty() {
+            rejections::exchange(&mut disk, &shared)?;
+        }
         match &mut repository {
-            Some(repository) if !shared.is_empty() => {
-                if !self.dry_run {
-                    rejections::exchange(&mut disk, &shared)?;
-                }
+            Some(repository) if is_by_git => {
                 let (args, shared) = (&self, &shared);
                 let expunges = &mut expunges;
                 let mut sync = Sync { repository, disk: &mut disk, args, global, shared, expunges };
@@ -80,14 +83,16 @@ impl Subcommand for SyncArgs {
                     rejections::exchange(&mut disk, shared)?;
                 }
             }
-            Some(_) if synced.copies.is_empty() => {
+            Some(_) if synced.copies.is_empty() && shared.is_empty() => {
                 let message = "nothing of this store is marked to be shared through git";
                 let help = "`saddlebag setup git` shares the memory of this project";
                 return Err(Failure::new(ErrorCode::NotFound, message, help));
             }
-            _ => {}
+            // Another tool writes files without a question.
+            _ => expunges.report_files(&mut disk, |path| sharing::is_shared(&shared, path.as_str()))?,
         }
         synced.take_refused(&mut disk);
+        synced.operations = disk.operations();
         let left = if self.dry_run { expunges.left() } else { expunges.finish(&mut disk)? };
         let place = |left: &Received| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string);
         synced.expunged = left.iter().map(place).collect::<BTreeSet<String>>().into_iter().collect();
@@ -100,7 +105,7 @@ impl Subcommand for SyncArgs {
             };
             others(global).iter().filter(|other| is_received(other)).for_each(|other| output.note(&other.hint()));
         }
-        let is_left = synced.not_reached.is_some() || !synced.expunged.is_empty();
+        let is_left = synced.not_reached.is_some() || synced.not_sent.is_some() || !synced.expunged.is_empty();
         Ok(if is_left { Exit::Left } else { Exit::Done })
     }
 }

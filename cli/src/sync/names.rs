@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::store::{folded_name, is_special_on_windows};
+use saddlebag::store::{NOTE_SUFFIX, RelPath, folded_name, is_special_on_windows};
 
 use crate::output::single_line;
 
@@ -11,11 +11,21 @@ use crate::output::single_line;
 pub(super) struct CopyName {
     /// Name of the file that it is a copy of.
     pub(super) original: String,
-    /// True if a file of its own may have such a name, too.
-    pub(super) is_doubtful: bool,
+    pub(super) doubt: Doubt,
 }
 
-const SUFFIX: &str = ".md";
+/// How sure a name says that a file is a conflict copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// No other file has such a name.
+    Sure,
+    /// Tools give such names to copies, and to other files too, such as downloads.
+    Doubtful,
+    /// Copies of Dropbox whose names differ from the original's in case too.
+    OfCase,
+    /// People give such names to their files.
+    Usual,
+}
 
 /// Mark in the name of a copy of Syncthing. The date, the time and the beginning of the device's name follow.
 const OF_SYNCTHING: &str = ".sync-conflict-";
@@ -36,14 +46,32 @@ const WORDS: [&str; 11] = [
     "問題のあるコピー",
 ];
 
+/// Words in the name of a file that Dropbox renamed because another name differs from it in case alone.
+const OF_CASE: &str = "case conflict";
+
+/// Returns the path of the file that a file is a conflict copy of; `None` if it has another name.
+pub(super) fn original_path(copy: &RelPath) -> Option<(RelPath, CopyName)> {
+    let name = original_of(copy.file_name())?;
+    let original = match copy.parent() {
+        Some(folder) => folder.join(&name.original),
+        None => RelPath::new(name.original.clone()),
+    };
+    Some((original.ok()?, name))
+}
+
 /// Returns the file that a file is a conflict copy of, by its name; `None` if it has another name.
 ///
 /// `NAME.sync-conflict-20260530-101112-ABCDEF7.md` is of Syncthing; `NAME (Eva's conflicted copy 2026-05-30).md` of Dropbox, and
 /// Obsidian Sync has the same words. `NAME 2.md` is of iCloud and `NAME (1).md` of Google Drive, but may be any other file.
 pub(super) fn original_of(name: &str) -> Option<CopyName> {
-    let stem = name.strip_suffix(SUFFIX)?;
-    let copy = |stem: &str, is_doubtful| {
-        (!stem.is_empty()).then(|| CopyName { original: format!("{stem}{SUFFIX}"), is_doubtful })
+    let is_end = |end: &str| !end.starts_with(OF_SYNCTHING.trim_start_matches('.')) && !end.contains([' ', ')']);
+    let (stem, suffix) = match name.rsplit_once('.').filter(|(_, end)| is_end(end)) {
+        Some((stem, _)) => (stem, name.get(stem.len()..).unwrap_or_default()),
+        None => (name, ""),
+    };
+    let copy = |stem: &str, doubt| {
+        let is_copy = !stem.is_empty() && (doubt == Doubt::Sure || suffix == NOTE_SUFFIX);
+        is_copy.then(|| CopyName { original: format!("{stem}{suffix}"), doubt })
     };
     if let Some((original, rest)) = stem.rsplit_once(OF_SYNCTHING) {
         let parts: Vec<&str> = rest.split('-').collect();
@@ -51,24 +79,42 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
             |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
         return match parts[..] {
             [date, time, device] if is_number(date, 8) && is_number(time, 6) && !device.is_empty() => {
-                copy(original, false)
+                copy(original, Doubt::Sure)
             }
             _ => None,
         };
     }
-    if let Some((original, rest)) = stem.strip_suffix(')').and_then(|stem| stem.rsplit_once(" (")) {
-        let rest_is_number = !rest.is_empty() && rest.len() <= 2 && rest.bytes().all(|byte| byte.is_ascii_digit());
-        // macOS may take letters with accents apart.
-        let words = rest.to_lowercase().replace("o\u{301}", "ó");
-        return match WORDS.iter().any(|word| words.contains(word)) {
-            true => copy(original, false),
-            false if rest_is_number => copy(original, true),
-            false => None,
+    if let Some(inner) = stem.strip_suffix(')') {
+        // The mark may have brackets itself, or a number in brackets after it.
+        for (place, _) in inner.match_indices(" (") {
+            let (original, rest) = inner.split_at(place);
+            // macOS may take letters with accents apart.
+            let words = rest.to_lowercase().replace("o\u{301}", "ó");
+            if WORDS.iter().any(|word| words.contains(word)) && !is_in_later_brackets(rest) {
+                return copy(original, Doubt::Sure);
+            }
+        }
+        let (original, rest) = inner.rsplit_once(" (")?;
+        let is_number =
+            |text: &str| !text.is_empty() && text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+        let rest = rest.to_lowercase();
+        return match rest.strip_prefix(OF_CASE) {
+            Some(number) if number.is_empty() || number.strip_prefix(' ').is_some_and(is_number) => {
+                copy(original, Doubt::OfCase)
+            }
+            None if is_number(&rest) => copy(original, Doubt::Doubtful),
+            _ => None,
         };
     }
     let (original, number) = stem.rsplit_once(' ')?;
     let is_count = number.len() == 1 && number.bytes().all(|byte| (b'2'..=b'9').contains(&byte));
-    if is_count { copy(original, true) } else { None }
+    if is_count { copy(original, Doubt::Usual) } else { None }
+}
+
+/// Returns true if the brackets with which a text begins end without a mark, and later ones have it: `(draft) (conflicted copy`.
+fn is_in_later_brackets(rest: &str) -> bool {
+    let first = rest.split_once(") (").map_or(rest, |(first, _)| first).to_lowercase().replace("o\u{301}", "ó");
+    !WORDS.iter().any(|word| first.contains(word))
 }
 
 /// The names of a work tree, with which those of new files are compared.
@@ -133,25 +179,35 @@ mod tests {
 
     #[test]
     fn copies_of_each_tool_are_known_by_their_names() {
-        for (name, original, is_doubtful) in [
-            ("plan.sync-conflict-20260530-101112-ABCDEF7.md", "plan.md", false),
-            ("plan (conflicted copy).md", "plan.md", false),
-            ("plan (Eva's conflicted copy 2026-05-30).md", "plan.md", false),
-            ("plan (Conflicted copy phone 202605301012).md", "plan.md", false),
-            ("plan (In Konflikt stehende Kopie von PC 2026-05-30).md", "plan.md", false),
-            ("plan (Evas in Konflikt stehende Kopie 2026-05-30).md", "plan.md", false),
-            ("plan (Konfliktkopie 2026-05-30 101112).md", "plan.md", false),
-            ("plan (Copie en conflit de PC-1 2026-05-30).md", "plan.md", false),
-            ("plan (Copia en conflicto de Ana 2026-05-30).md", "plan.md", false),
-            ("plan (Copia conflictiva de Ana 2026-05-30).md", "plan.md", false),
-            ("plan (Copia in conflitto di MBP-di-Marco.fritz.box 2026-05-30).md", "plan.md", false),
-            ("plan (Cópia em conflito de PC-Casa 2026-05-30 1).md", "plan.md", false),
-            ("plan (Co\u{301}pia em conflito de PC-Casa 2026-05-30).md", "plan.md", false),
-            ("買い物 (Taketan の競合コピー 2026-05-30).md", "買い物.md", false),
-            ("plan 2.md", "plan.md", true),
-            ("plan (1).md", "plan.md", true),
+        for (name, original, doubt) in [
+            ("plan.sync-conflict-20260530-101112-ABCDEF7.md", "plan.md", Doubt::Sure),
+            ("plan (conflicted copy).md", "plan.md", Doubt::Sure),
+            ("plan (Eva's conflicted copy 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Conflicted copy phone 202605301012).md", "plan.md", Doubt::Sure),
+            ("plan (In Konflikt stehende Kopie von PC 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Evas in Konflikt stehende Kopie 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Konfliktkopie 2026-05-30 101112).md", "plan.md", Doubt::Sure),
+            ("plan (Copie en conflit de PC-1 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Copia en conflicto de Ana 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Copia conflictiva de Ana 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Copia in conflitto di MBP-di-Marco.fritz.box 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("plan (Cópia em conflito de PC-Casa 2026-05-30 1).md", "plan.md", Doubt::Sure),
+            ("plan (Co\u{301}pia em conflito de PC-Casa 2026-05-30).md", "plan.md", Doubt::Sure),
+            ("買い物 (Taketan の競合コピー 2026-05-30).md", "買い物.md", Doubt::Sure),
+            ("plan 2.md", "plan.md", Doubt::Usual),
+            ("plan (1).md", "plan.md", Doubt::Doubtful),
+            ("plan (draft) (1).md", "plan (draft).md", Doubt::Doubtful),
+            ("Plan (Case Conflict).md", "Plan.md", Doubt::OfCase),
+            ("plan (case conflict 2).md", "plan.md", Doubt::OfCase),
+            ("plan (Eva's conflicted copy 2026-05-30) (1).md", "plan.md", Doubt::Sure),
+            ("plan (Eva's conflicted copy 2026-05-30 (1)).md", "plan.md", Doubt::Sure),
+            ("plan (draft) (conflicted copy).md", "plan (draft).md", Doubt::Sure),
+            ("map.sync-conflict-20260530-101112-ABCDEF7.png", "map.png", Doubt::Sure),
+            ("map.sync-conflict-20260530-101112-ABCDEF7", "map", Doubt::Sure),
+            ("map (conflicted copy).txt", "map.txt", Doubt::Sure),
+            ("map (conflicted copy)", "map", Doubt::Sure),
         ] {
-            let expected = CopyName { original: original.into(), is_doubtful };
+            let expected = CopyName { original: original.into(), doubt };
             assert_eq!(original_of(name), Some(expected), "{name}");
         }
         for name in [
@@ -161,7 +217,8 @@ mod tests {
             "plan (draft).md",
             "plan.sync-conflict-x.md",
             ".sync-conflict-20260530-101112-A.md",
-            "plan (conflicted copy).txt",
+            "plan (1).txt",
+            "plan (case conflicts).md",
             "plan 2",
             "(1).md",
             "plan ().md",

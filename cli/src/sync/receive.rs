@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use saddlebag::files::MergeSides;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 
 use super::disk::{Change, Disk, write_new};
 use super::expunged::Expunges;
-use super::merge_sides::merge_sides;
+use super::incoming::{Admitted, Incoming};
 use super::report::Synced;
 use crate::failure::Failure;
 use crate::git::repository::{Difference, Repository};
@@ -38,49 +37,51 @@ pub(super) fn receive(
             let message = format!("the path `{}` is not possible here: {error}", single_line(&shown));
             Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
         })?;
-        expunges.receive(after.as_deref().unwrap_or_default());
+        let mut incoming = Incoming(expunges);
+        let after = incoming.received(&path, after);
         let now = disk.read(&path)?.map(|known| known.bytes);
-        if let Some(now) = now.filter(|now| expunges.is_note(path.as_str(), now) && Some(now) != before.as_ref()) {
+        if let Some(now) = now.filter(|now| incoming.0.is_note(path.as_str(), now) && Some(now) != before.as_ref()) {
             // A merge would write its text into a review. The history keeps it if a later note has the path now.
-            match after.as_ref().filter(|after| !expunges.is_note(path.as_str(), after)) {
-                Some(_) => receive_one(disk, &path, Some(now.clone()), [Some(now), after], synced)?,
-                None => {
-                    kept.insert(shown);
-                }
+            let is_later = after.bytes().is_some_and(|after| !incoming.0.is_note(path.as_str(), after));
+            if !is_later {
+                kept.insert(shown);
+                continue;
             }
+            receive_one(disk, &mut incoming, &path, [Some(now.clone()), Some(now)], &after, synced)?;
             continue;
         }
-        receive_one(disk, &path, expunges.without(before.clone()), [before, after], synced)?;
+        receive_one(disk, &mut incoming, &path, [before.clone(), before], &after, synced)?;
     }
     Ok(kept)
 }
 
+/// Writes a file. The first of the versions is the one that both sides had, the second is the one that the file has here unless somebody has
+/// changed it.
 fn receive_one(
     disk: &mut Disk<'_>,
+    incoming: &mut Incoming<'_, '_>,
     path: &RelPath,
-    ancestor: Option<Vec<u8>>,
-    [before, after]: [Option<Vec<u8>>; 2],
+    [ancestor, before]: [Option<Vec<u8>>; 2],
+    after: &Admitted,
     synced: &mut Synced,
 ) -> Result<(), Failure> {
     for _ in 0..ATTEMPTS {
         let known = disk.read(path)?;
         let now = known.as_ref().map(|known| known.bytes.clone());
-        if now == after {
+        if now.as_deref() == after.bytes() {
             return Ok(());
         }
         let content = if now == before {
             after.clone()
         } else {
-            let sides = MergeSides { ancestor: ancestor.clone(), ours: now.clone(), theirs: after.clone() };
-            let merged = merge_sides(path.as_str(), sides);
+            let merged = incoming.merge(path.as_str(), ancestor.clone(), now.clone(), after.clone());
             synced.add_merged(&merged);
-            let review = merged.review.map(|review| (review.path, review.text.into_bytes()));
-            for (path, content) in review.into_iter().chain(merged.beside) {
+            for (path, content) in merged.beside {
                 write_new(disk, &path, content)?;
             }
             merged.content
         };
-        if content == now || disk.change(path, known.as_ref(), content)? != Change::Stale {
+        if content.bytes() == now.as_deref() || disk.change(path, known.as_ref(), content)? != Change::Stale {
             return Ok(());
         }
     }

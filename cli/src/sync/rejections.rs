@@ -40,7 +40,7 @@ fn unite(disk: &mut Disk<'_>, into: &RelPath, from: &str, is_wanted: impl Fn(&st
             return Ok(());
         }
         let united = unite_rejections(&before, &new, |_| true);
-        if disk.change(into, known.as_ref(), Some(united.into_bytes()))? == Change::Made {
+        if disk.write_log(into, known.as_ref(), united)? == Change::Made {
             return Ok(());
         }
     }

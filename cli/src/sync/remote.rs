@@ -1,11 +1,8 @@
 //! The git part of `sync`: commit, fetch, merge, and push, without a change of a file that somebody writes meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use saddlebag::files::MAX_MERGED_BYTES;
 use saddlebag::protocol::ErrorCode;
@@ -15,11 +12,12 @@ use saddlebag::trust::{SecretPolicy, secrets_in};
 use super::args::SyncArgs;
 use super::disk::Disk;
 use super::expunged::{COMMAND, Expunges};
+use super::locks::{check_locks, lock};
 use super::merge_commits::merge_commits;
-use super::names::{NewNames, original_of};
+use super::names::{Doubt, NewNames, original_of};
 use super::receive::receive;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
-use crate::failure::{Failure, ProgramCode, set_changes};
+use crate::failure::{Failure, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
 use crate::git::{Ended, said};
 use crate::global::Global;
@@ -29,14 +27,11 @@ use crate::setup::sharing::{self, is_backup, is_state};
 /// Maximum number of attempts if other machines push first.
 const ATTEMPTS: usize = 5;
 
-/// Time after which a lock of git belongs to none that runs.
-const LOCKS_LAST: Duration = Duration::from_secs(1);
-
-/// Pause between two looks at the locks of git.
-const LOCKS_PAUSE: Duration = Duration::from_millis(50);
-
 /// Number of files that an error names.
 const MAX_NAMED: usize = 5;
+
+/// Trailer of the commits that `sync` makes of changes, without the name of the machine.
+const BY_SYNC: &str = "Saddlebag-Machine:";
 
 /// The branch that is synchronised.
 struct Branch {
@@ -101,9 +96,34 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
     check_locks(&sync.repository.state)?;
     let branch = Branch::of(sync.repository)?;
     synced.remote = branch.as_ref().map(Branch::shown);
+    exchange(sync, branch.as_ref(), synced, output)?;
+    if branch.is_none() || synced.not_reached.is_some() || synced.not_sent.is_some() {
+        let planned = usize::from(sync.args.dry_run && !synced.committed.is_empty());
+        synced.not_sent_commits = Some(not_sent(sync.repository, branch.as_ref())? + planned);
+    }
+    Ok(())
+}
+
+/// Counts the commits of this machine that the remote repository does not have, as far as it was reached.
+fn not_sent(repository: &Repository, branch: Option<&Branch>) -> Result<usize, Failure> {
+    let Some(head) = &repository.head else { return Ok(0) };
+    let there = branch.map(|branch| repository.commit_of(&branch.tracking())).transpose()?.flatten();
+    let mut arguments = vec!["rev-list", "--count", head];
+    arguments.extend(there.iter().flat_map(|there| ["--not", there.as_str()]));
+    let count = repository.lines(&arguments)?.first().and_then(|count| count.parse().ok());
+    Ok(count.unwrap_or_default())
+}
+
+/// Commits, fetches, merges and pushes, while nobody else does.
+fn exchange(
+    sync: &mut Sync<'_, '_>,
+    branch: Option<&Branch>,
+    synced: &mut Synced,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let mut refusal = String::new();
     for _ in 0..ATTEMPTS {
-        let there = match &branch {
+        let there = match branch {
             Some(branch) => fetch(sync.repository, branch, synced)?,
             None => None,
         };
@@ -115,7 +135,7 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
         }
         let local = local_commit(sync, synced)?;
         let merged = match (&local, &there) {
-            (Some(local), there) => merged(sync, local, there.as_deref(), synced)?,
+            (Some(local), there) => merged(sync, branch, local, there.as_deref(), synced)?,
             (None, Some(there)) => there.clone(),
             (None, None) => return Ok(()),
         };
@@ -146,7 +166,7 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
             set_changes(true, true);
             synced.received.extend(received.into_iter().filter(|file| !kept.contains(&file.path)));
         }
-        match &branch {
+        match branch {
             Some(branch) if is_sent => match push(sync.repository, branch, &merged, synced)? {
                 Some(reason) => refusal = reason,
                 None => return Ok(()),
@@ -160,66 +180,6 @@ pub(super) fn synchronise(sync: &mut Sync<'_, '_>, synced: &mut Synced, output: 
     Err(Failure::new(ErrorCode::Contention, message, help))
 }
 
-/// Keeps a second run away, until this one ends.
-fn lock(state: &Path) -> Result<File, Failure> {
-    let path = state.join("saddlebag-sync.lock");
-    let failed = |cause: String| {
-        let message = format!("cannot lock `{}`: {cause}", path.display());
-        Failure::new(ProgramCode::Output, message, "check the permissions of the folder of git")
-    };
-    let file = File::create(&path).map_err(|error| failed(saddlebag_host::io_cause(&error)))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            let message = "another `sync` of this work tree is running";
-            Err(Failure::new(ErrorCode::Conflict, message, "wait until it has ended"))
-        }
-        Err(TryLockError::Error(error)) => Err(failed(saddlebag_host::io_cause(&error))),
-    }
-}
-
-/// Refuses to begin while files of git's locks are there, which a git that was killed leaves. Each would fail another step.
-fn check_locks(state: &Path) -> Result<(), Failure> {
-    let mut locks = locks_of_git(state);
-    let begun = Instant::now();
-    // A git that runs removes its own soon.
-    while !locks.is_empty() && begun.elapsed() < LOCKS_LAST {
-        thread::sleep(LOCKS_PAUSE);
-        locks = locks_of_git(state);
-    }
-    if locks.is_empty() {
-        return Ok(());
-    }
-    let shown: Vec<String> = locks.iter().map(|path| single_line(&path.to_string_lossy())).collect();
-    let quoted = shown.iter().map(|path| shlex::try_quote(path).unwrap_or_else(|_| path.into()));
-    let remove = quoted.collect::<Vec<_>>().join(" ");
-    let message = format!("git has left locks in the repository: {}", shown.join(", "));
-    let help = format!("if no git is running in the folder of the store, remove them: `rm {remove}`");
-    Err(Failure::new(ErrorCode::Conflict, message, help))
-}
-
-/// Returns the files with which git locks the index, the branches and the settings.
-fn locks_of_git(state: &Path) -> Vec<PathBuf> {
-    // A further work tree has its branches in the folder of the first one.
-    let common = fs::read_to_string(state.join("commondir")).map(|common| state.join(common.trim_end()));
-    let common = common.unwrap_or_else(|_| state.to_path_buf());
-    let names = ["HEAD.lock", "index.lock"].map(|name| state.join(name));
-    let shared = ["packed-refs.lock", "config.lock"].map(|name| common.join(name));
-    let mut found: Vec<PathBuf> = names.into_iter().chain(shared).filter(|path| path.exists()).collect();
-    let mut folders = vec![common.join("refs")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(_) if entry.path().extension().is_some_and(|suffix| suffix == "lock") => found.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
 fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
@@ -231,8 +191,9 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
         let repository = &*sync.repository;
         let shown = repository.shown(&path).filter(|shown| !is_state(shown) && !is_backup(shown));
         let Some(shown) = shown.filter(|shown| repository.path(shown).is_some()) else { continue };
-        let is_copy = original_of(shown.rsplit('/').next().unwrap_or(&shown)).is_some_and(|name| !name.is_doubtful);
-        if is_copy {
+        let is_copy =
+            original_of(shown.rsplit('/').next().unwrap_or(&shown)).is_some_and(|name| name.doubt == Doubt::Sure);
+        if is_copy && !repository.files.contains_key(&path) {
             continue;
         }
         let content = if filtered.contains(&path) {
@@ -241,11 +202,9 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
             content(sync, &path, &shown)
         };
         let content = match content {
-            Ok(Some(bytes)) if sync.expunges.is_in(&bytes) => {
-                Err(format!("it has text that another machine expunged; {COMMAND}"))
-            }
+            Ok(Some(bytes)) if sync.expunges.is_in(&bytes) => Err(format!("it has text that was expunged; {COMMAND}")),
             Ok(Some(bytes)) if sync.expunges.is_note(&shown, &bytes) => {
-                Err(format!("it is a version of a note that another machine expunged; {COMMAND}"))
+                Err(format!("it is a version of a note that was expunged; {COMMAND}"))
             }
             content => content,
         };
@@ -304,7 +263,7 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
     let count = files.len();
     let machine = sync.global.machine.clone().unwrap_or_else(saddlebag_host::machine_name);
     let plural = if count == 1 { "" } else { "s" };
-    let message = format!("Sync {count} file{plural} of memory\n\nSaddlebag-Machine: {}\n", single_line(&machine));
+    let message = format!("Sync {count} file{plural} of memory\n\n{BY_SYNC} {}\n", single_line(&machine));
     let committer = committer(repository, sync.global)?;
     let parents: Vec<&str> = head.as_deref().into_iter().collect();
     let commit = repository.draft(head.as_deref(), &parents, &files, &committer.of(&message))?;
@@ -434,7 +393,7 @@ fn push(
             return Ok(Some(reason(&ended)));
         }
         synced.sent.clear();
-        synced.not_reached = Some(format!("nothing was sent: {}", reason(&ended)));
+        synced.not_sent = Some(reason(&ended));
         return Ok(None);
     }
     repository.lines(&["update-ref", &branch.tracking(), commit])?;
@@ -452,14 +411,21 @@ fn reason(ended: &Ended) -> String {
 }
 
 /// Returns the commit that has the changes of both.
-fn merged(sync: &mut Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mut Synced) -> Result<String, Failure> {
+fn merged(
+    sync: &mut Sync<'_, '_>,
+    branch: Option<&Branch>,
+    local: &str,
+    there: Option<&str>,
+    synced: &mut Synced,
+) -> Result<String, Failure> {
     let repository = &*sync.repository;
     let Some(there) = there else { return Ok(local.into()) };
     let common = repository.common_commit(local, there)?;
     match common.as_deref() {
         Some(common) if common == there => return Ok(local.into()),
         Some(common) if common == local => return Ok(there.into()),
-        _ => {}
+        Some(_) => {}
+        None => check_is_new(repository, branch)?,
     }
     let files = merge_commits(repository, common.as_deref(), [local, there], sync.expunges, synced);
     if files.is_err() && !sync.args.dry_run {
@@ -470,6 +436,25 @@ fn merged(sync: &mut Sync<'_, '_>, local: &str, there: Option<&str>, synced: &mu
     let message = format!("Merge the memory of another machine\n\nMerged: {there}\n");
     let committer = committer(repository, sync.global)?;
     repository.draft(Some(local), &[local, there], &files, &committer.of(&message))
+}
+
+/// Refuses to merge another history, unless that of this machine is new: it was never sent, and only `sync` has committed. An address
+/// of a wrong repository would mix two memories for good.
+fn check_is_new(repository: &Repository, branch: Option<&Branch>) -> Result<(), Failure> {
+    let (Some(head), Some(branch)) = (&repository.head, branch) else { return Ok(()) };
+    let others =
+        ["log", "--format=%H", "--max-count=1", "--fixed-strings", "--invert-grep", "--grep", BY_SYNC, head, "--"];
+    if !branch.is_followed && repository.lines(&others)?.is_empty() {
+        return Ok(());
+    }
+    let shown = single_line(&branch.shown());
+    let message = format!("`{shown}` has another history: it has no common commit with this machine");
+    let help = format!(
+        "if the address is wrong, `git remote set-url {} ADDRESS` changes it; if both are one memory, commit here and run `git \
+         merge --allow-unrelated-histories {shown}` in the folder of the store, and then this again",
+        single_line(&branch.remote)
+    );
+    Err(Failure::new(ErrorCode::Conflict, message, help))
 }
 
 /// Where changes go.

@@ -44,6 +44,10 @@ impl Renames {
         self.add([lost, chosen], [of_lost, of_chosen]);
     }
 
+    pub(super) fn has(&self, old: &str, new: &str) -> bool {
+        self.0.iter().any(|rename| rename.old == old && rename.new == new)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

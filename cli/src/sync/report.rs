@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::disk::{Disk, Refused, RefusedFiles};
 use super::expunged::COMMAND;
-use super::merge_sides::{BothKept, MergedSides};
+use super::incoming::{BothKept, Merged};
+use super::memories::MadeOperation;
 use crate::failure::Failure;
 use crate::output::{Output, single_line};
 
@@ -34,12 +35,20 @@ pub(crate) struct Synced {
     /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
     /// record in the history.
     pub(super) unrecorded: Vec<Refused>,
-    /// Files in which text was that another machine expunged, and that is still here, perhaps only in the history.
+    /// Files with expunged text that is here, perhaps only in the history.
     pub(super) expunged: Vec<String>,
     /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
     pub(super) remote: Option<String>,
     /// Reason why the remote repository was not reached.
     pub(super) not_reached: Option<String>,
+    /// Reason why the remote repository was reached and took nothing.
+    pub(super) not_sent: Option<String>,
+    /// Number of commits that the remote repository does not have, as far as this machine knows; `null` if it has all.
+    pub(super) not_sent_commits: Option<usize>,
+    /// Notes that one machine forgot and another one renamed: they are there under the new name.
+    pub(super) forgotten_and_renamed: Vec<ForgottenAndRenamed>,
+    /// Operations of the history that this run made.
+    pub(super) operations: Vec<MadeOperation>,
     /// Files that were left out, with the reasons.
     pub(super) left_out: Vec<LeftOut>,
     /// Summary.
@@ -59,6 +68,15 @@ pub(super) struct MergedCopy {
     pub(super) conflicts: usize,
     /// Path of the review of these parts.
     pub(super) review: Option<String>,
+}
+
+/// A note that one machine forgot and another one renamed.
+#[derive(PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct ForgottenAndRenamed {
+    /// Path that the note had.
+    pub(super) from: String,
+    /// Path that it has now.
+    pub(super) to: String,
 }
 
 /// A file that differs.
@@ -108,20 +126,33 @@ impl Synced {
         if !self.sent.is_empty() {
             parts.push(format!("{} sent", files(self.sent.len())));
         }
-        let parts = if parts.is_empty() { "everything is up to date".to_string() } else { parts.join(", ") };
-        let with = match (&self.remote, &self.not_reached) {
-            (Some(remote), None) => format!(" with {}", single_line(remote)),
-            (Some(remote), Some(_)) => format!("; {} was not reached", single_line(remote)),
-            (None, _) => String::new(),
+        let nothing = if self.not_sent_commits.is_some() { "nothing new" } else { "everything is up to date" };
+        let parts = if parts.is_empty() { nothing.to_string() } else { parts.join(", ") };
+        let waiting = match self.not_sent_commits {
+            Some(1) => ", 1 commit is not sent".to_string(),
+            Some(count) if count > 1 => format!(", {count} commits are not sent"),
+            _ => String::new(),
+        };
+        let with = match &self.remote {
+            Some(remote) => {
+                let remote = single_line(remote);
+                match (&self.not_reached, &self.not_sent) {
+                    (None, None) => format!(" with {remote}"),
+                    (Some(_), _) => format!("; {remote} was not reached{waiting}"),
+                    (None, Some(_)) => format!("; {remote} did not take the push{waiting}"),
+                }
+            }
+            None if self.not_sent_commits.is_some() => format!("; there is no remote repository{waiting}"),
+            None => String::new(),
         };
         let dry = if self.dry_run { "Dry run, nothing is changed: " } else { "" };
         format!("{dry}{parts}{with}")
     }
 
     /// Notes what is left of a merge: a review, or a file of which both versions are kept.
-    pub(super) fn add_merged(&mut self, merged: &MergedSides) {
-        if let Some(review) = merged.review.as_ref().filter(|review| !self.reviews.contains(&review.path)) {
-            self.reviews.push(review.path.clone());
+    pub(super) fn add_merged(&mut self, merged: &Merged) {
+        if let Some(review) = merged.review.as_ref().filter(|review| !self.reviews.contains(review)) {
+            self.reviews.push(review.clone());
         }
         if let Some(both) = merged.both_kept.as_ref().filter(|both| !self.both_kept.contains(both)) {
             self.both_kept.push(both.clone());
@@ -141,6 +172,20 @@ impl Synced {
             let (path, reason) = (single_line(path), single_line(reason));
             output.note(&format!("{path} is as the other side has it, and `undo` does not take it back: {reason}"));
         }
+    }
+
+    /// Names the commands that take the run back, unless plain `undo` takes all of it back.
+    fn name_operations(&self, output: &mut Output) {
+        let is_all = |made: &MadeOperation| made.project.is_none() && made.undo.starts_with("saddlebag undo ");
+        if self.operations.len() < 2 && self.operations.iter().all(is_all) {
+            return;
+        }
+        let commands = self.operations.iter().map(|MadeOperation { undo, project, .. }| {
+            let place = project.as_ref().map(|project| format!(" in the folder of `{}`", single_line(project)));
+            format!("`{undo}`{}", place.unwrap_or_default())
+        });
+        let commands = commands.collect::<Vec<_>>().join(", ");
+        output.note(&format!("plain `undo` takes back only a part of this run; these take back all: {commands}"));
     }
 
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
@@ -183,10 +228,19 @@ impl Synced {
         self.name_refused(output);
         for path in &self.expunged {
             let path = single_line(path);
-            output.note(&format!("another machine expunged text of {path}, and it is here: {COMMAND}"));
+            output.note(&format!("text of {path} was expunged, and it is here: {COMMAND}"));
         }
         for LeftOut { path, reason } in &self.left_out {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));
+        }
+        for ForgottenAndRenamed { from, to } in &self.forgotten_and_renamed {
+            let (from, to) = (single_line(from), single_line(to));
+            output.note(&format!("one machine forgot {from}, and another one renamed it: it is there as {to}"));
+        }
+        self.name_operations(output);
+        if let Some(reason) = &self.not_sent {
+            let reason = single_line(reason);
+            output.note(&format!("nothing was sent: {reason}; the commits are here, and the next run sends them"));
         }
         if let Some(reason) = &self.not_reached {
             output.note(&format!("not reached: {}; run this again", single_line(reason)));

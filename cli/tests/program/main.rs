@@ -39,7 +39,9 @@ mod support;
 mod sync;
 mod sync_bars;
 mod sync_begin;
+mod sync_copies;
 mod sync_expunge;
+mod sync_remote;
 mod sync_syncthing;
 mod tasks;
 #[cfg(unix)]

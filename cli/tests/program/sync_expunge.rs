@@ -4,10 +4,10 @@ use std::fs;
 
 use crate::machines::Machines;
 
-const VALUE: &str = "tango-9914";
+pub(crate) const VALUE: &str = "tango-9914";
 
 /// Returns the files of a machine's store that have the value, without those of git.
-fn holders(machines: &Machines, name: &str) -> Vec<String> {
+pub(crate) fn holders(machines: &Machines, name: &str) -> Vec<String> {
     let mut folders = vec![machines.root(name)];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
