@@ -205,16 +205,16 @@ impl<'a, 'd> Copies<'a, 'd> {
                 conflicts: merged.as_ref().map_or(0, |merged| merged.conflicts),
                 review: merged.as_ref().and_then(|merged| merged.review.clone()),
             };
-            let (Some(known), Some(known_copy), false) = (&known, &known_copy, self.dry_run) else {
+            let (Some(known), Some(known_copy), false) = (&known, known_copy, self.dry_run) else {
                 self.plan(copy, original, merged, [ours, theirs]);
                 return Ok(Done::Merged(done));
             };
-            let written = self.write(original, known, merged)?;
-            if written == Change::Refused {
-                return Ok(Done::Nothing);
+            match self.write(original, known, merged)? {
+                Change::Refused => return Ok(Done::Nothing),
+                Change::Stale => continue,
+                Change::Made => {}
             }
-            if written == Change::Made && self.disk.change(copy, Some(known_copy), Admitted::nothing())? == Change::Made
-            {
+            if self.remove(copy, known_copy)? {
                 self.seen.push((original.clone(), theirs));
                 return Ok(Done::Merged(done));
             }
@@ -233,6 +233,21 @@ impl<'a, 'd> Copies<'a, 'd> {
             return Ok(Change::Made);
         }
         self.disk.change(original, Some(known), merged.content)
+    }
+
+    /// Removes a copy whose text is in the merged file. Returns false if somebody has changed it.
+    fn remove(&mut self, copy: &RelPath, mut known: Known) -> Result<bool, Failure> {
+        for _ in 0..ATTEMPTS {
+            if self.disk.change(copy, Some(&known), Admitted::nothing())? == Change::Made {
+                return Ok(true);
+            }
+            // A file that was just written can get another version without another text.
+            match self.disk.read(copy)? {
+                Some(now) if now.bytes == known.bytes => known = now,
+                now => return Ok(now.is_none()),
+            }
+        }
+        Ok(false)
     }
 
     /// Notes what a run would have written.

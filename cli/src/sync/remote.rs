@@ -171,6 +171,7 @@ fn exchange(
                 Some(reason) => refusal = reason,
                 None => return Ok(()),
             },
+            Some(branch) if there.is_some() => return follow(sync.repository, branch),
             _ => return Ok(()),
         }
     }
@@ -397,10 +398,16 @@ fn push(
         return Ok(None);
     }
     repository.lines(&["update-ref", &branch.tracking(), commit])?;
+    follow(repository, branch)?;
+    Ok(None)
+}
+
+/// Notes in the settings of git that this machine has met the branch.
+fn follow(repository: &Repository, branch: &Branch) -> Result<(), Failure> {
     if !branch.is_followed {
         repository.lines(&["branch", "--quiet", "--set-upstream-to", &branch.shown()])?;
     }
-    Ok(None)
+    Ok(())
 }
 
 fn reason(ended: &Ended) -> String {

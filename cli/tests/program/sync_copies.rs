@@ -226,7 +226,10 @@ fn a_dry_run_counts_what_the_run_does_with_several_copies_of_a_file() {
         [synced["copies"].clone(), synced["reviews"].clone(), synced["left_out"].clone()]
     };
     let dry = report(&["--json", "sync", "--dry-run"]);
-    assert_eq!(dry, report(&["--json", "sync"]));
+    let done = report(&["--json", "sync"]);
+    for (dry, done) in dry.iter().zip(&done) {
+        assert_eq!(format!("{dry:#}"), format!("{done:#}"));
+    }
     assert_eq!(dry[0].as_array().expect("a list").len(), 4);
 }
 

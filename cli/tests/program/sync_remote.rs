@@ -61,6 +61,15 @@ fn a_remote_repository_with_another_history_is_refused_and_a_new_machine_is_not(
         assert!(refused.stderr.contains("--allow-unrelated-histories"), "{refused:?}");
     }
     assert_eq!((machines.tree("a"), machines.git("a", &["rev-parse", "HEAD"])), (before, head));
+    // A machine that has only received is not new either.
+    let Some(receiver) = Machines::new(&["a", "b"]) else { return };
+    receiver.run("a", &["remember", "Port", "5432"]).exits(0);
+    receiver.run("a", &["setup", "git", "--yes"]).exits(0);
+    receiver.sync("a");
+    receiver.git("b", &["config", "saddlebag.shares", "projects/none"]);
+    receiver.sync("b");
+    receiver.git("b", &["remote", "set-url", "origin", &other]);
+    receiver.run("b", &["sync"]).exits(3).complains("no common commit");
     // The way out.
     machines.git("a", &["add", "--all"]);
     machines.git("a", &["commit", "--quiet", "-m", "by hand"]);

@@ -32,14 +32,14 @@ pub(super) struct Merged {
     pub(super) both_kept: Option<BothKept>,
 }
 
-/// Answer for a text that comes in.
+/// Answer for text that comes in.
 pub(super) enum Asked {
     Admitted(Admitted),
     /// It would bring expunged text back.
     Expunged(Held),
 }
 
-/// A text that would bring expunged text back.
+/// Text that would bring expunged text back.
 pub(super) struct Held {
     content: Vec<u8>,
     /// Line of the note, if it is a version of a note that was expunged as a whole.
