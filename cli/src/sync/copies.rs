@@ -120,7 +120,7 @@ impl<'a, 'd> Copies<'a, 'd> {
 
     /// Asks whether a version of a file may be merged. `place` has it.
     fn ask(&mut self, path: &RelPath, place: &RelPath, content: Option<Vec<u8>>) -> Result<Admitted, String> {
-        let mut incoming = Incoming(self.expunges);
+        let mut incoming = Incoming(&mut self.expunges.texts);
         match incoming.ask(path.as_str(), content) {
             Asked::Admitted(admitted) => Ok(admitted),
             Asked::Expunged(held) => {
@@ -167,7 +167,7 @@ impl<'a, 'd> Copies<'a, 'd> {
                     format!("it may be a conflict copy of `{original}`, but has another title; merge it by hand");
                 return Ok(if name.doubt == Doubt::Usual { Done::Nothing } else { Done::LeftOut(reason) });
             }
-            self.expunges.look_beside(&ours, &theirs);
+            self.expunges.texts.look_beside(&ours, &theirs);
             let admitted = match self.ask(original, copy, Some(theirs.clone())) {
                 Ok(admitted) => admitted,
                 Err(reason) => return Ok(Done::LeftOut(reason)),
@@ -189,7 +189,12 @@ impl<'a, 'd> Copies<'a, 'd> {
             let has_ancestor = ancestor.is_some();
             let merged = match ours == theirs {
                 true => None,
-                false => Some(Incoming(self.expunges).merge(original.as_str(), ancestor, Some(ours.clone()), admitted)),
+                false => Some(Incoming(&mut self.expunges.texts).merge(
+                    original.as_str(),
+                    ancestor,
+                    Some(ours.clone()),
+                    admitted,
+                )),
             };
             if merged.as_ref().is_some_and(|merged| merged.both_kept.is_some()) {
                 let why = if is_text { "one of them is not UTF-8 or too large" } else { "it is not Markdown" };

@@ -1,16 +1,17 @@
-//! Text that a person expunged on one machine: the others find it with [`Digests`], and a person there removes it.
+//! Text that a person expunged on one machine: the others find it with [`ExpungedTexts`], and a person there removes it.
 //!
 //! The shared log has the lines of all machines. The machine's own log has those that nothing is left to do for. A line comes from
 //! outside, so it removes nothing: `sync` names it, and keeps the text from going back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, PathError, RelPath};
 
-use super::digests::{Digests, ExpungedLine, ExpungedPlace, unite};
+use super::digests::{ExpungedLine, ExpungedPlace, unite};
 use super::disk::{Change, Disk};
+use super::incoming::{COMMAND, ExpungedTexts, Received};
 use super::memories::versions;
 use super::names::original_path;
 use crate::failure::Failure;
@@ -29,47 +30,23 @@ const READ_AT_ONCE: usize = 500;
 /// Name of the machine's own log, in the folder of the state.
 const OWN_LOG: &str = ".saddlebag/expunged.log";
 
-/// The command that a person runs.
-pub(super) const COMMAND: &str = "`saddlebag expunge --received` lists where it is, and removes it with --yes";
-
 /// The texts that were expunged on any machine, and those of them that are here.
 pub(super) struct Expunges<'a> {
     global: &'a Global,
-    digests: Digests,
+    pub(super) texts: ExpungedTexts,
     /// Lines of all machines.
     shared: String,
-    /// Lines that nothing is left to do for.
-    own: String,
     /// Paths whose versions were searched.
     searched: BTreeSet<String>,
-    /// Texts that another machine sent again.
-    returned: BTreeSet<String>,
-    /// Files here that are versions of notes which were expunged as a whole, with their lines.
-    notes: BTreeMap<RelPath, ExpungedLine>,
-}
-
-/// Text or a file that another machine expunged, and that is still here. A person removes it.
-pub(crate) struct Received {
-    pub(crate) line: ExpungedLine,
-    pub(crate) text: String,
-    /// File that is removed as a whole; `None` for text.
-    pub(crate) item: Option<RelPath>,
 }
 
 impl<'a> Expunges<'a> {
     /// Reads the logs of this machine, and searches for what others expunged.
     pub(super) fn open(disk: &mut Disk<'_>, global: &'a Global, output: &mut Output) -> Result<Self, Failure> {
         let (own, shared) = (text(disk, &own_log()?)?, text(disk, &shared_log()?)?);
-        let mut expunges = Self {
-            global,
-            digests: Digests::default(),
-            shared: String::new(),
-            own,
-            searched: BTreeSet::new(),
-            returned: BTreeSet::new(),
-            notes: BTreeMap::new(),
-        };
-        let known = unite(&expunges.own, &shared);
+        let mut expunges =
+            Self { global, texts: ExpungedTexts::new(own), shared: String::new(), searched: BTreeSet::new() };
+        let known = unite(expunges.texts.own(), &shared);
         expunges.learn(&known, disk, output)?;
         Ok(expunges)
     }
@@ -77,8 +54,8 @@ impl<'a> Expunges<'a> {
     /// Takes the lines of a log of another machine, and searches for their texts.
     pub(super) fn learn(&mut self, log: &str, disk: &mut Disk<'_>, output: &mut Output) -> Result<(), Failure> {
         self.shared = unite(&self.shared, log);
-        self.digests.add(&self.shared);
-        let open: Vec<String> = self.open_lines().flat_map(ExpungedLine::paths).map(String::from).collect();
+        self.texts.digests.add(&self.shared);
+        let open: Vec<String> = self.texts.open_lines().flat_map(ExpungedLine::paths).map(String::from).collect();
         for path in open {
             let Ok(file) = RelPath::new(path.clone()) else { continue };
             if is_state(&path) || !self.searched.insert(path) {
@@ -86,14 +63,14 @@ impl<'a> Expunges<'a> {
             }
             for file in [file.clone(), Layout::backup_of(&file)] {
                 if let Some(known) = disk.read(&file)? {
-                    self.digests.look(&known.bytes);
+                    self.texts.digests.look(&known.bytes);
                 }
             }
             for version in versions(&file, self.global, output) {
-                self.digests.look(&version);
+                self.texts.digests.look(&version);
             }
         }
-        if self.open_lines().any(ExpungedLine::hides_path) {
+        if self.texts.open_lines().any(ExpungedLine::hides_path) {
             self.look_for_names(disk)?;
         }
         self.look_for_notes(disk, output)
@@ -103,12 +80,12 @@ impl<'a> Expunges<'a> {
     fn look_for_names(&mut self, disk: &mut Disk<'_>) -> Result<(), Failure> {
         for path in disk.files()? {
             if let Some(known) = disk.read(&path)? {
-                self.digests.look_named(path.as_str(), &known.bytes);
+                self.texts.digests.look_named(path.as_str(), &known.bytes);
             }
         }
         let root = Root::from_options(self.global)?;
         for (path, content) in committed(root.folder()?)? {
-            self.digests.look_named(&path, &content);
+            self.texts.digests.look_named(&path, &content);
         }
         Ok(())
     }
@@ -116,9 +93,9 @@ impl<'a> Expunges<'a> {
     /// Searches the files for versions of notes that were expunged as a whole, also under another path.
     fn look_for_notes(&mut self, disk: &mut Disk<'_>, output: &mut Output) -> Result<(), Failure> {
         let with_note = |line: &&ExpungedLine| line.note().is_some();
-        let open: Vec<ExpungedLine> = self.open_lines().filter(with_note).cloned().collect();
+        let open: Vec<ExpungedLine> = self.texts.open_lines().filter(with_note).cloned().collect();
         let paths: BTreeSet<String> =
-            self.digests.lines().iter().filter_map(ExpungedLine::note).map(|note| note.path.clone()).collect();
+            self.texts.digests.lines().iter().filter_map(ExpungedLine::note).map(|note| note.path.clone()).collect();
         if paths.is_empty() {
             return Ok(());
         }
@@ -134,71 +111,13 @@ impl<'a> Expunges<'a> {
             // Another note may have been made in the same second. Only this one had the text.
             let mut is_moved = |line: &&ExpungedLine| {
                 line.note().is_some_and(|note| note.is_dated() && note.is_in(&known.bytes))
-                    && versions(&path, self.global, output).iter().any(|version| self.digests.is_in(version))
+                    && versions(&path, self.global, output).iter().any(|version| self.texts.digests.is_in(version))
             };
             let moved = open.iter().find(&mut is_moved).cloned();
-            let line = of.iter().find_map(|of| self.line_of_note(of.as_str(), &known.bytes)).or(moved);
-            self.notes.extend(line.map(|line| (path, line)));
+            let line = of.iter().find_map(|of| self.texts.line_of_note(of.as_str(), &known.bytes)).or(moved);
+            self.texts.notes.extend(line.map(|line| (path, line)));
         }
         Ok(())
-    }
-
-    /// Returns the line of a note that was expunged as a whole, if a content is a version of it. Where nothing was left of the note, only
-    /// its date says so: a later note without a date may have its path.
-    pub(super) fn line_of_note(&self, path: &str, content: &[u8]) -> Option<ExpungedLine> {
-        let is_it = |line: &&ExpungedLine| {
-            line.note().is_some_and(|note| {
-                note.path == path
-                    && note.is_in(content)
-                    && (note.is_dated() || self.open_lines().any(|open| open == *line))
-            })
-        };
-        self.digests.lines().iter().find(is_it).cloned()
-    }
-
-    /// Returns true if a content of a file is a version of a note that another machine expunged as a whole, and must not leave this
-    /// machine.
-    pub(super) fn is_note(&self, path: &str, content: &[u8]) -> bool {
-        let is_it = |line: &ExpungedLine| line.note().is_some_and(|note| note.is_in(content));
-        self.open_lines().any(|line| is_it(line) && line.note().is_some_and(|note| note.path == path))
-            || self.notes.iter().any(|(known, line)| known.as_str() == path && is_it(line))
-    }
-
-    /// Returns true if a content of a file is a version of a note that any machine expunged as a whole.
-    pub(super) fn was_note(&self, path: &str, content: &[u8]) -> bool {
-        let notes = || self.digests.lines().iter().filter_map(ExpungedLine::note);
-        notes().any(|note| note.path == path && note.is_in(content))
-    }
-
-    /// Returns the lines that something may be left to do for.
-    fn open_lines(&self) -> impl Iterator<Item = &ExpungedLine> {
-        self.digests.lines().iter().filter(|line| !self.own.contains(&line.line()))
-    }
-
-    /// Returns true if a content has an expunged text, and must not leave this machine.
-    pub(super) fn is_in(&mut self, content: &[u8]) -> bool {
-        self.digests.is_in(content)
-    }
-
-    /// Searches a version of a file where another version has had a text expunged.
-    pub(super) fn look_beside(&mut self, expunged: &[u8], content: &[u8]) {
-        self.digests.look_beside(expunged, content);
-    }
-
-    /// Returns the version that both sides of a merge had, without the expunged texts. It is compared, and shown in a review.
-    pub(super) fn without(&mut self, ancestor: Option<Vec<u8>>) -> Option<Vec<u8>> {
-        ancestor.map(|ancestor| self.digests.without(ancestor))
-    }
-
-    /// Puts the expunged texts of a file that came, or the note that it is a version of, into the report.
-    pub(super) fn report(&mut self, path: &RelPath, note: Option<ExpungedLine>, content: &[u8]) {
-        self.notes.extend(note.map(|note| (path.clone(), note)));
-        if self.digests.is_in(content) {
-            let has_it = |text: &&str| memchr::memmem::find(content, text.as_bytes()).is_some();
-            let texts: Vec<String> =
-                self.digests.found().map(|(_, text)| text).filter(has_it).map(String::from).collect();
-            self.returned.extend(texts);
-        }
     }
 
     /// Puts the expunged texts of all files that fit into the report: another tool may have brought them.
@@ -207,16 +126,16 @@ impl<'a> Expunges<'a> {
         disk: &mut Disk<'_>,
         is_wanted: impl Fn(&RelPath) -> bool,
     ) -> Result<(), Failure> {
-        if self.digests.lines().is_empty() {
+        if self.texts.digests.lines().is_empty() {
             return Ok(());
         }
         for path in disk.files()?.iter().filter(|path| is_wanted(path)) {
             let Some(known) = disk.read(path)? else { continue };
             let original = original_path(path).map(|(original, _)| disk.read(&original)).transpose()?.flatten();
             if let Some(original) = original {
-                self.look_beside(&original.bytes, &known.bytes);
+                self.texts.look_beside(&original.bytes, &known.bytes);
             }
-            self.report(path, None, &known.bytes);
+            self.texts.report(path, None, &known.bytes);
         }
         Ok(())
     }
@@ -229,7 +148,7 @@ impl<'a> Expunges<'a> {
         disk: &mut Disk<'_>,
         dry_run: bool,
     ) -> Result<(), Failure> {
-        if self.digests.lines().is_empty() {
+        if self.texts.digests.lines().is_empty() {
             return Ok(());
         }
         for some in sent.chunks(READ_AT_ONCE) {
@@ -237,12 +156,12 @@ impl<'a> Expunges<'a> {
                 some.iter().filter_map(|change| Some((change, change.after.clone()?))).unzip();
             for (change, content) in changes.into_iter().zip(repository.contents(&blobs)?) {
                 let shown = repository.shown(&change.path).unwrap_or_default();
-                let is_note = self.is_note(&shown, &content);
-                let before = match self.is_in(&content) || is_note {
+                let is_note = self.texts.is_note(&shown, &content);
+                let before = match self.texts.is_in(&content) || is_note {
                     true => repository.contents(change.before.as_slice())?,
                     false => continue,
                 };
-                if !is_note && before.iter().any(|content| self.is_in(content)) {
+                if !is_note && before.iter().any(|content| self.texts.is_in(content)) {
                     continue;
                 }
                 if !dry_run {
@@ -258,25 +177,12 @@ impl<'a> Expunges<'a> {
         add_lines(disk, &shared_log()?, &self.shared)
     }
 
-    /// Returns the texts that are here and that a person has to remove, with their lines.
-    pub(super) fn left(&self) -> Vec<Received> {
-        let is_open = |line: &ExpungedLine| self.open_lines().any(|open| open == line);
-        let found = self.digests.found().filter(|(line, text)| is_open(line) || self.returned.contains(*text));
-        let texts = found.map(|(line, text)| Received { line: line.clone(), text: text.to_string(), item: None });
-        let note = |(path, line): (&RelPath, &ExpungedLine)| Received {
-            line: line.clone(),
-            text: String::new(),
-            item: Some(path.clone()),
-        };
-        // The text of a note is found in its file, so the file goes first.
-        self.notes.iter().map(note).chain(texts).collect()
-    }
-
     /// Writes the logs. Nothing is left to do for texts that are not here.
     pub(super) fn finish(&mut self, disk: &mut Disk<'_>) -> Result<Vec<Received>, Failure> {
-        let left = self.left();
+        let left = self.texts.left();
         let here: Vec<String> = left.iter().map(|left| left.line.line()).collect();
-        let done = self.open_lines().map(ExpungedLine::line).filter(|line| !here.contains(line)).collect::<String>();
+        let done =
+            self.texts.open_lines().map(ExpungedLine::line).filter(|line| !here.contains(line)).collect::<String>();
         if !self.shared.is_empty() {
             self.write_shared(disk)?;
             add_lines(disk, &own_log()?, &done)?;
@@ -290,7 +196,7 @@ pub(crate) fn received(global: &Global, output: &mut Output) -> Result<Vec<Recei
     let mut disk = Disk::open(global, "expunge")?;
     let mut expunges = Expunges::open(&mut disk, global, output)?;
     expunges.report_files(&mut disk, |_| true)?;
-    Ok(expunges.left())
+    Ok(expunges.texts.left())
 }
 
 /// Returns the failure for a file that would bring expunged text back.

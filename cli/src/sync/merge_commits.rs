@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::protocol::ErrorCode;
 
-use super::expunged::{Expunges, brings_back};
-use super::incoming::Incoming;
+use super::expunged::brings_back;
+use super::incoming::{ExpungedTexts, Incoming};
 use super::renames::{Renames, scope};
 use super::report::{ForgottenAndRenamed, Synced};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub(super) fn merge_commits(
     repository: &Repository,
     common: Option<&str>,
     [ours, theirs]: [&str; 2],
-    expunges: &mut Expunges<'_>,
+    expunged: &mut ExpungedTexts,
     synced: &mut Synced,
 ) -> Result<Vec<FileVersion>, Failure> {
     let changes = |to: &str| -> Result<Changes, Failure> {
@@ -27,7 +27,7 @@ pub(super) fn merge_commits(
     };
     let mut merge = Merge {
         repository,
-        expunges,
+        expunged,
         synced,
         sides: [changes(ours)?, changes(theirs)?],
         contents: BTreeMap::new(),
@@ -72,9 +72,9 @@ pub(super) fn merge_commits(
 /// The changes of one side, by path.
 type Changes = BTreeMap<String, Difference>;
 
-struct Merge<'a, 'e> {
+struct Merge<'a> {
     repository: &'a Repository,
-    expunges: &'a mut Expunges<'e>,
+    expunged: &'a mut ExpungedTexts,
     synced: &'a mut Synced,
     /// The changes of ours and of theirs.
     sides: [Changes; 2],
@@ -87,7 +87,7 @@ struct Merge<'a, 'e> {
     stored: Vec<(usize, Vec<u8>)>,
 }
 
-impl Merge<'_, '_> {
+impl Merge<'_> {
     /// Reads what is merged. A process for each file would be slow.
     fn load(&mut self, moves: &[Vec<(String, String)>; 2]) -> Result<(), Failure> {
         let [ours, theirs] = &self.sides;
@@ -216,14 +216,14 @@ impl Merge<'_, '_> {
             return Err(Failure::new(ErrorCode::Conflict, message, "merge it by hand with `git pull`"));
         };
         match (&ours, &theirs) {
-            (Some(ours), None) if self.expunges.is_note(&shown, ours) => return Err(brings_back(&shown)),
+            (Some(ours), None) if self.expunged.is_note(&shown, ours) => return Err(brings_back(&shown)),
             // A review would have its text.
-            (Some(content), None) | (None, Some(content)) if self.expunges.was_note(&shown, content) => {
+            (Some(content), None) | (None, Some(content)) if self.expunged.was_note(&shown, content) => {
                 return Ok(None);
             }
             _ => {}
         }
-        let mut incoming = Incoming(self.expunges);
+        let mut incoming = Incoming(self.expunged);
         let theirs = incoming.committed(&shown, theirs);
         let merged = incoming.merge(&shown, ancestor, ours, theirs);
         self.synced.add_merged(&merged);

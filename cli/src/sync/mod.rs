@@ -33,7 +33,8 @@ pub(crate) use self::digests::ExpungedLine;
 use self::disk::Disk;
 pub(crate) use self::disk::write_review;
 use self::expunged::Expunges;
-pub(crate) use self::expunged::{Received, line_for, received, share};
+pub(crate) use self::expunged::{line_for, received, share};
+pub(crate) use self::incoming::Received;
 pub(crate) use self::memories::scope_of;
 use self::remote::Sync;
 use self::report::Synced;
@@ -93,7 +94,7 @@ impl Subcommand for SyncArgs {
         }
         synced.take_refused(&mut disk);
         synced.operations = disk.operations();
-        let left = if self.dry_run { expunges.left() } else { expunges.finish(&mut disk)? };
+        let left = if self.dry_run { expunges.texts.left() } else { expunges.finish(&mut disk)? };
         let place = |left: &Received| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string);
         synced.expunged = left.iter().map(place).collect::<BTreeSet<String>>().into_iter().collect();
         synced.message = synced.told();

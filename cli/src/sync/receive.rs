@@ -37,7 +37,7 @@ pub(super) fn receive(
             let message = format!("the path `{}` is not possible here: {error}", single_line(&shown));
             Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
         })?;
-        let mut incoming = Incoming(expunges);
+        let mut incoming = Incoming(&mut expunges.texts);
         let after = incoming.received(&path, after);
         let now = disk.read(&path)?.map(|known| known.bytes);
         if let Some(now) = now.filter(|now| incoming.0.is_note(path.as_str(), now) && Some(now) != before.as_ref()) {
@@ -59,7 +59,7 @@ pub(super) fn receive(
 /// changed it.
 fn receive_one(
     disk: &mut Disk<'_>,
-    incoming: &mut Incoming<'_, '_>,
+    incoming: &mut Incoming<'_>,
     path: &RelPath,
     [ancestor, before]: [Option<Vec<u8>>; 2],
     after: &Admitted,

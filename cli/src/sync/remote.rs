@@ -11,7 +11,8 @@ use saddlebag::trust::{SecretPolicy, secrets_in};
 
 use super::args::SyncArgs;
 use super::disk::Disk;
-use super::expunged::{COMMAND, Expunges};
+use super::expunged::Expunges;
+use super::incoming::COMMAND;
 use super::locks::{check_locks, lock};
 use super::merge_commits::merge_commits;
 use super::names::{Doubt, NewNames, original_of};
@@ -203,8 +204,10 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
             content(sync, &path, &shown)
         };
         let content = match content {
-            Ok(Some(bytes)) if sync.expunges.is_in(&bytes) => Err(format!("it has text that was expunged; {COMMAND}")),
-            Ok(Some(bytes)) if sync.expunges.is_note(&shown, &bytes) => {
+            Ok(Some(bytes)) if sync.expunges.texts.is_in(&bytes) => {
+                Err(format!("it has text that was expunged; {COMMAND}"))
+            }
+            Ok(Some(bytes)) if sync.expunges.texts.is_note(&shown, &bytes) => {
                 Err(format!("it is a version of a note that was expunged; {COMMAND}"))
             }
             content => content,
@@ -434,7 +437,7 @@ fn merged(
         Some(_) => {}
         None => check_is_new(repository, branch)?,
     }
-    let files = merge_commits(repository, common.as_deref(), [local, there], sync.expunges, synced);
+    let files = merge_commits(repository, common.as_deref(), [local, there], &mut sync.expunges.texts, synced);
     if files.is_err() && !sync.args.dry_run {
         // `expunge --received` finds what was refused only with the lines of the other machines.
         sync.expunges.write_shared(sync.disk)?;

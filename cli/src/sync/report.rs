@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::disk::{Disk, Refused, RefusedFiles};
-use super::expunged::COMMAND;
-use super::incoming::{BothKept, Merged};
+use super::incoming::{BothKept, COMMAND, Merged};
 use super::memories::MadeOperation;
 use crate::failure::Failure;
 use crate::output::{Output, single_line};

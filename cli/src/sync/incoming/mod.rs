@@ -4,15 +4,17 @@
 //! nothing else. There it is compared with what was rejected: a value that the file had before stays, so that answer needs the result
 //! of the merge. [`merge_sides`] merges two versions of any file.
 
+mod expunged_texts;
 mod merge_sides;
 
 use saddlebag::files::MergeSides;
 use saddlebag::store::RelPath;
 
+pub(crate) use self::expunged_texts::Received;
+pub(super) use self::expunged_texts::{COMMAND, ExpungedTexts};
 pub(super) use self::merge_sides::BothKept;
 use self::merge_sides::{MergedSides, merge_sides};
 use super::digests::ExpungedLine;
-use super::expunged::{COMMAND, Expunges};
 
 /// A version of a file that was compared with what was expunged; without bytes if the file is deleted. Nothing outside of this module
 /// can make one.
@@ -55,9 +57,9 @@ impl Held {
 }
 
 /// What texts are compared with before they come in.
-pub(super) struct Incoming<'a, 'e>(pub(super) &'a mut Expunges<'e>);
+pub(super) struct Incoming<'a>(pub(super) &'a mut ExpungedTexts);
 
-impl Incoming<'_, '_> {
+impl Incoming<'_> {
     /// Asks whether a version of a file may come in. `path` is that of the file, also for a version that lies elsewhere.
     pub(super) fn ask(&mut self, path: &str, content: Option<Vec<u8>>) -> Asked {
         let Some(content) = content else { return Asked::Admitted(Admitted(None)) };
