@@ -10,13 +10,11 @@ use super::files::FileHistory;
 use super::log::History;
 use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, Change, history_of};
-use crate::context::SUPERSEDES;
 use crate::document::{Frontmatter, remove_field};
-use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION};
+use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION, superseded_by};
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
-use crate::trust::TrustState;
 
 /// How much of an operation the files still have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -263,17 +261,11 @@ async fn moved(
 impl Reverted<'_> {
     /// Returns the paths that notes no longer say to supersede.
     pub(super) fn superseded(&self, call: &Call) -> Vec<String> {
-        let named = |bytes: Option<&[u8]>| -> Vec<String> {
-            let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default();
-            let head = Frontmatter::parse(text);
-            let is_trusted = TrustState::from_parsed(&head, text).unapproved().is_none();
-            head.texts(SUPERSEDES).filter(|_| is_trusted).map(String::from).collect()
-        };
         let notes = self.files.iter().filter(|file| call.scope.layout.below_notebook(&file.known.path).is_some());
         notes
             .flat_map(|file| {
-                let now = named(file.bytes.as_deref());
-                named(file.known.file.bytes()).into_iter().filter(move |path| !now.contains(path))
+                let now = superseded_by(file.bytes.as_deref());
+                superseded_by(file.known.file.bytes()).into_iter().filter(move |path| !now.contains(path))
             })
             .collect()
     }

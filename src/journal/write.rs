@@ -103,7 +103,7 @@ pub(super) async fn write(
     let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
     let mut reply = written.reply(&call.scope.display_path(&path), truncated_from);
     if call.scope.layout.project_folder().is_some() && path == *call.scope.layout.shared_long_term() {
-        reply.message.push_ours("; all projects share this file");
+        reply.message.push_ours("; all projects share it");
     }
     Ok(reply)
 }

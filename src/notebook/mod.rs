@@ -83,7 +83,7 @@ pub use rename::{Rename, RenameReply};
 pub use select::notes_named;
 pub(crate) use select::{time_in, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
-pub(crate) use superseded::counting_again;
+pub(crate) use superseded::{counting_again, superseded_by};
 pub use tag_note::{TagNote, TagNoteReply};
 pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};

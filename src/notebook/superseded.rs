@@ -13,9 +13,10 @@ use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::types::SUPERSEDES;
 use crate::changes::Call;
-use crate::document::{LinkKind, Note, one_line};
+use crate::document::{Frontmatter, LinkKind, Note, one_line};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, is_name};
+use crate::trust::TrustState;
 
 /// Beginning of the line that links to the superseded note.
 pub(super) const LINK_START: &str = "- Supersedes: ";
@@ -148,6 +149,14 @@ pub(super) fn supersedes(note: &Note, old: &str) -> bool {
 /// Returns true if this is the path, with or without its extension.
 pub(super) fn is_path(written: &str, path: &str) -> bool {
     written == path || path.strip_suffix(NOTE_SUFFIX) == Some(written)
+}
+
+/// Returns the paths that a note says to supersede; none if it waits for approval.
+pub(crate) fn superseded_by(bytes: Option<&[u8]>) -> Vec<String> {
+    let text = bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or_default();
+    let head = Frontmatter::parse(text);
+    let is_trusted = TrustState::from_parsed(&head, text).unapproved().is_none();
+    head.texts(SUPERSEDES).filter(|_| is_trusted).map(String::from).collect()
 }
 
 /// Returns the end of a message: the notes that count again because those that superseded them are gone. These are gone already,

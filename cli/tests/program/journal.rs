@@ -13,7 +13,7 @@ fn a_written_text_is_read_listed_and_found() {
     store
         .run(&["write", "long_term", "staging port 8443"])
         .exits(0)
-        .prints("Wrote 17 bytes to MEMORY.md; all projects share this file\n");
+        .prints("Wrote 17 bytes to MEMORY.md; all projects share it\n");
     store.run(&["write", "scratchpad", "- [ ] water the plants"]).exits(0);
     store.run(&["write", "note:auth", "uses jose"]).exits(0);
     store.run(&["log", "deployed", "went well"]).exits(0);

@@ -21,7 +21,7 @@ fn a_person_writes_for_all_projects_and_an_agent_for_its_own() {
     store
         .run_in("a", &["write", "long_term", "of the person"])
         .exits(0)
-        .prints("Wrote 13 bytes to MEMORY.md; all projects share this file\n");
+        .prints("Wrote 13 bytes to MEMORY.md; all projects share it\n");
     let agent = ["--provenance", "agent"];
     let told = format!("Wrote 11 bytes to {}\n", shown(&of_a));
     store.run_in("a", &[&agent[..], &["write", "long_term", "of an agent"]].concat()).exits(0).prints(&told);
@@ -52,7 +52,7 @@ fn an_option_chooses_the_file_that_is_written() {
     let store = Store::notebook();
     let of_a = memory_of(&store, "a");
     let all = ["--provenance", "agent", "--scope", "all", "write", "long_term", "for all"];
-    store.run_in("a", &all).exits(0).prints("Wrote 7 bytes to MEMORY.md; all projects share this file\n");
+    store.run_in("a", &all).exits(0).prints("Wrote 7 bytes to MEMORY.md; all projects share it\n");
     store.run_in("a", &["--scope", "project", "write", "long_term", "for one"]).exits(0);
     let mut by_variable = store.project_command("a", &["write", "long_term", "for one, too"]);
     crate::support::run(by_variable.env("SADDLEBAG_SCOPE", "project"), None).exits(0);
