@@ -39,6 +39,9 @@ struct Planned {
     versions: Vec<Vec<u8>>,
 }
 
+/// Bytes of a file, and how it was read; not read if a dry run has planned it.
+type Content = (Vec<u8>, Option<Known>);
+
 /// Outcome of the merge of one copy.
 enum Done {
     Merged(MergedCopy),
@@ -131,7 +134,7 @@ impl<'a, 'd> Copies<'a, 'd> {
     }
 
     /// Reads a file, as a dry run would have left it.
-    fn bytes(&mut self, path: &RelPath) -> Result<Option<(Vec<u8>, Option<Known>)>, Failure> {
+    fn bytes(&mut self, path: &RelPath) -> Result<Option<Content>, Failure> {
         if let Some(planned) = self.planned.get(path) {
             return Ok(planned.content.clone().map(|content| (content, None)));
         }
