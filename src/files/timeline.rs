@@ -8,8 +8,8 @@ use core::ops::Range;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, head};
 use crate::notebook::{
-    ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply, render,
-    superseded_by, time_in, words_of,
+    ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
+    newer_note, render, time_in, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
@@ -155,7 +155,7 @@ async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> Rec
         None => String::new(),
     };
     let passage = beginning(&text);
-    let superseded_by = file.and_then(|file| superseded_by(call, &notebook.corpus.borrow(), file.as_str()));
+    let superseded_by = file.and_then(|file| newer_note(call, &notebook.corpus.borrow(), file.as_str()));
     RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
 }
 

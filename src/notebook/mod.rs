@@ -103,7 +103,7 @@ pub(crate) use named::{named_notes, named_user_notes, of_user};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{
-    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render, superseded_by,
+    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, newer_note, recall, recall_for_prompt, render,
 };
 pub(crate) use rename::settle as settle_rename;
 

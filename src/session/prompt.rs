@@ -17,7 +17,7 @@ use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, 
 use crate::document::{Note, TagSyntax, one_line};
 use crate::files::{beginning, notes_of, time_asked, time_of};
 use crate::notebook::{
-    NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, recall_for_prompt, superseded_by,
+    NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note, recall_for_prompt,
     title_or_stem,
 };
 use crate::order;
@@ -350,7 +350,7 @@ async fn of_time(
     let mut hits = Vec::new();
     for note in listed.notes {
         let Some(file) = call.scope.file(&note.path) else { continue };
-        let is_old = superseded_by(call, &notebook.corpus.borrow(), file.as_str()).is_some();
+        let is_old = newer_note(call, &notebook.corpus.borrow(), file.as_str()).is_some();
         let below = call.scope.below_notebook(file.as_str()).unwrap_or(file.as_str());
         if is_old || kept_out.matches(below) || hits.len() >= MAX_HITS as usize {
             continue;

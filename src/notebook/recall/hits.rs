@@ -47,7 +47,7 @@ pub(super) fn hit(
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
-        superseded_by: if entry.is_none() { superseded_by(asked.call, &corpora.notes, path) } else { None },
+        superseded_by: if entry.is_none() { newer_note(asked.call, &corpora.notes, path) } else { None },
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
         unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
         only_in: entry.map(|entry| entry.only_in.clone()).unwrap_or_default(),
@@ -55,7 +55,7 @@ pub(super) fn hit(
 }
 
 /// Returns the path, as replies show it, of the note that supersedes the one at a path. An unapproved note supersedes nothing.
-pub(crate) fn superseded_by(call: &Call, notes: &Corpus, path: &str) -> Option<String> {
+pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<String> {
     let scope = &call.scope;
     let (below, of_user) = scope.layout.below_any_notebook(path)?;
     let may = |newer: &IndexedFile| {
