@@ -218,9 +218,7 @@ fn normalise(value: &mut Value, store: &Store) {
                     // It depends on the paths.
                     ("digest", Value::String(_)) => "<digest>",
                     // The files that are read again depend on how long ago they were written.
-                    ("operations", Value::Array(of)) if !of.iter().any(|one| one.get("command").is_some()) => {
-                        "<operations>"
-                    }
+                    ("operations", Value::Array(of)) if is_of_requests(of) => "<operations>",
                     ("script", Value::String(_)) => "<script>",
                     ("roff", Value::String(_)) => "<roff>",
                     _ => continue,
@@ -230,6 +228,12 @@ fn normalise(value: &mut Value, store: &Store) {
         }
         _ => {}
     }
+}
+
+/// Returns true for the requests of a trace; those of the history have a command or an undo.
+fn is_of_requests(operations: &[Value]) -> bool {
+    let has = |name: &str| operations.iter().any(|one| one.get(name).is_some());
+    !operations.is_empty() && !has("command") && !has("undo")
 }
 
 /// Returns the name of the project's folder.
