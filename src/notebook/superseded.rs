@@ -175,10 +175,9 @@ pub(crate) async fn counting_again(call: &Call, notebook: &Arc<Notebook>, supers
     });
     let again = again.unwrap_or_default();
     if again.is_empty() {
-        again.concat()
-    } else {
-        format!("; no longer superseded, so again in prompts: {}", again.join(", "))
+        return String::new();
     }
+    format!("; no longer superseded, so again in prompts: {}", again.join(", "))
 }
 
 fn changed(path: &RelPath) -> Error {
