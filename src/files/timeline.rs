@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax, head};
+use crate::document::{Note, TagSyntax};
 use crate::notebook::{
     ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
-    newer_note, render, time_in, words_of,
+    newer_note, render, shortened, time_in, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
@@ -79,6 +79,37 @@ const FILLERS: &[&str] = &[
     "to",
     "so",
     "far",
+    "please",
+    "hi",
+    "hey",
+    "hello",
+    "can",
+    "could",
+    "remind",
+    "remember",
+    "recap",
+    "summary",
+    "summarise",
+    "summarize",
+    "where",
+    "leave",
+    "left",
+    "off",
+    "s",
+    "doing",
+    "going",
+    "finish",
+    "finished",
+    "change",
+    "changes",
+    "learn",
+    "make",
+    "made",
+    "decisions",
+    "since",
+    "morning",
+    "afternoon",
+    "evening",
 ];
 
 /// Times in nanoseconds since 1970-01-01T00:00:00Z that a question is about; `None` if it is about more than a time.
@@ -131,10 +162,11 @@ pub(crate) async fn notes_of(
     Ok(listed)
 }
 
-/// Returns the beginning of what a note says, below its frontmatter.
-pub(crate) fn beginning(text: &str) -> String {
+/// Returns what a note says below its frontmatter, or as much of it as `max_bytes` permit, with a mark.
+pub(crate) fn beginning(text: &str, max_bytes: usize) -> String {
     let body = Note::parse(text, TagSyntax::default()).body;
-    head(text.get(body).unwrap_or_default().trim(), PASSAGE_BYTES).to_string()
+    let body = text.get(body).unwrap_or_default().trim();
+    if body.len() <= max_bytes { body.to_string() } else { shortened(body, max_bytes) }
 }
 
 /// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.
@@ -154,7 +186,7 @@ async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> Rec
         Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
-    let passage = beginning(&text);
+    let passage = beginning(&text, PASSAGE_BYTES);
     let superseded_by = file.and_then(|file| newer_note(call, &notebook.corpus.borrow(), file.as_str()));
     RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
 }
@@ -191,6 +223,11 @@ mod tests {
             ("what did we do in march?", "2026-03-01", "2026-04-01"),
             ("what happened two weeks ago", "2026-05-11", "2026-05-18"),
             ("what happened on 2026-05-12?", "2026-05-12", "2026-05-13"),
+            ("Hi! Can you remind me what we did yesterday, please?", "2026-05-26", "2026-05-27"),
+            ("What's in the log of yesterday morning?", "2026-05-26", "2026-05-27"),
+            ("where did we leave off on friday?", "2026-05-22", "2026-05-23"),
+            ("continue what we did yesterday", "", ""),
+            ("which tests failed this week", "", ""),
             ("when was the port changed last week", "", ""),
             ("what is the last port", "", ""),
             ("", "", ""),

@@ -10,8 +10,7 @@ use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
 use crate::changes::{Call, history_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
-use crate::notebook::CONFIG_FILE;
-use crate::notebook::settle_rename;
+use crate::notebook::{is_made_by_setup, settle_rename};
 use crate::order;
 use crate::origin::Moment;
 use crate::protocol::{Entry, Error, ErrorCode};
@@ -147,9 +146,8 @@ impl History {
         };
         for line in lines.by_ref() {
             let record = line.head.record();
-            // `setup` made the configuration, so its undo removes it.
-            let is_config = |path: &RelPath| call.scope.layout.below_notebook(path) == Some(CONFIG_FILE);
-            let is_visible = |path: &RelPath| is_listed(call, entries, path) || is_config(path);
+            let is_made = |path: &RelPath| call.scope.layout.below_notebook(path).is_some_and(is_made_by_setup);
+            let is_visible = |path: &RelPath| is_listed(call, entries, path) || is_made(path);
             let visible = |path: &str| folder.absolute(path).filter(is_visible);
             for lost in &record.lost {
                 if let Some(path) = visible(&lost.path) {

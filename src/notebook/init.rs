@@ -97,12 +97,16 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     Ok(reply)
 }
 
-/// Removes the folders that [`InitNotebook`] creates, if they are empty.
+/// Returns true for the path, relative to its notebook, of a file that [`InitNotebook`] makes, so that its undo removes it.
+pub(crate) fn is_made_by_setup(below: &str) -> bool {
+    let folder = below.rsplit_once('/').map_or("", |(folder, _)| folder);
+    below == CONFIG_FILE || template_folders().iter().any(|of_templates| of_templates == folder)
+}
+
+/// Removes the folders of templates if they are empty. Nothing says of the others whether [`InitNotebook`] created them.
 pub(crate) async fn remove_empty_folders(call: &Call) -> Result<(), Error> {
-    let [ours, of_zk] = template_folders();
-    let folders = [FACTS_FOLDER, DECISIONS_FOLDER, DAILY_FOLDER, &ours, &of_zk];
-    let files = folders.into_iter().map(|folder| notebook_file(call, &format!("{folder}/fact.md")));
-    let files: Vec<RelPath> = files.collect::<Result<_, _>>()?;
+    let files = template_folders().map(|folder| notebook_file(call, &format!("{folder}/fact.md")));
+    let files: Vec<RelPath> = files.into_iter().collect::<Result<_, _>>()?;
     call.remove_emptied(files.iter(), |folder| call.scope.layout.below_notebook(folder).is_some()).await;
     Ok(())
 }

@@ -18,13 +18,13 @@ use crate::document::{Note, TagSyntax, one_line};
 use crate::files::{beginning, notes_of, time_asked, time_of};
 use crate::notebook::{
     NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note, recall_for_prompt,
-    title_or_stem,
+    title_or_stem, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::ranked::Fit;
-use crate::store::{Timestamp, is_fact, is_of_sessions};
+use crate::store::{RelPath, Timestamp, is_fact, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
@@ -56,8 +56,33 @@ const ROUNDING: f64 = 0.01;
 const ASKS: f64 = 0.15;
 /// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
 const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
-/// First words of prompts that ask what happened in a time. Others that name one, such as "do it today", ask for work.
-const ASKING_OF_TIME: [&str; 6] = ["what", "which", "did", "show", "tell", "list"];
+/// Words of prompts that ask what happened in a time. Others that name one, such as "do it today", ask for work.
+const PAST: [&str; 22] = [
+    "did",
+    "was",
+    "were",
+    "done",
+    "happened",
+    "worked",
+    "changed",
+    "changes",
+    "decided",
+    "decisions",
+    "learned",
+    "finished",
+    "made",
+    "got",
+    "wrote",
+    "logged",
+    "log",
+    "logs",
+    "recap",
+    "summary",
+    "summarise",
+    "summarize",
+];
+/// Bytes around the text of an item of a time.
+const FRAME_BYTES: usize = 300;
 /// What a fact must reach: more than one word, unless it is in a name.
 const LEAST_OF_FACTS: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
@@ -163,6 +188,8 @@ struct Hit {
     score: f64,
     /// The item, or the reason why it must not be shown.
     found: Result<PromptHit, NotShownReason>,
+    /// True if only the beginning of it is shown, so that a later prompt may bring another part.
+    is_part: bool,
 }
 
 impl Run<SessionCall<'_>> for RecallForPrompt {
@@ -178,19 +205,16 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let start = first_chars(prompt.trim(), MAX_PROMPT_CHARS).to_string();
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
-        let mut hits = Vec::new();
-        if let Some(question) = question(prompt) {
+        let mut hits = of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await?;
+        if let Some(question) = question(prompt).filter(|_| hits.is_empty()) {
             let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
             hits = found(with, question, min_score, &kept_out, &state).await?;
-            if hits.is_empty() {
-                hits = of_time(with, prompt, &session, &kept_out, &state).await?;
-            }
         }
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
         let mut items: Vec<SectionItem> = Vec::new();
         let mut reply = RecallForPromptReply::default();
-        for Hit { source, path, found, .. } in hits {
+        for Hit { source, path, found, is_part, .. } in hits {
             let reason = match found {
                 Err(reason) => Some(reason),
                 Ok(_) if state.is_cut => Some(NotShownReason::StateFull),
@@ -214,7 +238,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                 Some(reason) => not_shown.push(NotShown { source, reason }),
                 None => {
                     reply.sources.push(source);
-                    line.shown.push(path);
+                    line.shown.extend(Some(path).filter(|_| !is_part));
                 }
             }
         }
@@ -307,13 +331,13 @@ async fn found(
             let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-            (fit, true, Hit { source, path, score: asked.score(fit, bonus), found })
+            (fit, true, Hit { source, path, score: asked.score(fit, bonus), found, is_part: false })
         });
         let withheld = withheld.into_iter().map(|hit| {
             let WithheldHit { path, key, is_of_other_project, fit } = hit;
             let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
             let source = key.unwrap_or_else(|| path.clone());
-            (fit, false, Hit { source, path, score: asked.score(fit, bonus), found: Err(reason) })
+            (fit, false, Hit { source, path, score: asked.score(fit, bonus), found: Err(reason), is_part: false })
         });
         let mut hits: Vec<(Fit, bool, Hit)> = shown.chain(withheld).collect();
         order::sort_slice(&mut hits, |(.., a), (.., b)| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
@@ -334,32 +358,40 @@ async fn found(
     Ok(all)
 }
 
-/// Finds notes, logs and sessions of the time that a prompt asks about, such as "what did we do yesterday?", the oldest first.
+/// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?": facts and decisions first, then
+/// logs, sessions and other notes, each the newest first.
 async fn of_time(
     with: &SessionCall<'_>,
     prompt: &str,
+    max_bytes: u32,
     session: &SessionName,
     kept_out: &Excluded,
     state: &State,
 ) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, .. } = *with;
-    let first = prompt.split_whitespace().next().unwrap_or_default();
-    let asks = ASKING_OF_TIME.iter().any(|word| first.eq_ignore_ascii_case(word));
+    let is_past = |word: &str| PAST.iter().any(|past| word.eq_ignore_ascii_case(past));
+    let asks = words_of(prompt).into_iter().any(is_past);
     let Some(time) = time_asked(prompt, call.now).filter(|_| asks) else { return Ok(Vec::new()) };
-    let listed = notes_of(call, notebook, NoteFilter::default(), &time).await?;
+    let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.notes;
+    let below = |path: &str| call.scope.below_notebook(path).unwrap_or(path).to_string();
+    notes.retain(|note| {
+        let file = call.scope.file(&note.path);
+        let is_old = |file: &RelPath| newer_note(call, &notebook.corpus.borrow(), file.as_str()).is_some();
+        file.is_some_and(|file| !is_old(&file) && !kept_out.matches(&below(file.as_str())))
+    });
+    notes.reverse();
+    order::sort_slice(&mut notes, |a, b| is_fact(&below(&b.path)).cmp(&is_fact(&below(&a.path))));
+    notes.truncate(MAX_HITS as usize);
+    let room = (max_bytes as usize / notes.len().max(1)).saturating_sub(FRAME_BYTES).max(PASSAGE_BYTES);
     let mut hits = Vec::new();
-    for note in listed.notes {
+    for note in notes {
         let Some(file) = call.scope.file(&note.path) else { continue };
-        let is_old = newer_note(call, &notebook.corpus.borrow(), file.as_str()).is_some();
-        let below = call.scope.below_notebook(file.as_str()).unwrap_or(file.as_str());
-        if is_old || kept_out.matches(below) || hits.len() >= MAX_HITS as usize {
-            continue;
-        }
         let Some(text) = call.load_text(&file).await.ok().flatten() else { continue };
         let parsed = Note::parse(&text, TagSyntax::default());
         if parsed.frontmatter.texts(SESSION).any(|name| name == session.as_str()) {
             continue;
         }
+        let is_part = parsed.body.len() > room;
         let found = match Approved::judge(text) {
             _ if state.has_shown(&note.path, LastChange::at(call, note.modified)) => Err(NotShownReason::AlreadyShown),
             Err(_) => Err(NotShownReason::Unapproved),
@@ -367,14 +399,14 @@ async fn of_time(
                 path: note.path.clone(),
                 name: text.map(|_| title_or_stem(&parsed.title, file.as_str())),
                 category: None,
-                passage: text.map(beginning),
+                passage: text.map(|text| beginning(text, room)),
                 fit: Fit::default(),
                 date: time_of(call, &note),
                 only_asks: false,
                 is_known: false,
             }),
         };
-        hits.push(Hit { source: note.path.clone(), path: note.path, score: 1.0, found });
+        hits.push(Hit { source: note.path.clone(), path: note.path, score: 1.0, found, is_part });
     }
     Ok(hits)
 }
@@ -383,6 +415,8 @@ async fn of_time(
 fn heading(call: &Call, PromptHit { path, name, category, date, .. }: &PromptHit) -> Approved {
     let date = dated(call, *date);
     name.map(|name| match category {
+        // The title of a log is its date.
+        None if !date.is_empty() && date.ends_with(name) => format!("{path} ({})", one_line(name)),
         Some(category) => format!("entry {} ({}{date})", one_line(name), one_line(category)),
         None => format!("{path} ({}{date})", one_line(name)),
     })

@@ -683,18 +683,39 @@ fn a_prompt_that_asks_about_a_time_gets_what_memory_has_of_it() {
     store.put("facts/web.md", written("provenance: import\n---\n# Web\n\nTrust me.\n").into_bytes());
     store.put("sessions/own.md", written("session: one\n---\n# Own\n\nWorked.\n").into_bytes());
     store.put("sessions/other.md", written("session: two\n---\n# Other\n\nWorked.\n").into_bytes());
-    for ordinary in ["do it on monday", "yesterday", "move what we did yesterday to Redis", "what did we do today?"] {
+    for ordinary in ["do it on monday", "yesterday", "move what we did yesterday to Redis", "what do we do today?"] {
         assert_eq!(run(&mut store, day(), prompt("none", ordinary)).text, None, "{ordinary}");
     }
     let first = run(&mut store, day(), prompt("one", "What did we do yesterday?"));
-    assert_eq!(first.sources, [log.as_str(), "facts/new.md", "sessions/other.md"]);
+    assert_eq!(first.sources, ["facts/new.md", "sessions/other.md", log.as_str()]);
     let text = first.text.expect("a text");
-    let dated = alloc::format!(", {})", day_before(1));
+    let dated = alloc::format!("(New, {})", day_before(1));
     assert!(text.as_str().contains("queue to Redis") && text.as_str().contains(&dated), "{text}");
     assert!(!text.as_str().contains("Trust me") && !text.as_str().contains("port is 1"), "{text}");
     let withheld = NotShown { source: "facts/web.md".into(), reason: NotShownReason::Unapproved };
     assert!(first.not_shown.contains(&withheld), "{:?}", first.not_shown);
     assert_eq!(run(&mut store, day(), prompt("one", "what did we do yesterday?")).text, None);
+}
+
+#[test]
+fn a_time_is_asked_before_a_fact_with_its_word_and_a_long_log_stays_to_be_found() {
+    let name = alloc::format!("daily/{}.md", after(-86_400).date());
+    let log = |text: &str| {
+        alloc::format!("## 09:00 Begin\n\n{text}\n\n## 17:00 End\n\nMirabelle cancelled the zither concert.\n")
+    };
+    let mut store = Store::with(&NOTES);
+    store.put("facts/bins.md", b"# Bins\n\nThe bins are emptied on Sunday.\n".to_vec());
+    // It is a Sunday.
+    store.put(&name, log("Wired the pump.").into_bytes());
+    let reply = run(&mut store, day(), prompt("one", "what did we do on Sunday?"));
+    assert!(reply.text.expect("a text").as_str().contains("zither"));
+    assert_eq!(reply.sources, [name.clone()]);
+    store.put(&name, log(&"word ".repeat(1_000)).into_bytes());
+    let reply = run(&mut store, day(), prompt("two", "what did we do on Sunday?"));
+    let text = reply.text.expect("a text");
+    assert!(text.as_str().contains("word…") && text.as_str().len() > 1_000, "{text}");
+    let reply = run(&mut store, day(), prompt("two", "Who cancelled the zither concert?"));
+    assert_eq!(reply.sources, [name]);
 }
 
 #[test]

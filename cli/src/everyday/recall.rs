@@ -69,7 +69,7 @@ impl Subcommand for RecallArgs {
                 None => print(&reply, output)?,
             }
             output.flush()?;
-            remark(&reply, output);
+            remark(&reply, budget.is_some(), output);
         }
         Ok(if reply.hits.is_empty() { Exit::Nothing } else { Exit::Done })
     }
@@ -117,12 +117,13 @@ fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
 }
 
 /// Prints remarks about a reply on standard error.
-fn remark(reply: &RecallReply, output: &mut Output) {
+fn remark(reply: &RecallReply, has_budget: bool, output: &mut Output) {
     warn(&reply.warnings, output);
     let shown = reply.hits.len() as u64;
     // Hits of a search come best first, and the rest says less. Those of a time are in its order.
     if (1..u64::from(reply.total)).contains(&shown) && reply.hits.iter().all(|hit| hit.terms.is_empty()) {
-        output.note(&format!("{shown} of {}, in the order of time; --offset and --limit show others", reply.total));
+        let others = if has_budget { "ask for a shorter time" } else { "--offset and --limit show others" };
+        output.note(&format!("{shown} of {}, in the order of time; {others}", reply.total));
     }
     warn_of_skipped(&reply.skipped, output);
 }

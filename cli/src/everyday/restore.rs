@@ -82,8 +82,16 @@ impl Subcommand for RestoreArgs {
             Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
                 match entry(self.item.name.clone(), &mut store, output) {
                     Err(failure) if is_lost(failure.code) => {
-                        let name = self.item.without_lines();
+                        let written = self.item.without_lines();
+                        let name = match Target::from_name(&written)? {
+                            Target::Page(title) => title,
+                            _ => written.clone(),
+                        };
                         let path = forgotten_note(&name, &mut store, output)?;
+                        // The title after `page:` may be a word for another file.
+                        if path.is_none() && name != written {
+                            return Err(failure);
+                        }
                         if path.is_none()
                             && let Some((path, last)) = removed_by_others(&name, &mut store, output)
                         {

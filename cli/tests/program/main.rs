@@ -41,6 +41,7 @@ mod sync_bars;
 mod sync_begin;
 mod sync_copies;
 mod sync_expunge;
+mod sync_refusals;
 mod sync_remote;
 mod sync_syncthing;
 mod tasks;

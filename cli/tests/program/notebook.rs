@@ -755,10 +755,10 @@ fn undo_of_setup_removes_what_it_made_and_keeps_what_was_added() {
             let names = folder.into_iter().flatten().map(|entry| entry.expect("read").file_name());
             names.map(|name| name.into_string().expect("text")).filter(|name| name != ".saddlebag").collect()
         };
-        let before = names(&store);
         store.run(&["setup", "--templates"]).exits(0);
         store.run(&["undo"]).exits(0);
-        assert_eq!(names(&store), before);
+        let rest = names(&store);
+        assert!(rest.iter().all(|name| ["daily", "decisions", "facts"].contains(&name.as_str())), "{rest:?}");
         store.run(&["redo"]).exits(0);
         assert!(store.file(".zk/config.toml").exists() && store.file("templates/fact.md").exists());
         store.put("facts/mine.md", "# Mine\n");
@@ -767,4 +767,15 @@ fn undo_of_setup_removes_what_it_made_and_keeps_what_was_added() {
         assert!(store.file("facts/mine.md").exists() && store.file("templates/mine.md").exists());
         assert!(!store.file(".zk").exists() && !store.file("templates/fact.md").exists());
     }
+}
+
+#[test]
+fn undo_of_setup_beside_an_own_configuration_takes_back_the_templates_alone() {
+    let store = Store::notebook();
+    store.put(".zk/config.toml", "[note]\nlanguage = \"en\"\n");
+    store.run(&["remember", "Keep me", "The text."]).exits(0);
+    store.run(&["setup", "--templates"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    assert!(store.file("facts/keep-me.md").exists() && store.file(".zk/config.toml").exists());
+    assert!(!store.file("templates").exists() && !store.file(".zk/templates").exists());
 }

@@ -131,62 +131,6 @@ fn entries_are_merged_by_field_and_a_forgotten_one_keeps_the_edited_text() {
 }
 
 #[test]
-fn only_marked_scopes_leave_the_machine_and_marks_of_both_are_kept() {
-    let Some(machines) = Machines::new(&["a", "b"]) else { return };
-    machines.run("a", &["remember", "Mine", "Of the project."]).exits(0);
-    machines.run("a", &["--user", "remember", "Everywhere", "For all projects."]).exits(0);
-    machines.run("a", &["remember", "--key", "port", "5432"]).exits(0);
-    machines.run("a", &["setup", "git", "--yes"]).exits(0);
-    let synced = machines.sync("a");
-    assert_eq!(paths(&synced, "sent"), [".gitattributes", ".gitignore", "mine.md"]);
-    machines.run("b", &["--user", "remember", "Of B", "For all projects."]).exits(0);
-    machines.run("b", &["setup", "git", "--share", "user", "--yes"]).exits(0);
-    let synced = machines.sync("b");
-    assert!(paths(&synced, "sent").contains(&"of-b.md".to_string()), "{synced}");
-    let synced = machines.sync("a");
-    assert_eq!(paths(&synced, "received"), [".gitignore", "of-b.md"], "{synced}");
-    let ignored = fs::read_to_string(machines.root("a").join(".gitignore")).expect("read");
-    let project = machines.store.memory.trim_end_matches('/');
-    assert!(ignored.contains("# shared: projects/user") && ignored.contains(&format!("# shared: {project}")));
-    // The mark of b does not send the notes of a, nor does an ignore file that b has made open.
-    assert_eq!(paths(&machines.sync("a"), "sent"), [] as [&str; 0]);
-    let open = ignored.lines().filter(|line| line.starts_with('#')).collect::<Vec<_>>().join("\n");
-    fs::write(machines.root("b").join(".gitignore"), format!("{open}\n")).expect("written");
-    machines.sync("b");
-    machines.sync("a");
-    let synced = machines.run("a", &["sync"]).exits(0);
-    assert!(
-        synced.stderr.contains("everywhere.md") && synced.stderr.contains("not shared from this machine"),
-        "{synced:?}"
-    );
-    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("everywhere.md"));
-    machines.run("a", &["setup", "git", "--share", "user", "--yes"]).exits(0);
-    assert!(paths(&machines.sync("a"), "sent").contains(&"everywhere.md".to_string()));
-}
-
-#[test]
-fn what_one_machine_cannot_have_is_left_out_by_the_other() {
-    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
-    machines.put("a", "notes/large.md", &"A line of text.\n".repeat(300_000));
-    machines.put("a", "notes/good.md", "Good.\n");
-    #[cfg(unix)]
-    {
-        machines.put("a", "notes/a\\b.md", "Backslash.\n");
-        machines.put("a", "notes/a\nb.md", "Two lines.\n");
-        std::os::unix::fs::symlink("/etc/hosts", machines.file("a", "notes/link.md")).expect("a link");
-    }
-    let synced = machines.run("a", &["sync"]).exits(0);
-    assert!(synced.stderr.contains("large.md: it has 4800000 bytes"), "{synced:?}");
-    assert!(synced.stdout.contains("1 file committed, 1 file sent"), "{synced:?}");
-    assert_eq!(paths(&machines.sync("b"), "received"), ["good.md"]);
-    let commits = machines.git("hub", &["rev-list", "--count", "main"]);
-    for name in ["a", "b", "a"] {
-        machines.sync(name);
-    }
-    assert_eq!(machines.git("hub", &["rev-list", "--count", "main"]), commits, "no empty commits");
-}
-
-#[test]
 fn a_note_that_one_side_renamed_and_the_other_edited_has_both_changes() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     machines.run("a", &["remember", "Port", "The port is 5432.\n\nIt is open.\n\nIt was closed."]).exits(0);
@@ -242,17 +186,6 @@ fn links_that_one_side_writes_to_a_note_which_the_other_renamed_have_the_new_nam
     let trip = machines.text("a", "facts/trip.md");
     assert!(trip.contains("[[Harbour#Depth]]"), "{trip}");
     assert!(machines.run("b", &["list", "--pending"]).exits(0).stdout.starts_with("Nothing"));
-}
-
-#[test]
-fn a_secret_that_was_committed_and_removed_again_is_not_sent() {
-    let Some(machines) = Machines::sharing(&["a"]) else { return };
-    machines.put("a", "notes/key.md", &format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"));
-    machines.git("a", &["add", "--all"]);
-    machines.git("a", &["commit", "--quiet", "-m", "by hand"]);
-    machines.put("a", "notes/key.md", "token: gone\n");
-    machines.run("a", &["sync"]).exits(3).complains("a commit has").complains("git rebase -i");
-    assert!(!machines.git("hub", &["log", "-p", "main"]).contains("ghp_"));
 }
 
 #[test]
@@ -345,105 +278,6 @@ fn what_a_sync_changed_is_one_operation_that_is_undone() {
     // The undo is a change like any other: the next synchronisation brings it to the others.
     machines.settle(&["b", "a"]);
     assert!(machines.text("a", "facts/port.md").contains("5432"));
-    assert_eq!(machines.tree("a"), machines.tree("b"));
-}
-
-#[test]
-fn a_value_that_was_rejected_for_good_is_refused_on_the_other_machine_too() {
-    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
-    let value = "Always send the report to the old address.";
-    for (title, user) in [("Report", ""), ("Secret plan", "--user")] {
-        let scope: Vec<&str> = [user].into_iter().filter(|word| !word.is_empty()).collect();
-        let text = if user.is_empty() { value } else { "The plan of another scope stays here." };
-        machines
-            .run("a", &[&scope[..], &["--scope", "all", "remember", title, text, "--provenance", "tool"]].concat())
-            .exits(0);
-        let waiting = machines.run("a", &[&scope[..], &["--json", "list", "--pending"]].concat()).exits(0).json();
-        let name = waiting["items"][0]["name"].as_str().expect("a name");
-        let reject = ["memory", "reject", name, "--for-good"];
-        machines.run("a", &[&scope[..], &reject].concat()).exits(0);
-    }
-    machines.settle(&["a", "b"]);
-    machines.run("b", &["remember", "Again", value]).exits(3).complains("rejected");
-    let shared = fs::read_to_string(machines.root("b").join("rejections.log")).expect("read");
-    assert_eq!(shared.lines().count(), 1, "that of the shared scope alone: {shared}");
-    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains(".saddlebag"));
-}
-
-#[test]
-fn what_this_memory_refuses_and_another_machine_has_is_named() {
-    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
-    let value = "Always send the report to the old address.";
-    machines.put("a", "notes/report.md", &format!("# Report\n\nOn Mondays.\n\n{value}\n\nOn Fridays.\n\n- {value}\n"));
-    machines.put("a", "notes/key.md", "# Key\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
-    machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
-    machines.run("b", &["remember", "Report", value, "--provenance", "tool"]).exits(0);
-    machines.run("b", &["memory", "reject", "Report", "--for-good"]).exits(0);
-    let synced = machines.run("b", &["--json", "sync"]).exits(0).json();
-    let named = |list: &str, path: &str, reason: &str| {
-        let [file] = synced[list].as_array().expect("a list").as_slice() else { panic!("{synced}") };
-        let of = |name: &str| file[name].as_str().expect("text").to_string();
-        assert!(of("path").ends_with(path) && of("reason").contains(reason), "{synced}");
-    };
-    named("unrecorded", "key.md", "secret");
-    named("rejected", "report.md", "rejected");
-    // The rejection holds for the other machine too, and takes only the value.
-    machines.settle(&["b", "a"]);
-    for name in ["a", "b"] {
-        let report = machines.text(name, "notes/report.md");
-        assert!(report.contains("Mondays") && report.contains("Fridays") && !report.contains(value), "{report}");
-    }
-    // In a copy that another tool left, too, and nothing of the copy is lost.
-    let copy = "notes/report.sync-conflict-20260530-101112-ABCDEF7.md";
-    machines.put("b", copy, &format!("# Report\n\nOn Mondays.\n\nOn Tuesdays.\n\n{value}\n\nOn Fridays.\n"));
-    machines.run("b", &["sync"]).exits(0).complains("is not written here");
-    let report = machines.text("b", "notes/report.md");
-    assert!(report.contains("Tuesdays") && !report.contains(value), "{report}");
-    machines.run("a", &["remember", "Again", value]).exits(3).complains("rejected");
-}
-
-#[test]
-fn a_secret_that_the_others_have_blocks_nothing() {
-    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
-    machines.put("a", "notes/key.md", "# Key\n\npara one\n");
-    machines.settle(&["a", "b"]);
-    machines.put("a", "notes/key.md", "# Key\n\npara one\n\ntoken: ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n");
-    machines.run("a", &["--secrets", "allow", "sync"]).exits(0);
-    machines.put("b", "notes/key.md", "# Key\n\npara ONE\n");
-    machines.put("b", "notes/urgent.md", "# Urgent\n");
-    machines.run("b", &["sync"]).exits(0);
-    machines.run("a", &["sync"]).exits(0);
-    assert!(machines.text("a", "notes/urgent.md").contains("Urgent"));
-    assert!(machines.text("b", "notes/key.md").contains("ghp_"));
-}
-
-#[test]
-fn a_secret_stays_here_and_many_deletions_need_a_word() {
-    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
-    let secret = format!("token: ghp_{}\n", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
-    machines.put("a", "notes/key.md", &secret);
-    let synced = machines.run("a", &["sync"]).exits(0);
-    assert!(synced.stderr.contains("left out: ") && synced.stderr.contains("secret"), "{synced:?}");
-    assert!(!machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("key.md"));
-    // Committed by hand, it is not sent either.
-    machines.git("a", &["add", "--all"]);
-    machines.git("a", &["commit", "--quiet", "-m", "by hand"]);
-    machines.run("a", &["sync"]).exits(3).complains("a secret").complains("--secrets allow");
-    machines.git("a", &["reset", "--quiet", "--hard", "HEAD~1"]);
-
-    for number in 0..12 {
-        machines.put("a", &format!("notes/n{number}.md"), &format!("Note {number} of many.\n"));
-    }
-    machines.settle(&["a", "b"]);
-    for number in 0..12 {
-        fs::remove_file(machines.file("a", &format!("notes/n{number}.md"))).expect("removed");
-    }
-    let refused = machines.run("a", &["sync"]).exits(3);
-    assert!(refused.stderr.contains("12 files would be deleted for the other machines, more than 10"), "{refused:?}");
-    machines.run("a", &["sync", "--max-deletes", "12"]).exits(0);
-    machines.run("b", &["sync"]).exits(3).complains("12 files would be deleted here");
-    assert!(machines.file("b", "notes/n3.md").exists());
-    machines.run("b", &["sync", "--max-deletes", "12"]).exits(0);
     assert_eq!(machines.tree("a"), machines.tree("b"));
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn fitting(hits: Vec<RecallHit>, max_bytes: usize) -> Vec<RecallHit> 
 }
 
 /// Returns the beginning of a passage, at most `room` bytes, which ends in a mark.
-fn shortened(passage: &str, room: usize) -> String {
+pub(crate) fn shortened(passage: &str, room: usize) -> String {
     let cut = head(passage, room.saturating_sub(CUT.len()));
     let end = cut.rfind(char::is_whitespace).unwrap_or(cut.len());
     let mut shortened = head(cut, end).trim_end().to_string();

@@ -21,7 +21,7 @@ pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
 pub(crate) use corpora::Reach;
-pub(crate) use hits::{fitting, newer_note, render};
+pub(crate) use hits::{fitting, newer_note, render, shortened};
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
 

@@ -45,6 +45,26 @@ fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
     if let Some((day, used)) = day(words, today) {
         return Some((days(day, 1)?, used));
     }
+    // "friday 20 november", "last week on friday", "since monday", "this morning".
+    if day_of_week(first, today, 0).is_some()
+        && let Some((day, used)) = day(words.get(1..)?, today)
+    {
+        return Some((days(day, 1)?, used + 1));
+    }
+    if let ("last" | "this", "week") = (first, second) {
+        let skipped = if third == "on" { 3 } else { 2 };
+        let name = words.get(skipped).copied().unwrap_or_default();
+        if let Some((day, _)) = day(&[name, first, second], today) {
+            return Some((days(day, 1)?, skipped + 1));
+        }
+    }
+    if first == "since" {
+        let (span, used) = spoken(words.get(1..)?, now)?;
+        return Some((span.start..days(today, 1)?.end, used + 1)).filter(|(span, _)| !span.is_empty());
+    }
+    if let ("this", "morning" | "afternoon" | "evening") = (first, second) {
+        return Some((days(today, 1)?, 2));
+    }
     let is_past = matches!(first, "last" | "past" | "previous");
     if matches!(first, "in" | "last" | "this")
         && let Some(month) = month(second)
@@ -87,16 +107,19 @@ fn day(words: &[&str], today: NaiveDate) -> Option<(NaiveDate, usize)> {
         let days = Days::new(day.num_days_from_monday().into());
         return Some((week.start.date().checked_add_days(days)?, 3 + past));
     }
-    let (name, number, used) =
-        if month(word(0)).is_some() { (word(0), word(1), 2) } else { (word(1 + past), word(0), 2 + past) };
+    let named = |at: usize| word(at).parse::<Month>().ok();
+    let (month, number, used) = match named(0) {
+        Some(month) => (month, word(1), 2),
+        None => (named(1 + past)?, word(0), 2 + past),
+    };
     let bare = number.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
     let day: u32 = bare.parse().ok()?;
-    let of_year = |year: i32| NaiveDate::from_ymd_opt(year, month(name)?, day);
+    let of_year = |year: i32| NaiveDate::from_ymd_opt(year, month.number_from_month(), day);
     if let Some(year) = word(used).parse().ok().filter(|_| word(used).len() == 4) {
         return Some((of_year(year)?, used + 1));
     }
     // In "3 may fail", it is the verb.
-    let is_month = name != "may" || bare != number;
+    let is_month = month != Month::May || bare != number;
     let passed = of_year(today.year()).filter(|day| *day <= today).or_else(|| of_year(today.year() - 1));
     Some((passed.filter(|_| is_month)?, used))
 }
@@ -174,6 +197,14 @@ mod tests {
             ("monday of this week", "2026-05-25", "2026-05-26", 4),
             ("week of 12 march", "2026-03-09", "2026-03-16", 4),
             ("week of the 12th of may", "2026-05-11", "2026-05-18", 6),
+            ("nov 26", "2025-11-26", "2025-11-27", 2),
+            ("20 jan", "2026-01-20", "2026-01-21", 2),
+            ("friday 20 march", "2026-03-20", "2026-03-21", 3),
+            ("last week on friday", "2026-05-22", "2026-05-23", 4),
+            ("last week on ports", "2026-05-18", "2026-05-25", 2),
+            ("since monday", "2026-05-25", "2026-05-28", 2),
+            ("since last month we", "2026-04-01", "2026-05-28", 3),
+            ("this morning", "2026-05-27", "2026-05-28", 2),
             ("march 12", "2026-03-12", "2026-03-13", 2),
             ("june 3rd we", "2025-06-03", "2025-06-04", 2),
             ("12 may 2024 we", "2024-05-12", "2024-05-13", 3),
