@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::machines::Machines;
 use crate::support::{Store, engine, run};
 
-fn paths(synced: &Value, list: &str) -> Vec<String> {
+pub(crate) fn paths(synced: &Value, list: &str) -> Vec<String> {
     let files = synced[list].as_array().expect("a list").iter();
     files.map(|file| file["path"].as_str().expect("a path").rsplit('/').next().expect("a name").to_string()).collect()
 }

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::machines::Machines;
-use crate::support::{Store, engine, run};
+use crate::sync::paths;
 
 #[test]
 fn only_marked_scopes_leave_the_machine_and_marks_of_both_are_kept() {
