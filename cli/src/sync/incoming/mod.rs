@@ -2,7 +2,7 @@
 //!
 //! [`Incoming::ask`] compares a text with what was expunged. Only an [`Admitted`] text can be merged, and `Disk::change` writes
 //! nothing else. There it is compared with what was rejected: a value that the file had before stays, so that answer needs the result
-//! of the merge. [`merge_sides`] merges two versions of any file.
+//! of the merge. [`merge_sides()`] merges two versions of any file.
 
 mod expunged_texts;
 mod merge_sides;
