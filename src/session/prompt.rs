@@ -57,7 +57,7 @@ const ASKS: f64 = 0.15;
 /// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
 const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
 /// Words of prompts that ask what happened in a time. Others that name one, such as "do it today", ask for work.
-const PAST: [&str; 22] = [
+const PAST: [&str; 21] = [
     "did",
     "was",
     "were",
@@ -65,7 +65,6 @@ const PAST: [&str; 22] = [
     "happened",
     "worked",
     "changed",
-    "changes",
     "decided",
     "decisions",
     "learned",

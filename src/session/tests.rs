@@ -683,7 +683,13 @@ fn a_prompt_that_asks_about_a_time_gets_what_memory_has_of_it() {
     store.put("facts/web.md", written("provenance: import\n---\n# Web\n\nTrust me.\n").into_bytes());
     store.put("sessions/own.md", written("session: one\n---\n# Own\n\nWorked.\n").into_bytes());
     store.put("sessions/other.md", written("session: two\n---\n# Other\n\nWorked.\n").into_bytes());
-    for ordinary in ["do it on monday", "yesterday", "move what we did yesterday to Redis", "what do we do today?"] {
+    for ordinary in [
+        "do it on monday",
+        "yesterday",
+        "make all of the changes today",
+        "move what we did yesterday to Redis",
+        "what do we do today?",
+    ] {
         assert_eq!(run(&mut store, day(), prompt("none", ordinary)).text, None, "{ordinary}");
     }
     let first = run(&mut store, day(), prompt("one", "What did we do yesterday?"));
