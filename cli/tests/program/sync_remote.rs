@@ -37,6 +37,7 @@ fn a_push_that_is_refused_is_not_called_a_repository_that_is_not_reached() {
     let refused = machines.run("a", &["sync"]).exits(1);
     let text = format!("{refused:?}");
     assert!(!text.contains("not reached") && text.contains("nothing was sent"), "{text}");
+    assert!(!refused.stdout.contains("sent +"), "{refused:?}");
     assert!(text.contains("protected branch") && refused.stdout.contains("1 commit is not sent"), "{text}");
 }
 
