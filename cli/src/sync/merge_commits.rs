@@ -13,6 +13,9 @@ use crate::failure::Failure;
 use crate::git::repository::{Difference, FileVersion, Repository};
 use crate::output::single_line;
 
+/// Number of contents of git that are in memory at once.
+const READ_AT_ONCE: usize = 500;
+
 /// Merges the changes that ours and theirs made since a common commit. Returns the files that differ from ours.
 pub(super) fn merge_commits(
     repository: &Repository,
@@ -35,6 +38,9 @@ pub(super) fn merge_commits(
         files: Vec::new(),
         stored: Vec::new(),
     };
+    if !merge.expunged.digests.lines().is_empty() {
+        merge.load_theirs()?;
+    }
     let moves = match common {
         Some(common) => [repository.moves(common, ours)?, repository.moves(common, theirs)?],
         None => [Vec::new(), Vec::new()],
@@ -54,7 +60,7 @@ pub(super) fn merge_commits(
     }
     for (path, theirs) in theirs {
         match ours.get(&path) {
-            None => match merge.relinked(&path, &theirs.after) {
+            None => match merge.taken(&path, &theirs) {
                 Some(content) => merge.write(path, theirs.mode, Some(content)),
                 None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
             },
@@ -67,6 +73,40 @@ pub(super) fn merge_commits(
         }
     }
     merge.finish()
+}
+
+/// Returns the files that have expunged texts among those that theirs changed since ours, a commit that it comes from, with
+/// `[expunged]` in the place of the texts.
+pub(super) fn without_expunged(
+    repository: &Repository,
+    [ours, theirs]: [&str; 2],
+    expunged: &mut ExpungedTexts,
+) -> Result<Vec<FileVersion>, Failure> {
+    if expunged.digests.lines().is_empty() {
+        return Ok(Vec::new());
+    }
+    let (mut files, mut stored) = (Vec::new(), Vec::new());
+    let mut changes = repository.differences(Some(ours), theirs)?;
+    changes.retain(|change| change.after.is_some() && change.mode.starts_with("100"));
+    for some in changes.chunks(READ_AT_ONCE) {
+        let blobs: Vec<String> =
+            some.iter().flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
+        let mut contents = repository.contents(&blobs)?.into_iter();
+        for Difference { path, mode, before, .. } in some {
+            let before = before.as_ref().and_then(|_| contents.next());
+            let (Some(content), Some(shown)) = (contents.next(), repository.shown(path)) else { continue };
+            expunged.look_beside(&before.unwrap_or_default(), &content);
+            let replaced = expunged.replaced_in(&shown, content.clone());
+            if replaced != content {
+                files.push(FileVersion { path: path.clone(), mode: mode.clone(), blob: None });
+                stored.push(replaced);
+            }
+        }
+    }
+    for (file, blob) in files.iter_mut().zip(repository.store(&stored)?) {
+        file.blob = Some(blob);
+    }
+    Ok(files)
 }
 
 /// The changes of one side, by path.
@@ -106,6 +146,15 @@ impl Merge<'_> {
         self.read(&mut blobs)
     }
 
+    /// Reads all that theirs changed: it may have text that was expunged.
+    fn load_theirs(&mut self) -> Result<(), Failure> {
+        let changes = self.sides.iter().skip(1).flat_map(BTreeMap::values);
+        let regular = changes.filter(|change| change.mode.starts_with("100"));
+        let mut blobs: Vec<String> =
+            regular.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
+        self.read(&mut blobs)
+    }
+
     fn read(&mut self, blobs: &mut Vec<String>) -> Result<(), Failure> {
         blobs.retain(|blob| !self.contents.contains_key(blob));
         blobs.sort_unstable();
@@ -122,6 +171,19 @@ impl Merge<'_> {
     /// Returns a file with its links to renamed notes changed; `None` if it has none.
     fn relinked(&self, path: &str, blob: &Option<String>) -> Option<Vec<u8>> {
         self.renames.relinked(path, self.content(blob)?)
+    }
+
+    /// Returns a file that theirs alone changed, with its links to renamed notes changed and without expunged texts; `None` if it
+    /// stays as it is.
+    fn taken(&mut self, path: &str, theirs: &Difference) -> Option<Vec<u8>> {
+        let relinked = self.relinked(path, &theirs.after);
+        let content = relinked.clone().or_else(|| self.content(&theirs.after).map(<[u8]>::to_vec))?;
+        // What is before the text may differ, so that only the earlier version leads to it.
+        let before = self.content(&theirs.before).map(<[u8]>::to_vec);
+        self.expunged.without(before);
+        let shown = self.repository.shown(path)?;
+        let replaced = self.expunged.replaced_in(&shown, content.clone());
+        (relinked.is_some() || replaced != content).then_some(replaced)
     }
 
     /// Returns the notes that one side renamed.
@@ -223,6 +285,8 @@ impl Merge<'_> {
             }
             _ => {}
         }
+        // The version that both had leads to the text, if theirs has changed what is before it.
+        let ancestor = self.expunged.without(ancestor);
         let mut incoming = Incoming(self.expunged);
         let theirs = incoming.committed(&shown, theirs);
         let merged = incoming.merge(&shown, ancestor, ours, theirs);

@@ -97,6 +97,7 @@ impl Subcommand for SyncArgs {
         let left = if self.dry_run { expunges.texts.left() } else { expunges.finish(&mut disk)? };
         let place = |left: &Received| left.item.as_ref().map_or_else(|| left.line.place(), RelPath::to_string);
         synced.expunged = left.iter().map(place).collect::<BTreeSet<String>>().into_iter().collect();
+        synced.replaced = std::mem::take(&mut expunges.texts.replaced).into_iter().collect();
         synced.message = synced.told();
         synced.print(output)?;
         if !synced.received.is_empty() {

@@ -14,7 +14,7 @@ use super::disk::Disk;
 use super::expunged::Expunges;
 use super::incoming::COMMAND;
 use super::locks::{check_locks, lock};
-use super::merge_commits::merge_commits;
+use super::merge_commits::{merge_commits, without_expunged};
 use super::names::{Doubt, NewNames, original_of};
 use super::receive::receive;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
@@ -433,7 +433,15 @@ fn merged(
     let common = repository.common_commit(local, there)?;
     match common.as_deref() {
         Some(common) if common == there => return Ok(local.into()),
-        Some(common) if common == local => return Ok(there.into()),
+        Some(common) if common == local => {
+            let files = without_expunged(repository, [local, there], &mut sync.expunges.texts)?;
+            if files.is_empty() {
+                return Ok(there.into());
+            }
+            let committer = committer(repository, sync.global)?;
+            let message = format!("Keep expunged text out of memory\n\nReceived: {there}\n");
+            return repository.draft(Some(there), &[there], &files, &committer.of(&message));
+        }
         Some(_) => {}
         None => check_is_new(repository, branch)?,
     }

@@ -179,3 +179,54 @@ fn text_of_a_title_is_found_on_another_machine_also_if_only_the_history_has_it()
     assert_eq!(holders(&machines, "b"), [] as [String; 0]);
     assert!(!machines.file("b", &format!("facts/{VALUE}-title.md")).exists());
 }
+
+#[test]
+fn a_machine_that_expunged_a_text_does_not_get_it_again_from_one_that_edited_the_file() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let text = format!("Intro.\n\nThe password is {VALUE} here.\n\nEnd.");
+    machines.run("a", &["remember", "Port", &text]).exits(0);
+    machines.run("a", &["remember", "Name", &text]).exits(0);
+    machines.run("a", &["remember", "Old", &text.replace("Intro", "Other intro")]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["edit", "Old", "--old", VALUE, "--new", "gone"]).exits(0);
+    machines.sync("a");
+    // The other one has pushed an edit of another paragraph, an edit beside the text, and a new note.
+    machines.run("b", &["edit", "Port", "--old", "End.", "--new", "B end."]).exits(0);
+    machines.run("b", &["edit", "Name", "--old", "The password", "--new", "Our password"]).exits(0);
+    machines.run("b", &["move", "Name", "Title"]).exits(0);
+    machines.run("b", &["remember", "New", &format!("It is {VALUE} too.")]).exits(0);
+    machines.run("b", &["log", "Seen", &format!("The word {VALUE}.")]).exits(0);
+    machines.sync("b");
+    machines.run("a", &["expunge", VALUE, "--yes"]).exits(0);
+
+    let dry = machines.run("a", &["sync", "--dry-run"]).exits(0);
+    assert!(dry.stderr.contains("facts/port.md came with text that was expunged"), "{dry:?}");
+    let synced = machines.sync("a");
+    assert_eq!(synced["replaced"].as_array().map(Vec::len), Some(4), "{synced}");
+    for _ in 0..2 {
+        assert_eq!(holders(&machines, "a"), [] as [String; 0]);
+        machines.sync("a");
+    }
+    let port = machines.text("a", "facts/port.md");
+    assert!(port.contains("B end.") && port.contains("The password is [expunged] here."), "{port}");
+    let title = machines.text("a", "facts/title.md");
+    assert!(title.contains("Our password is [expunged] here."), "{title}");
+    machines.run("b", &["sync"]).exits(1).complains("expunge --received");
+    machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
+    machines.settle(&["b", "a"]);
+    assert_eq!(holders(&machines, "b"), [] as [String; 0]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+
+    // Git alone sends it again, and this machine has changed nothing.
+    let text = machines.text("b", "facts/port.md");
+    machines.put("b", "facts/port.md", &text.replace("[expunged]", VALUE).replace("Intro", "New intro"));
+    machines.git("b", &["commit", "--quiet", "--all", "-m", "by hand"]);
+    machines.git("b", &["push", "--quiet"]);
+    let synced = machines.run("a", &["sync"]).exits(0);
+    assert!(synced.stderr.contains("facts/port.md came with text that was expunged"), "{synced:?}");
+    assert_eq!(holders(&machines, "a"), [] as [String; 0]);
+    let port = machines.text("a", "facts/port.md");
+    assert!(port.contains("New intro") && port.contains("[expunged]"), "{port}");
+    let found = machines.try_git("hub", &["grep", "-c", "tango", "main"]);
+    assert!(found.stdout.is_empty(), "{found:?}");
+}

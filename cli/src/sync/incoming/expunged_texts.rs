@@ -18,6 +18,8 @@ pub(in crate::sync) struct ExpungedTexts {
     returned: BTreeSet<String>,
     /// Files here that are versions of notes which were expunged as a whole, with their lines.
     pub(in crate::sync) notes: BTreeMap<RelPath, ExpungedLine>,
+    /// Paths of the files that came with expunged texts, which were replaced.
+    pub(in crate::sync) replaced: BTreeSet<String>,
 }
 
 /// Text or a file that another machine expunged, and that is still here. A person removes it.
@@ -31,7 +33,13 @@ pub(crate) struct Received {
 impl ExpungedTexts {
     /// `own` is the log of what nothing is left to do for.
     pub(in crate::sync) fn new(own: String) -> Self {
-        Self { digests: Digests::default(), own, returned: BTreeSet::new(), notes: BTreeMap::new() }
+        Self {
+            digests: Digests::default(),
+            own,
+            returned: BTreeSet::new(),
+            notes: BTreeMap::new(),
+            replaced: BTreeSet::new(),
+        }
     }
 
     pub(in crate::sync) fn own(&self) -> &str {
@@ -83,6 +91,18 @@ impl ExpungedTexts {
     /// Returns the version that both sides of a merge had, without the expunged texts. It is compared, and shown in a review.
     pub(in crate::sync) fn without(&mut self, ancestor: Option<Vec<u8>>) -> Option<Vec<u8>> {
         ancestor.map(|ancestor| self.digests.without(ancestor))
+    }
+
+    /// Returns a version of a file that another machine committed, without the expunged texts.
+    pub(in crate::sync) fn replaced_in(&mut self, path: &str, content: Vec<u8>) -> Vec<u8> {
+        if !self.digests.is_in(&content) {
+            return content;
+        }
+        let without = self.digests.without(content.clone());
+        if without != content {
+            self.replaced.insert(path.into());
+        }
+        without
     }
 
     /// Puts the expunged texts of a file that came, or the note that it is a version of, into the report.

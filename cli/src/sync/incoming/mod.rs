@@ -70,13 +70,10 @@ impl Incoming<'_> {
         }
     }
 
-    /// Returns a version that commits of git have already. It comes in even if it was expunged, because the file must be as the commit
-    /// says.
+    /// Returns a version that commits of git have already, with `[expunged]` in the place of expunged texts. It comes in even if it is a
+    /// version of a note that was expunged, because the file must be as the commit says.
     pub(super) fn committed(&mut self, path: &str, content: Option<Vec<u8>>) -> Admitted {
-        match self.ask(path, content) {
-            Asked::Admitted(admitted) => admitted,
-            Asked::Expunged(held) => Admitted(Some(held.content)),
-        }
+        Admitted(content.map(|content| self.0.replaced_in(path, content)))
     }
 
     /// Returns a version that commits of git have already, and that is written to a file. The report names it if it was expunged.
