@@ -33,6 +33,25 @@ impl Repository {
         Ok(self.contents(&blob)?.pop())
     }
 
+    /// Returns the contents of files in a commit, through one process; `None` for a file that it does not have.
+    pub(crate) fn contents_at(&self, commit: &str, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, Failure> {
+        let names: String = paths.iter().map(|path| format!("{commit}:{path}\n")).collect();
+        let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;
+        let mut rest = output.as_slice();
+        let mut contents = Vec::new();
+        for _ in paths {
+            // `ID blob SIZE`, a line end, the bytes, and a line end; or `NAME missing` and a line end.
+            let Some(end) = rest.iter().position(|byte| *byte == b'\n') else { break };
+            let (head, after) = rest.split_at(end + 1);
+            let head = String::from_utf8_lossy(head);
+            let size = head.trim_end().split_once(" blob ").and_then(|(_, size)| size.parse::<usize>().ok());
+            contents.push(size.and_then(|size| after.get(..size)).map(<[u8]>::to_vec));
+            rest = after.get(size.map_or(0, |size| size + 1)..).unwrap_or_default();
+        }
+        contents.resize(paths.len(), None);
+        Ok(contents)
+    }
+
     fn contents_of(&self, blobs: &[String], contents: &mut Vec<Vec<u8>>) -> Result<(), Failure> {
         let names: String = blobs.iter().map(|blob| format!("{blob}\n")).collect();
         let output = self.read(&["cat-file", "--batch"], names.as_bytes())?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::trust::without_rejected;
 
 use super::expunged::brings_back;
 use super::incoming::{ExpungedTexts, Incoming};
@@ -16,12 +17,13 @@ use crate::output::single_line;
 /// Number of contents of git that are in memory at once.
 const READ_AT_ONCE: usize = 500;
 
-/// Merges the changes that ours and theirs made since a common commit. Returns the files that differ from ours.
+/// Merges the changes that ours and theirs made since a common commit. Returns the files that differ from ours. Texts are compared
+/// with those that were expunged, and reviews with the log of what was rejected.
 pub(super) fn merge_commits(
     repository: &Repository,
     common: Option<&str>,
     [ours, theirs]: [&str; 2],
-    expunged: &mut ExpungedTexts,
+    (expunged, rejected): (&mut ExpungedTexts, &str),
     synced: &mut Synced,
 ) -> Result<Vec<FileVersion>, Failure> {
     let changes = |to: &str| -> Result<Changes, Failure> {
@@ -31,6 +33,7 @@ pub(super) fn merge_commits(
     let mut merge = Merge {
         repository,
         expunged,
+        rejected,
         synced,
         sides: [changes(ours)?, changes(theirs)?],
         contents: BTreeMap::new(),
@@ -115,6 +118,8 @@ type Changes = BTreeMap<String, Difference>;
 struct Merge<'a> {
     repository: &'a Repository,
     expunged: &'a mut ExpungedTexts,
+    /// Log of the values that were rejected for good.
+    rejected: &'a str,
     synced: &'a mut Synced,
     /// The changes of ours and of theirs.
     sides: [Changes; 2],
@@ -291,10 +296,19 @@ impl Merge<'_> {
         let theirs = incoming.committed(&shown, theirs);
         let merged = incoming.merge(&shown, ancestor, ours, theirs);
         self.synced.add_merged(&merged);
-        for (path, content) in merged.beside {
-            if let Some(path) = self.repository.path(&path) {
+        for (shown, content) in merged.beside {
+            if let Some(path) = self.repository.path(&shown) {
                 let mode = self.repository.mode(&path);
-                self.write(path, mode, content.into_bytes());
+                let mut content = content.into_bytes();
+                // A review is new on all machines, so that none of them has looked for rejected values in it.
+                if merged.review.as_ref() == Some(&shown) {
+                    let text = content.as_deref().and_then(|content| std::str::from_utf8(content).ok());
+                    let rest = text.and_then(|text| without_rejected(self.rejected.as_bytes(), text, ""));
+                    content = rest.map(String::into_bytes);
+                }
+                if content.is_some() {
+                    self.write(path, mode, content);
+                }
             }
         }
         Ok(merged.content.into_bytes())

@@ -17,17 +17,29 @@ const ATTEMPTS: usize = 5;
 
 /// Makes the store's own log and the shared one know the same rejections, as far as they may leave the machine.
 pub(super) fn exchange(disk: &mut Disk<'_>, shared: &BTreeSet<String>) -> Result<(), Failure> {
-    let text = |disk: &mut Disk<'_>, path: &RelPath| -> Result<String, Failure> {
-        Ok(disk.read(path)?.map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default())
-    };
-    let valid = |path: Result<RelPath, PathError>| {
-        path.map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a log: {error}"), ""))
-    };
     let (own, common) = (valid(Layout::rejected_log())?, valid(RelPath::new(sharing::REJECTIONS))?);
     let theirs = text(disk, &common)?;
     unite(disk, &own, &theirs, |_| true)?;
     let ours = text(disk, &own)?;
     unite(disk, &common, &ours, |path| sharing::is_shared(shared, path))
+}
+
+/// Takes the lines of the log of another machine, before a text is compared with them.
+pub(super) fn learn(disk: &mut Disk<'_>, theirs: &str) -> Result<(), Failure> {
+    unite(disk, &valid(Layout::rejected_log())?, theirs, |_| true)
+}
+
+/// Returns the store's own log.
+pub(super) fn own(disk: &mut Disk<'_>) -> Result<String, Failure> {
+    text(disk, &valid(Layout::rejected_log())?)
+}
+
+fn text(disk: &mut Disk<'_>, path: &RelPath) -> Result<String, Failure> {
+    Ok(disk.read(path)?.map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default())
+}
+
+fn valid(path: Result<RelPath, PathError>) -> Result<RelPath, Failure> {
+    path.map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a log: {error}"), ""))
 }
 
 /// Adds the lines of a log to another one.

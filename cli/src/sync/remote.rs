@@ -17,6 +17,7 @@ use super::locks::{check_locks, lock};
 use super::merge_commits::{merge_commits, without_expunged};
 use super::names::{Doubt, NewNames, original_of};
 use super::receive::receive;
+use super::rejections;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
@@ -128,11 +129,8 @@ fn exchange(
             Some(branch) => fetch(sync.repository, branch, synced)?,
             None => None,
         };
-        let log = sync.repository.path(sharing::EXPUNGED);
-        if let (Some(there), Some(log)) = (&there, log)
-            && let Some(log) = sync.repository.content_at(there, &log)?
-        {
-            sync.expunges.learn(&String::from_utf8_lossy(&log), sync.disk, output)?;
+        if let Some(there) = &there {
+            learn(sync, there, output)?;
         }
         let local = local_commit(sync, synced)?;
         let merged = match (&local, &there) {
@@ -180,6 +178,21 @@ fn exchange(
     let help = "the changes are committed here. If other machines push meanwhile, run this again; if a lock is named and no git is \
                 running there, remove it";
     Err(Failure::new(ErrorCode::Contention, message, help))
+}
+
+/// Takes the logs that a commit of other machines has, before a text is compared with them.
+fn learn(sync: &mut Sync<'_, '_>, there: &str, output: &mut Output) -> Result<(), Failure> {
+    let paths = [sharing::EXPUNGED, sharing::REJECTIONS].map(|log| sync.repository.path(log));
+    let [Some(expunged), Some(rejected)] = paths else { return Ok(()) };
+    let logs = sync.repository.contents_at(there, &[expunged, rejected])?;
+    let [expunged, rejected] = logs.as_slice() else { return Ok(()) };
+    if let Some(log) = expunged {
+        sync.expunges.learn(&String::from_utf8_lossy(log), sync.disk, output)?;
+    }
+    match rejected {
+        Some(log) if !sync.args.dry_run => rejections::learn(sync.disk, &String::from_utf8_lossy(log)),
+        _ => Ok(()),
+    }
 }
 
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
@@ -445,7 +458,9 @@ fn merged(
         Some(_) => {}
         None => check_is_new(repository, branch)?,
     }
-    let files = merge_commits(repository, common.as_deref(), [local, there], &mut sync.expunges.texts, synced);
+    let rejected = rejections::own(sync.disk)?;
+    let texts = &mut sync.expunges.texts;
+    let files = merge_commits(repository, common.as_deref(), [local, there], (texts, &rejected), synced);
     if files.is_err() && !sync.args.dry_run {
         // `expunge --received` finds what was refused only with the lines of the other machines.
         sync.expunges.write_shared(sync.disk)?;

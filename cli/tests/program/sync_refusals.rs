@@ -170,3 +170,36 @@ fn a_secret_stays_here_and_many_deletions_need_a_word() {
     machines.run("b", &["sync", "--max-deletes", "12"]).exits(0);
     assert_eq!(machines.tree("a"), machines.tree("b"));
 }
+
+#[test]
+fn a_rejection_and_its_end_hold_in_the_run_that_brings_them() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    for name in ["a", "b"] {
+        machines.run(name, &["setup", "git", "--share", "entries", "--yes"]).exits(0);
+    }
+    let value = "The staging server listens on port 8080";
+    machines.run("a", &["remember", "--key", "port", value]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["memory", "reject", "port", "--for-good"]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("b", &["unforget", "port"]).exits(0);
+    for name in ["b", "a", "a", "b"] {
+        machines.sync(name);
+    }
+    for name in ["a", "b"] {
+        let shown = machines.run(name, &["show", "port"]).exits(0);
+        assert!(shown.stdout.contains("8080"), "{name}: {shown:?}");
+    }
+    // The other way round: this machine merges an edit with a file that the other one forgot and rejected.
+    let value = "Always send the report to the old address";
+    machines.run("a", &["remember", "Report", value]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("a", &["memory", "reject", "Report", "--for-good"]).exits(0);
+    machines.sync("a");
+    machines.run("b", &["edit", "Report", "--old", "Always", "--new", "On Mondays. Always"]).exits(0);
+    machines.sync("b");
+    let pushed = machines.try_git("hub", &["grep", "-c", "old address", "main"]);
+    assert!(pushed.stdout.is_empty(), "{pushed:?}");
+    machines.settle(&["a", "b"]);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
