@@ -282,3 +282,18 @@ fn a_folder_of_syncthing_in_a_work_tree_of_git_needs_no_marks_for_git() {
     }
     assert!(machines.text("a", "facts/plan.md").contains("Then we rest."));
 }
+
+#[test]
+fn a_corrected_value_of_one_paragraph_does_not_come_back_by_a_copy() {
+    let store = Store::new();
+    store.run(&["remember", "--key", "db", "Postgres 15"]).exits(0);
+    let file = store.root.join("agents/main/entries/core/db.md");
+    let base = fs::read_to_string(&file).expect("text");
+    store.run(&["remember", "--key", "db", "Postgres 16"]).exits(0);
+    let copy = file.with_extension("").display().to_string() + COPY + ".md";
+    fs::write(copy, base.replace("tags: []", "tags: [x]")).expect("written");
+    let synced = store.run(&["sync"]).exits(0);
+    assert!(!synced.stdout.contains("without a common version"), "{synced:?}");
+    let text = fs::read_to_string(&file).expect("text");
+    assert!(text.contains("Postgres 16") && !text.contains("Postgres 15") && text.contains("tags: [x]"), "{text}");
+}

@@ -310,6 +310,33 @@ fn the_common_version_is_one_that_both_come_from() {
 }
 
 #[test]
+fn texts_of_one_paragraph_come_from_the_oldest_version_that_was_made_at_the_same_time() {
+    let of = |made: u32, tag: &str, text: &str| std::format!("---\ncreated: {made}\ntags: [{tag}]\n---\n\n{text}\n");
+    let (base, tagged, corrected) = (of(1, "", "Port 1"), of(1, "x", "Port 1"), of(1, "", "Port 2"));
+    let found = |versions: &[&str], one: &str, other: &str| {
+        let place = common_version(versions, one, other);
+        assert_eq!(place, common_version(versions, other, one));
+        place
+    };
+    assert_eq!(found(&[&base], &tagged, &corrected), Some(0));
+    assert_eq!(found(&[&base, &of(1, "y", "Port 2")], &tagged, &of(1, "", "Port 3")), Some(0));
+    clean(note(&base, &corrected, &tagged), &of(1, "x", "Port 2"));
+    // This machine has corrected it since, and the other one has the text from before that.
+    assert_eq!(found(&[&base, &corrected], &tagged, &corrected), Some(0));
+    let (third, first) = (of(1, "", "Port 3"), of(1, "x", "Port 2"));
+    assert_eq!(found(&[&base, &corrected, &third], &first, &third), Some(1));
+    assert_eq!(found(&[&base, &corrected, &first, &third], &of(1, "z", "Port 2"), &third), Some(1));
+    assert_eq!(found(&[&base, &corrected, &third], &of(1, "", "Port 4"), &third), Some(0));
+    // The copy is what this machine had before the other one's text came.
+    assert_eq!(found(&[&base, &corrected, &third], &corrected, &third), None);
+    // One may be a return to the earlier text, or each made its own file, or one of them is the version.
+    assert_eq!(found(&[&base, &corrected], &tagged, &of(1, "y", "Port 2")), None);
+    assert_eq!(found(&[&base], &tagged, &of(2, "", "Port 2")), None);
+    assert_eq!(found(&[&base], &base, &corrected), None);
+    assert_eq!(found(&[&of(1, "", "Port 1\n\nMore")], &tagged, &corrected), None);
+}
+
+#[test]
 fn a_day_that_both_made_has_one_heading_and_each_line_once_in_the_order_of_time() {
     let (ours, theirs) = ("# 2026-01-01\n\n- 08:00 x\n- 09:00 a", "# 2026-01-01\n\n- 08:00 x\n- 08:30 b");
     let expected = "# 2026-01-01\n\n- 08:00 x\n- 08:30 b\n- 09:00 a";
