@@ -12,6 +12,7 @@ use super::expunged::Expunges;
 use super::incoming::{Admitted, Asked, Incoming, Merged};
 use super::memories::versions;
 use super::names::{CopyName, Doubt, original_path};
+use super::rejections;
 use super::report::{LeftOut, MergedCopy, Synced};
 use crate::failure::Failure;
 use crate::global::Global;
@@ -99,12 +100,22 @@ impl<'a, 'd> Copies<'a, 'd> {
         Ok(())
     }
 
-    /// Takes the lines of the copies of the log of expunges, before a text is compared with it.
+    /// Takes the lines of the logs of rejections and of the copies of the logs, before a text is compared with them.
     fn learn(&mut self, files: &[RelPath], output: &mut Output) -> Result<(), Failure> {
-        for copy in files.iter().filter(|path| path.parent().is_none()) {
-            let is_log = original_path(copy).is_some_and(|(original, _)| original.as_str() == sharing::EXPUNGED);
-            if let Some(known) = is_log.then(|| self.disk.read(copy)).transpose()?.flatten() {
-                self.expunges.learn(&String::from_utf8_lossy(&known.bytes), self.disk, output)?;
+        for file in files.iter().filter(|path| path.parent().is_none()) {
+            let original = original_path(file).map(|(original, _)| original);
+            let is_copy = original.is_some();
+            let log = original.unwrap_or_else(|| file.clone());
+            let is_wanted = match log.as_str() {
+                sharing::EXPUNGED => is_copy,
+                sharing::REJECTIONS => !self.dry_run,
+                _ => false,
+            };
+            let Some(known) = is_wanted.then(|| self.disk.read(file)).transpose()?.flatten() else { continue };
+            let lines = String::from_utf8_lossy(&known.bytes);
+            match log.as_str() {
+                sharing::EXPUNGED => self.expunges.learn(&lines, self.disk, output)?,
+                _ => rejections::learn(self.disk, &lines)?,
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use saddlebag::store::{NOTE_SUFFIX, RelPath, folded_name, is_special_on_windows};
 
 use crate::output::single_line;
+use crate::setup::sharing;
 
 /// A conflict copy by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +47,19 @@ const WORDS: [&str; 11] = [
     "問題のあるコピー",
 ];
 
+/// Logs in the root of the store.
+const LOGS: [&str; 2] = [sharing::REJECTIONS, sharing::EXPUNGED];
+
 /// Words in the name of a file that Dropbox renamed because another name differs from it in case alone.
 const OF_CASE: &str = "case conflict";
 
 /// Returns the path of the file that a file is a conflict copy of; `None` if it has another name.
 pub(super) fn original_path(copy: &RelPath) -> Option<(RelPath, CopyName)> {
-    let name = original_of(copy.file_name())?;
+    let mut name = original_of(copy.file_name())?;
+    // Only tools give such a name to a log of the program.
+    if copy.parent().is_none() && LOGS.contains(&name.original.as_str()) {
+        name.doubt = Doubt::Sure;
+    }
     let original = match copy.parent() {
         Some(folder) => folder.join(&name.original),
         None => RelPath::new(name.original.clone()),
@@ -70,8 +78,9 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
         None => (name, ""),
     };
     let copy = |stem: &str, doubt| {
-        let is_copy = !stem.is_empty() && (doubt == Doubt::Sure || suffix == NOTE_SUFFIX);
-        is_copy.then(|| CopyName { original: format!("{stem}{suffix}"), doubt })
+        let original = format!("{stem}{suffix}");
+        let is_copy = doubt == Doubt::Sure || suffix == NOTE_SUFFIX || LOGS.contains(&original.as_str());
+        (!stem.is_empty() && is_copy).then_some(CopyName { original, doubt })
     };
     if let Some((original, rest)) = stem.rsplit_once(OF_SYNCTHING) {
         let parts: Vec<&str> = rest.split('-').collect();
@@ -196,6 +205,8 @@ mod tests {
             ("買い物 (Taketan の競合コピー 2026-05-30).md", "買い物.md", Doubt::Sure),
             ("plan 2.md", "plan.md", Doubt::Usual),
             ("plan (1).md", "plan.md", Doubt::Doubtful),
+            ("rejections 2.log", "rejections.log", Doubt::Usual),
+            ("expunged (1).log", "expunged.log", Doubt::Doubtful),
             ("plan (draft) (1).md", "plan (draft).md", Doubt::Doubtful),
             ("Plan (Case Conflict).md", "Plan.md", Doubt::OfCase),
             ("plan (case conflict 2).md", "plan.md", Doubt::OfCase),

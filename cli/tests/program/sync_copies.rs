@@ -65,8 +65,9 @@ fn an_expunged_text_does_not_come_back_by_a_conflict_copy() {
     let note = machines.text("a", "facts/port.md");
     assert!(note.contains("It is shut.") && note.contains("The password is [expunged]."), "{note}");
     assert!(!machines.file("a", &copy_name).exists(), "the rest of the copy is merged");
-    // The machine that has the text asks a person too.
-    fs::copy(machines.root("a").join("expunged.log"), machines.root("b").join("expunged.log")).expect("copied");
+    // The machine that has the text asks a person too, also if a tool has renamed the log.
+    fs::write(machines.root("b").join("expunged.log"), "").expect("written");
+    fs::copy(machines.root("a").join("expunged.log"), machines.root("b").join("expunged (1).log")).expect("copied");
     machines.run("b", &["sync"]).exits(1).complains("expunge --received");
     machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
     machines.run("b", &["sync"]).exits(0);
@@ -138,10 +139,19 @@ fn rejections_travel_between_folders_without_git() {
     }
     // Both have a log, so Syncthing makes a copy of one of them.
     let log = |name: &str, file: &str| machines.root(name).join(file);
-    let copy_of_log = format!("rejections{COPY}.log");
-    fs::copy(log("a", "rejections.log"), log("b", &copy_of_log)).expect("copied");
-    machines.run("b", &["sync"]).exits(0);
-    assert!(!log("b", &copy_of_log).exists());
+    let own = fs::read(log("b", "rejections.log")).expect("a log");
+    for copy_of_log in [&format!("rejections{COPY}.log"), "rejections 2.log", "rejections (1).log"] {
+        fs::write(log("b", "rejections.log"), &own).expect("written");
+        fs::copy(log("a", "rejections.log"), log("b", copy_of_log)).expect("copied");
+        // It holds for a copy of a note that is merged in the same run.
+        machines.put("b", "notes/plan.md", "# Plan\n");
+        machines.put("b", &format!("notes/plan{COPY}.md"), &format!("# Plan\n\n{one}\n\nWalk.\n"));
+        machines.run("b", &["sync"]).exits(0);
+        assert!(!log("b", copy_of_log).exists(), "{copy_of_log}");
+        assert_eq!(fs::read_to_string(log("b", "rejections.log")).expect("a log").lines().count(), 2, "{copy_of_log}");
+        let plan = machines.text("b", "notes/plan.md");
+        assert!(plan.contains("Walk.") && !plan.contains(one), "{plan}");
+    }
     machines.run("b", &["remember", "Again", one]).exits(3).complains("rejected");
     fs::copy(log("b", "rejections.log"), log("a", "rejections.log")).expect("copied");
     machines.run("a", &["sync"]).exits(0);
