@@ -1,6 +1,7 @@
 //! [`Disk`]: the files of the store, changed only if they still are what was read. What belongs to a memory is changed through it, so
 //! that the history has the change.
 
+use saddlebag::document::Frontmatter;
 use saddlebag::files::MergeReview;
 use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
@@ -167,12 +168,14 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Returns a text without the lines that have rejected values; `None` if that leaves one in.
+    /// Returns a text without the lines that have rejected values; `None` if that leaves one in, or nothing after the frontmatter.
     fn without_rejected(&mut self, known: Option<&Known>, content: Vec<u8>) -> Result<Option<Vec<u8>>, Failure> {
         let log = Layout::rejected_log().map(|log| self.read(&log)).ok().transpose()?.flatten();
         let (Some(log), Ok(text)) = (log, std::str::from_utf8(&content)) else { return Ok(Some(content)) };
         let before = known.map(|known| String::from_utf8_lossy(&known.bytes)).unwrap_or_default();
-        Ok(without_rejected(&log.bytes, text, &before).map(String::into_bytes))
+        let is_blank = |text: &str| text.get(Frontmatter::parse(text).span.end..).unwrap_or_default().trim().is_empty();
+        let rest = without_rejected(&log.bytes, text, &before);
+        Ok(rest.filter(|rest| !is_blank(rest) || is_blank(text)).map(String::into_bytes))
     }
 
     /// Returns the operations of the history that this run made, with the commands that take them back.

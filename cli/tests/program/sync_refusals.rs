@@ -203,3 +203,25 @@ fn a_rejection_and_its_end_hold_in_the_run_that_brings_them() {
     machines.settle(&["a", "b"]);
     assert_eq!(machines.tree("a"), machines.tree("b"));
 }
+
+#[test]
+fn an_entry_whose_whole_text_was_rejected_is_left_out_and_named() {
+    let Some(machines) = Machines::new(&["a", "b"]) else { return };
+    for name in ["a", "b"] {
+        machines.run(name, &["setup", "git", "--share", "entries", "--yes"]).exits(0);
+        machines.sync(name);
+    }
+    let value = "The staging server listens on port 8080";
+    machines.run("b", &["remember", "--key", "other", value]).exits(0);
+    machines.run("b", &["memory", "reject", "other", "--for-good"]).exits(0);
+    machines.run("a", &["remember", "--key", "port", value]).exits(0);
+    machines.run("a", &["remember", "--key", "host", "The host is tango"]).exits(0);
+    machines.sync("a");
+    let synced = machines.run("b", &["sync"]).exits(0);
+    assert!(synced.stderr.contains("port.md is not written here"), "{synced:?}");
+    machines.run("b", &["show", "port"]).exits(1);
+    machines.run("b", &["show", "host"]).exits(0);
+    machines.settle(&["b", "a"]);
+    machines.run("a", &["show", "port"]).exits(1);
+    assert_eq!(machines.tree("a"), machines.tree("b"));
+}
