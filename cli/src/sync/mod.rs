@@ -1,6 +1,6 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
-//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, fetches, merges and pushes,
+//! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, merges and pushes what [`mod@fetch`] gets,
 //! under [`locks`], and [`receive`] writes what comes. [`merge_commits`] merges what two commits changed; links follow [`renames`]. All of them get what
 //! others wrote through [`incoming`], which merges two versions of a file, or keeps both. [`rejections`] shares the values that were
 //! rejected, and [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody
@@ -11,6 +11,7 @@ mod copies;
 mod digests;
 mod disk;
 mod expunged;
+mod fetch;
 mod incoming;
 mod locks;
 mod memories;

@@ -12,6 +12,7 @@ use saddlebag::trust::{SecretPolicy, secrets_in};
 use super::args::SyncArgs;
 use super::disk::Disk;
 use super::expunged::Expunges;
+use super::fetch::fetch;
 use super::incoming::COMMAND;
 use super::locks::{check_locks, lock};
 use super::merge_commits::{merge_commits, without_expunged};
@@ -30,19 +31,19 @@ use crate::setup::sharing::{self, is_backup, is_state};
 const ATTEMPTS: usize = 5;
 
 /// Number of files that an error names.
-const MAX_NAMED: usize = 5;
+pub(super) const MAX_NAMED: usize = 5;
 
 /// Trailer of the commits that `sync` makes of changes, without the name of the machine.
 const BY_SYNC: &str = "Saddlebag-Machine:";
 
 /// The branch that is synchronised.
-struct Branch {
+pub(super) struct Branch {
     /// Name of the remote repository.
-    remote: String,
+    pub(super) remote: String,
     /// Name of the branch there.
-    name: String,
+    pub(super) name: String,
     /// True if git knows that the checked-out branch follows it.
-    is_followed: bool,
+    pub(super) is_followed: bool,
 }
 
 impl Branch {
@@ -72,11 +73,11 @@ impl Branch {
         Ok(Some(Self { remote: remote.clone(), name: local, is_followed: false }))
     }
 
-    fn shown(&self) -> String {
+    pub(super) fn shown(&self) -> String {
         format!("{}/{}", self.remote, self.name)
     }
 
-    fn tracking(&self) -> String {
+    pub(super) fn tracking(&self) -> String {
         format!("refs/remotes/{}/{}", self.remote, self.name)
     }
 }
@@ -349,52 +350,6 @@ fn committer(repository: &Repository, global: &Global) -> Result<Committer, Fail
     Ok(Committer { author, time: global.now.unwrap_or_else(saddlebag_host::now), committed: global.now })
 }
 
-/// Fetches the branch, and returns its commit. A repository that cannot be reached is named in the report.
-fn fetch(repository: &Repository, branch: &Branch, synced: &mut Synced) -> Result<Option<String>, Failure> {
-    let from = format!("+refs/heads/{}:{}", branch.name, branch.tracking());
-    let ended = repository.over_network(&[
-        "fetch",
-        "--quiet",
-        "--no-tags",
-        "--no-recurse-submodules",
-        "--",
-        &branch.remote,
-        &from,
-    ])?;
-    synced.not_reached = None;
-    if !ended.status.is_some_and(|status| status.success()) {
-        if ended.error.contains("couldn't find remote ref") {
-            check_is_first(repository, branch)?;
-            return Ok(None);
-        }
-        synced.not_reached = Some(reason(&ended));
-    }
-    repository.commit_of(&branch.tracking())
-}
-
-/// Refuses to begin a branch in a remote repository that has others: machines on different branches would never meet.
-fn check_is_first(repository: &Repository, branch: &Branch) -> Result<(), Failure> {
-    let Branch { remote, name, .. } = branch;
-    let ended = repository.over_network(&["ls-remote", "--heads", "--", remote])?;
-    let listed = String::from_utf8_lossy(&ended.output);
-    let heads = listed.lines().filter_map(|line| line.split_once("refs/heads/")).map(|(_, head)| single_line(head));
-    let heads: Vec<String> = heads.collect();
-    // Without an answer, the next step says that the repository is not reached.
-    let Some(other) = heads.iter().find(|head| *head == "main").or(heads.first()) else { return Ok(()) };
-    let named = heads.iter().take(MAX_NAMED).map(|head| format!("`{head}`")).collect::<Vec<_>>().join(", ");
-    let name = single_line(name);
-    let message = format!("`{remote}` has no branch `{name}`, which is checked out here, but has {named}");
-    let begin = match repository.head {
-        Some(_) => format!("; `git push -u {remote} {name}` begins the branch `{name}` on purpose"),
-        None => String::new(),
-    };
-    let help = match branch.is_followed {
-        true => format!("`git branch -u {remote}/{other}`, after `git fetch {remote}`, shares that one{begin}"),
-        false => format!("`git branch -m {other}` in the folder of the store shares that one{begin}"),
-    };
-    Err(Failure::new(ErrorCode::Conflict, message, help))
-}
-
 /// Pushes a commit. Returns the words of git if another machine may have pushed first.
 fn push(
     repository: &Repository,
@@ -426,7 +381,7 @@ fn follow(repository: &Repository, branch: &Branch) -> Result<(), Failure> {
     Ok(())
 }
 
-fn reason(ended: &Ended) -> String {
+pub(super) fn reason(ended: &Ended) -> String {
     match ended.status {
         Some(status) => single_line(&said(&ended.error, status)),
         None => "git did not end in time".into(),

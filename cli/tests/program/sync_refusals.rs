@@ -225,3 +225,27 @@ fn an_entry_whose_whole_text_was_rejected_is_left_out_and_named() {
     machines.run("a", &["show", "port"]).exits(1);
     assert_eq!(machines.tree("a"), machines.tree("b"));
 }
+
+#[test]
+fn commits_that_were_taken_out_of_the_remote_branch_are_not_sent_again() {
+    let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
+    let before = machines.git("a", &["rev-parse", "HEAD"]);
+    machines.run("a", &["remember", "Plan", "The word is tango-9914."]).exits(0);
+    machines.settle(&["a", "b"]);
+    machines.run("b", &["remember", "Of B", "Walk."]).exits(0);
+    machines.run("a", &["edit", "Plan", "--old", "tango-9914", "--new", "gone"]).exits(0);
+    machines.git("a", &["reset", "--quiet", "--soft", &before]);
+    machines.git("a", &["commit", "--quiet", "--all", "-m", "rewritten"]);
+    machines.git("a", &["push", "--quiet", "--force"]);
+    let tree = machines.tree("b");
+    for _ in 0..2 {
+        let refused = machines.run("b", &["sync"]).exits(3).complains("was rewritten").complains("git reset");
+        assert!(refused.stderr.contains("nothing was changed"), "{refused:?}");
+        assert_eq!(machines.tree("b"), tree);
+    }
+    assert!(!machines.git("hub", &["log", "-p", "main"]).contains("tango"));
+    machines.git("b", &["fetch", "--quiet", "origin"]);
+    machines.git("b", &["reset", "--quiet", "origin/main"]);
+    machines.sync("b");
+    assert!(machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("of-b.md"));
+}
