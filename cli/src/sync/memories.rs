@@ -4,7 +4,8 @@ use saddlebag::Origin;
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion, ReplaceFile};
 use saddlebag::protocol::{ErrorCode, Version};
 use saddlebag::store::{
-    AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, WORKSPACES_FOLDER, text_of_name,
+    AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, WORKSPACES_FOLDER,
+    is_of_entries, text_of_name,
 };
 use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
@@ -36,6 +37,8 @@ struct Memory {
     store: Store,
     /// True if a file was changed through it.
     is_changed: bool,
+    /// True if a file was changed that is not an entry.
+    has_notes: bool,
 }
 
 /// An operation of the history that one run made. A run makes one for each memory whose files it changes.
@@ -99,6 +102,7 @@ impl<'a> Memories<'a> {
         match memory.store.call(origin.with(replace), &mut Output::new(is_json)) {
             Ok(reply) if reply.replaced => {
                 memory.is_changed = true;
+                memory.has_notes |= !is_of_entries(path);
                 Ok(Answer::Changed)
             }
             Ok(_) => Ok(Answer::Stale),
@@ -133,7 +137,7 @@ impl<'a> Memories<'a> {
                     Err(_) => return Ok(None),
                 };
                 let (agent, workspace) = (global.agent, global.workspace);
-                self.opened.push(Memory { agent, workspace, project, store, is_changed: false });
+                self.opened.push(Memory { agent, workspace, project, store, is_changed: false, has_notes: false });
                 self.opened.len() - 1
             }
         };
@@ -149,11 +153,18 @@ impl<'a> Memories<'a> {
     pub(super) fn made(&self) -> Vec<MadeOperation> {
         let own = opened(self.global, &named_project(self.global));
         let changed = self.opened.iter().enumerate().filter(|(_, memory)| memory.is_changed);
+        let is_only = changed.clone().count() == 1;
+        // The memory of any project has the entries of its agent and workspace.
+        let has_plain_undo = |memory: &Memory| {
+            let is_same = (&memory.agent, &memory.workspace) == (&self.global.agent, &self.global.workspace);
+            is_only && !memory.has_notes && is_same
+        };
         let made = changed.map(|(place, memory)| {
             let (options, project) = match &memory.project {
                 Project::Slug(slug) if slug == USER_FOLDER => (" --user".to_string(), None),
                 Project::Slug(slug) if own.as_ref() == Some(slug) => (String::new(), None),
                 Project::Slug(slug) => (String::new(), Some(slug.clone())),
+                _ if has_plain_undo(memory) => (String::new(), None),
                 _ => (memory.options(self.global), None),
             };
             let operation = self.operation_of(place);

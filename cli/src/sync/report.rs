@@ -31,8 +31,8 @@ pub(crate) struct Synced {
     pub(super) both_kept: Vec<BothKept>,
     /// Files whose new text has a value that was rejected for good. They were written without its lines.
     pub(super) rejected: Vec<Refused>,
-    /// Files with a secret, or with text that memory refuses for another reason. They are as the other side has them, without a
-    /// record in the history.
+    /// Files with a secret, or with text that memory refuses for another reason. They were written without a record
+    /// in the history.
     pub(super) unrecorded: Vec<Refused>,
     /// Files with expunged text that is here, perhaps only in the history.
     pub(super) expunged: Vec<String>,
@@ -171,7 +171,7 @@ impl Synced {
         }
         for Refused { path, reason } in &self.unrecorded {
             let (path, reason) = (single_line(path), single_line(reason));
-            output.note(&format!("{path} is as the other side has it, and `undo` does not take it back: {reason}"));
+            output.note(&format!("{path} is written without a record, so that `undo` does not take it back: {reason}"));
         }
     }
 

@@ -306,4 +306,8 @@ fn a_corrected_value_of_one_paragraph_does_not_come_back_by_a_copy() {
     assert!(!synced.stdout.contains("without a common version"), "{synced:?}");
     let text = fs::read_to_string(&file).expect("text");
     assert!(text.contains("Postgres 16") && !text.contains("Postgres 15") && text.contains("tags: [x]"), "{text}");
+    // Plain `undo` takes back a run that changed entries alone, so no other command is named.
+    assert!(!synced.stderr.contains("undo"), "{synced:?}");
+    store.run(&["undo"]).exits(0);
+    assert!(!fs::read_to_string(&file).expect("text").contains("tags: [x]"));
 }
