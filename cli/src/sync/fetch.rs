@@ -2,12 +2,60 @@
 
 use saddlebag::protocol::ErrorCode;
 
-use super::remote::{Branch, MAX_NAMED, reason};
 use super::report::Synced;
 use crate::failure::Failure;
-use crate::git::Ended;
 use crate::git::repository::Repository;
+use crate::git::{Ended, said};
 use crate::output::single_line;
+
+/// Number of files that an error names.
+pub(super) const MAX_NAMED: usize = 5;
+
+/// The branch that is synchronised.
+pub(super) struct Branch {
+    /// Name of the remote repository.
+    pub(super) remote: String,
+    /// Name of the branch there.
+    pub(super) name: String,
+    /// True if git knows that the checked-out branch follows it.
+    pub(super) is_followed: bool,
+}
+
+impl Branch {
+    /// Returns the branch that the checked-out one follows; `None` if there is no remote repository.
+    pub(super) fn of(repository: &Repository) -> Result<Option<Self>, Failure> {
+        let local = repository.lines(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
+        let Some(local) = local.ok().and_then(|lines| lines.into_iter().next()) else {
+            let help = "check out a branch with `git switch`";
+            return Err(Failure::new(ErrorCode::Conflict, "the work tree is on no branch", help));
+        };
+        let remote = repository.setting(&format!("branch.{local}.remote"))?;
+        let merged = repository.setting(&format!("branch.{local}.merge"))?;
+        if let (Some(remote), Some(name)) =
+            (remote, merged.as_deref().and_then(|name| name.strip_prefix("refs/heads/")))
+        {
+            return Ok(Some(Self { remote, name: name.into(), is_followed: true }));
+        }
+        let remotes = repository.lines(&["remote"])?;
+        let remote = match remotes.as_slice() {
+            [] => return Ok(None),
+            [remote] => remote,
+            several => several.iter().find(|remote| *remote == "origin").ok_or_else(|| {
+                let help = format!("run `git branch --set-upstream-to REMOTE/{local}`");
+                Failure::new(ErrorCode::Conflict, "there are several remote repositories", help)
+            })?,
+        };
+        Ok(Some(Self { remote: remote.clone(), name: local, is_followed: false }))
+    }
+
+    pub(super) fn shown(&self) -> String {
+        format!("{}/{}", self.remote, self.name)
+    }
+
+    pub(super) fn tracking(&self) -> String {
+        format!("refs/remotes/{}/{}", self.remote, self.name)
+    }
+}
 
 /// Fetches the branch, and returns its commit. A repository that cannot be reached is named in the report.
 pub(super) fn fetch(repository: &Repository, branch: &Branch, synced: &mut Synced) -> Result<Option<String>, Failure> {
@@ -77,4 +125,11 @@ fn check_is_first(repository: &Repository, branch: &Branch) -> Result<(), Failur
         false => format!("`git branch -m {other}` in the folder of the store shares that one{begin}"),
     };
     Err(Failure::new(ErrorCode::Conflict, message, help))
+}
+
+pub(super) fn reason(ended: &Ended) -> String {
+    match ended.status {
+        Some(status) => single_line(&said(&ended.error, status)),
+        None => "git did not end in time".into(),
+    }
 }

@@ -12,7 +12,7 @@ use saddlebag::trust::{SecretPolicy, secrets_in};
 use super::args::SyncArgs;
 use super::disk::Disk;
 use super::expunged::Expunges;
-use super::fetch::fetch;
+use super::fetch::{Branch, MAX_NAMED, fetch, reason};
 use super::incoming::COMMAND;
 use super::locks::{check_locks, lock};
 use super::merge_commits::{merge_commits, without_expunged};
@@ -22,7 +22,6 @@ use super::rejections;
 use super::report::{ChangeKind, FileChange, LeftOut, Synced};
 use crate::failure::{Failure, set_changes};
 use crate::git::repository::{Difference, FileVersion, NewCommit, Repository};
-use crate::git::{Ended, said};
 use crate::global::Global;
 use crate::output::{Output, single_line};
 use crate::setup::sharing::{self, is_backup, is_state};
@@ -30,57 +29,8 @@ use crate::setup::sharing::{self, is_backup, is_state};
 /// Maximum number of attempts if other machines push first.
 const ATTEMPTS: usize = 5;
 
-/// Number of files that an error names.
-pub(super) const MAX_NAMED: usize = 5;
-
 /// Trailer of the commits that `sync` makes of changes, without the name of the machine.
 const BY_SYNC: &str = "Saddlebag-Machine:";
-
-/// The branch that is synchronised.
-pub(super) struct Branch {
-    /// Name of the remote repository.
-    pub(super) remote: String,
-    /// Name of the branch there.
-    pub(super) name: String,
-    /// True if git knows that the checked-out branch follows it.
-    pub(super) is_followed: bool,
-}
-
-impl Branch {
-    /// Returns the branch that the checked-out one follows; `None` if there is no remote repository.
-    fn of(repository: &Repository) -> Result<Option<Self>, Failure> {
-        let local = repository.lines(&["symbolic-ref", "--quiet", "--short", "HEAD"]);
-        let Some(local) = local.ok().and_then(|lines| lines.into_iter().next()) else {
-            let help = "check out a branch with `git switch`";
-            return Err(Failure::new(ErrorCode::Conflict, "the work tree is on no branch", help));
-        };
-        let remote = repository.setting(&format!("branch.{local}.remote"))?;
-        let merged = repository.setting(&format!("branch.{local}.merge"))?;
-        if let (Some(remote), Some(name)) =
-            (remote, merged.as_deref().and_then(|name| name.strip_prefix("refs/heads/")))
-        {
-            return Ok(Some(Self { remote, name: name.into(), is_followed: true }));
-        }
-        let remotes = repository.lines(&["remote"])?;
-        let remote = match remotes.as_slice() {
-            [] => return Ok(None),
-            [remote] => remote,
-            several => several.iter().find(|remote| *remote == "origin").ok_or_else(|| {
-                let help = format!("run `git branch --set-upstream-to REMOTE/{local}`");
-                Failure::new(ErrorCode::Conflict, "there are several remote repositories", help)
-            })?,
-        };
-        Ok(Some(Self { remote: remote.clone(), name: local, is_followed: false }))
-    }
-
-    pub(super) fn shown(&self) -> String {
-        format!("{}/{}", self.remote, self.name)
-    }
-
-    pub(super) fn tracking(&self) -> String {
-        format!("refs/remotes/{}/{}", self.remote, self.name)
-    }
-}
 
 /// A synchronisation with git.
 pub(super) struct Sync<'a, 'd> {
@@ -379,13 +329,6 @@ fn follow(repository: &Repository, branch: &Branch) -> Result<(), Failure> {
         repository.lines(&["branch", "--quiet", "--set-upstream-to", &branch.shown()])?;
     }
     Ok(())
-}
-
-pub(super) fn reason(ended: &Ended) -> String {
-    match ended.status {
-        Some(status) => single_line(&said(&ended.error, status)),
-        None => "git did not end in time".into(),
-    }
 }
 
 /// Returns the commit that has the changes of both.
