@@ -424,7 +424,7 @@ impl Expunged {
             let tree = tree.display();
             self.unreachable.push(format!(
                 "the git history of {tree}: `git -C \"{tree}\" log --all --oneline -S TEXT` lists its commits; `git filter-repo \
-                 --replace-text FILE` rewrites them; then every other clone has to be made anew, or take the new commits with `git fetch` \
+                 --replace-text FILE` rewrites them; then every other clone has to be made again, or take the new commits with `git fetch` \
                  and `git reset`, because it would send the old ones again"
             ));
         }

@@ -88,7 +88,7 @@ fn of_one_paragraph(
     is_common.then_some(older - run)
 }
 
-/// Returns the lines of a text that say when it was made.
+/// Returns the lines of a version that say when it was made.
 fn made(text: &str) -> impl Iterator<Item = &str> {
     let head = text.lines().skip(1).take_while(|line| !line.starts_with("---"));
     head.filter(|line| line.starts_with("created:") || line.starts_with("date:")).map(str::trim_end)
