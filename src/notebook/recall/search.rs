@@ -38,9 +38,6 @@ const ONLY_ASKS: f32 = 0.5;
 /// Factor for the note of a session: of two that fit nearly as well, what somebody kept comes before what somebody did.
 const SESSION: f32 = 0.9;
 
-/// Factor for what somebody decided to keep: beside many pages, one of them often fits nearly as well as a fact of few words.
-const FACT: f32 = 1.2;
-
 /// Factor for an item of the time that the question names.
 const OF_THE_TIME: f32 = 1.3;
 
@@ -357,9 +354,7 @@ fn order_by_passages(
         let is_named = !is_session && NAMES.into_iter().any(|field| hit.fields.contains(field));
         let passage = if is_named { passage.max(own) } else { passage };
         let factor = |applies: bool, factor: f32| if applies { factor } else { 1.0 };
-        let weight = factor(is_session, SESSION)
-            * factor(corpora.is_fact(hit), FACT)
-            * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
+        let weight = factor(is_session, SESSION) * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
         scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));
