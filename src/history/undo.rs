@@ -11,7 +11,7 @@ use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::Call;
-use crate::notebook::{InitNotebook, counting_again, remove_empty_folders};
+use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
@@ -333,7 +333,7 @@ pub(super) async fn finish(
         operation = call.apply_all(changes, undoes, redoes).await?;
         again = counting_again(call, with.notebook, &superseded).await;
         if taken.iter().any(|info| info.command == InitNotebook::NAME) {
-            remove_empty_folders(call).await?;
+            remove_empty_template_folders(call).await?;
         }
     }
     let name = |info: &OperationInfo| info.tool.clone().unwrap_or_else(|| info.command.clone());

@@ -104,7 +104,7 @@ pub(crate) fn is_made_by_setup(below: &str) -> bool {
 }
 
 /// Removes the folders of templates if they are empty. Nothing says of the others whether [`InitNotebook`] created them.
-pub(crate) async fn remove_empty_folders(call: &Call) -> Result<(), Error> {
+pub(crate) async fn remove_empty_template_folders(call: &Call) -> Result<(), Error> {
     let files = template_folders().map(|folder| notebook_file(call, &format!("{folder}/fact.md")));
     let files: Vec<RelPath> = files.into_iter().collect::<Result<_, _>>()?;
     call.remove_emptied(files.iter(), |folder| call.scope.layout.below_notebook(folder).is_some()).await;

@@ -16,7 +16,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::DocId;
-use crate::store::FACTS_FOLDER;
+use crate::store::{FACTS_FOLDER, is_in_folder};
 use crate::trust::Approved;
 
 /// Default number of facts.
@@ -104,10 +104,9 @@ fn approved_facts(
 /// Returns the positions of the facts that were changed last and that no other note supersedes, newest first.
 fn newest_facts(call: &Call, notebook: &Notebook, snapshot: &Snapshot<'_>, limit: usize) -> Result<Vec<usize>, Error> {
     let superseded = successions(call, &notebook.corpus.borrow(), &[], true);
-    let is_fact = |path: &str| path.strip_prefix(FACTS_FOLDER).is_some_and(|rest| rest.starts_with('/'));
     let is_current = |id: DocId| !is_superseded(&superseded, id);
     let facts = snapshot.views.iter().zip(&snapshot.ids).enumerate();
-    let facts = facts.filter(|(_, (view, id))| is_fact(view.path) && is_current(**id));
+    let facts = facts.filter(|(_, (view, id))| is_in_folder(view.path, FACTS_FOLDER) && is_current(**id));
     let mut facts: Vec<(Reverse<u64>, usize)> =
         facts.map(|(place, (view, _))| (Reverse(view.modified), place)).collect();
     order::sort_slice(&mut facts, Ord::cmp);

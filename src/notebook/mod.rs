@@ -98,7 +98,7 @@ pub(crate) use draft::moment;
 pub(crate) use files::check_not_kept;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
-pub(crate) use init::{is_made_by_setup, remove_empty_folders};
+pub(crate) use init::{is_made_by_setup, remove_empty_template_folders};
 pub(crate) use named::{named_notes, named_user_notes, of_user};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};

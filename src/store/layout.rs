@@ -404,13 +404,17 @@ impl Layout {
 
 /// Returns true for the path, relative to its notebook, of a file in the folder of the notes about sessions.
 pub(crate) fn is_of_sessions(below: &str) -> bool {
-    below.strip_prefix(SESSIONS_FOLDER).is_some_and(|rest| rest.starts_with('/'))
+    is_in_folder(below, SESSIONS_FOLDER)
+}
+
+/// Returns true for a path below a folder, both relative to the notebook.
+pub(crate) fn is_in_folder(below: &str, folder: &str) -> bool {
+    below.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Returns true for the path, relative to its notebook, of what somebody decided to keep: long-term memory, facts and decisions.
 pub(crate) fn is_fact(below: &str) -> bool {
-    let is_in = |folder: &str| below.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    below == LONG_TERM_FILE || is_in(FACTS_FOLDER) || is_in(DECISIONS_FOLDER)
+    below == LONG_TERM_FILE || is_in_folder(below, FACTS_FOLDER) || is_in_folder(below, DECISIONS_FOLDER)
 }
 
 /// Returns true for the folder of the entries of an agent or a workspace, as we spell it, and for what is below it.

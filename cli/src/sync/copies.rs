@@ -22,7 +22,7 @@ use crate::setup::sharing;
 /// How often a file is read again because others change it.
 const ATTEMPTS: usize = 5;
 
-/// What copies are merged with.
+/// Merges the conflict copies of a store, one after the other.
 pub(super) struct Copies<'a, 'd> {
     pub(super) disk: &'a mut Disk<'d>,
     pub(super) expunges: &'a mut Expunges<'d>,
@@ -100,7 +100,7 @@ impl<'a, 'd> Copies<'a, 'd> {
         Ok(())
     }
 
-    /// Takes the lines of the logs of rejections and of the copies of the logs, before a text is compared with them.
+    /// Reads the log of rejections, and the conflict copies of both logs, so that each copy is compared with all their lines.
     fn learn(&mut self, files: &[RelPath], output: &mut Output) -> Result<(), Failure> {
         for file in files.iter().filter(|path| path.parent().is_none()) {
             let original = original_path(file).map(|(original, _)| original);
@@ -260,7 +260,7 @@ impl<'a, 'd> Copies<'a, 'd> {
             if self.disk.change(copy, Some(&known), Admitted::nothing())? == Change::Made {
                 return Ok(true);
             }
-            // A file that was just written can get another version without another text.
+            // The version of a file that was just written can change, although its text does not.
             match self.disk.read(copy)? {
                 Some(now) if now.bytes == known.bytes => known = now,
                 now => return Ok(now.is_none()),

@@ -234,7 +234,7 @@ impl Digests {
         }
     }
 
-    /// Searches a version of a file at the places where another version has had a text expunged. What is before the text may have been
+    /// Looks for expunged texts in a version of a file, at the places that another version names. What is before the text may have been
     /// changed, so that the log does not lead there.
     pub(super) fn look_beside(&mut self, expunged: &[u8], content: &[u8]) {
         for place in memmem::find_iter(expunged, EXPUNGED) {

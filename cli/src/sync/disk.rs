@@ -168,7 +168,8 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Returns a text without the lines that have rejected values; `None` if that leaves one in, or nothing after the frontmatter.
+    /// Leaves out the lines that have rejected values, and returns the rest. `None` if the rest still has one, or has nothing after
+    /// the frontmatter.
     fn without_rejected(&mut self, known: Option<&Known>, content: Vec<u8>) -> Result<Option<Vec<u8>>, Failure> {
         let log = Layout::rejected_log().map(|log| self.read(&log)).ok().transpose()?.flatten();
         let (Some(log), Ok(text)) = (log, std::str::from_utf8(&content)) else { return Ok(Some(content)) };

@@ -15,7 +15,7 @@ pub(super) struct CopyName {
     pub(super) doubt: Doubt,
 }
 
-/// How sure a name says that a file is a conflict copy.
+/// How surely a file is a conflict copy, as its name says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// No other file has such a name.

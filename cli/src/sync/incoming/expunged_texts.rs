@@ -83,7 +83,7 @@ impl ExpungedTexts {
         self.digests.is_in(content)
     }
 
-    /// Searches a version of a file where another version has had a text expunged.
+    /// Looks for expunged texts in a version of a file, at the places that another version names.
     pub(in crate::sync) fn look_beside(&mut self, expunged: &[u8], content: &[u8]) {
         self.digests.look_beside(expunged, content);
     }

@@ -30,7 +30,7 @@ pub(super) struct Merged {
     pub(super) review: Option<String>,
     /// New files with their paths: the review, and a version that does not have the file's path.
     pub(super) beside: Vec<(String, Admitted)>,
-    /// What is reported of a file that could not be merged.
+    /// What the report says if the file could not be merged.
     pub(super) both_kept: Option<BothKept>,
 }
 
@@ -56,7 +56,7 @@ impl Held {
     }
 }
 
-/// What texts are compared with before they come in.
+/// Compares each text with what was expunged, before it comes in.
 pub(super) struct Incoming<'a>(pub(super) &'a mut ExpungedTexts);
 
 impl Incoming<'_> {
@@ -87,7 +87,7 @@ impl Incoming<'_> {
         }
     }
 
-    /// Puts a text into the report. `path` is that of the file that has it.
+    /// Names a text in the report. The file at `path` has it.
     pub(super) fn report(&mut self, held: &Held, path: &RelPath) {
         self.0.report(path, held.note.clone(), &held.content);
     }
