@@ -271,10 +271,7 @@ fn slash_commands_work_end_to_end(kind: Kind) {
     assert_eq!(slash(&mut drive, "/memory clear scratchpad"), format!("Nothing to clear in {PAD}"));
     assert_eq!(changes(&drive.executor), [""; 0]);
 
-    assert_eq!(
-        slash(&mut drive, "/memory write long_term port is 1"),
-        "Wrote 9 bytes to MEMORY.md; all projects share it"
-    );
+    assert_eq!(slash(&mut drive, "/memory write long_term port is 1"), "Wrote 9 bytes to MEMORY.md");
     assert_eq!(
         slash(&mut drive, "/memory write note:\"two words\" a jose b"),
         "Wrote 8 bytes to projects/proj/notes/two words.md"

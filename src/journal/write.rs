@@ -101,11 +101,7 @@ pub(super) async fn write(
         WriteMode::Append => append_text(call, &path, text).await?,
     }
     let truncated_from = (text.len() < content.len()).then_some(content.len() as u64);
-    let mut reply = written.reply(&call.scope.display_path(&path), truncated_from);
-    if call.scope.layout.project_folder().is_some() && path == *call.scope.layout.shared_long_term() {
-        reply.message.push_ours("; all projects share it");
-    }
-    Ok(reply)
+    Ok(written.reply(&call.scope.display_path(&path), truncated_from))
 }
 
 /// Result of a write.

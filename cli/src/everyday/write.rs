@@ -3,6 +3,7 @@
 use clap::Args;
 use saddlebag::journal::{Target, Write, WriteMode, WriteReply};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::store::LongTermScope;
 
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
@@ -50,8 +51,10 @@ impl Subcommand for WriteArgs {
                 return Err(Failure::new(ErrorCode::InvalidArgument, message, help));
             }
         };
+        let is_shared = target == Target::LongTerm && !global.notebook && global.long_term() == LongTermScope::Shared;
         let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
-        output.object_or_line(&reply, reply.message.as_str())?;
+        let shared = if is_shared { "; all projects share it" } else { "" };
+        output.object_or_line(&reply, &format!("{}{shared}", reply.message.as_str()))?;
         Ok(Exit::Done)
     }
 }
