@@ -1,13 +1,13 @@
 //! `merge`: makes the changes of two versions of a file together. It is also the merge driver of git.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergeSides, MergedFile, merge};
+use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergedFile};
 use saddlebag::protocol::ErrorCode;
-use saddlebag_host::{LocalDir, LocalDirOptions};
+use saddlebag::store::RelPath;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,20 +15,24 @@ use crate::failure::{Exit, Failure, ProgramCode, set_changes};
 use crate::global::Global;
 use crate::help::example;
 use crate::output::{Output, single_line};
+use crate::regular;
 use crate::store::Root;
 use crate::subcommand::Subcommand;
-use crate::sync::write_review;
+use crate::sync::{
+    MadeOperation, MergedInStore, Refused, Versions, merge_for_git, merge_into_store, name_operations, name_refused,
+};
 
 /// Merge two versions of a file, without conflict marks
 ///
 /// The result replaces OURS. It has the changes of both: by paragraph, by field of the frontmatter, and by entry of a log. A paragraph
 /// that both changed stands there in both versions, and a review in the folder `merges` shows what was before: it waits in the inbox.
+/// If OURS is a file of the store, the history has the change, and `undo` takes it back.
 #[derive(Debug, Args)]
 #[command(after_help = example("merge base.md mine.md theirs.md --stdout"))]
 pub(crate) struct MergeArgs {
     /// Version that both had; an empty file if there is none
     base: PathBuf,
-    /// Our version, which the result replaces
+    /// Our version, a regular file, which the result replaces
     ours: PathBuf,
     /// Their version
     theirs: PathBuf,
@@ -49,6 +53,18 @@ pub(crate) struct MergedFiles {
     text: Option<String>,
     /// Path of the review that was written.
     written: Option<PathBuf>,
+    /// The file of the store, if its text had values that were rejected for good: it was written without their lines.
+    rejected: Vec<Refused>,
+    /// The file of the store, if it was written without a record in the history.
+    unrecorded: Vec<Refused>,
+    /// Operation of the history that this run made; empty for a file of no store.
+    operations: Vec<MadeOperation>,
+}
+
+impl MergedFiles {
+    fn outside(merged: MergedFile, text: Option<String>, written: Option<PathBuf>) -> Self {
+        Self { merged, text, written, rejected: Vec::new(), unrecorded: Vec::new(), operations: Vec::new() }
+    }
 }
 
 impl Subcommand for MergeArgs {
@@ -58,42 +74,75 @@ impl Subcommand for MergeArgs {
         set_changes(true, false);
         let root = Root::from_options(global)?;
         let root = root.folder()?;
-        let place = Place::of(root, self.path.as_deref().unwrap_or(&self.ours));
+        let file = Place::of(root, &self.ours);
+        let named = self.path.as_deref().map(|path| Place::of(root, path));
+        let path = named.as_ref().map_or_else(|| file.path.clone(), |named| named.path.clone());
         let ancestor = Some(read(&self.base)?).filter(|bytes| !bytes.is_empty());
-        let sides = MergeSides { ancestor, ours: Some(read(&self.ours)?), theirs: Some(read(&self.theirs)?) };
-        let merged = merge(&place.path, &sides)?;
-        let content = merged.content.clone().unwrap_or_default();
-        let (mut text, mut written) = (None, None);
-        if self.stdout {
-            text = Some(String::from_utf8_lossy(&content).into_owned());
+        let theirs = read(&self.theirs)?;
+        let versions = Versions { ancestor, theirs };
+        let done = if self.stdout {
+            let merged = versions.merge_into(&path, read(&self.ours)?)?;
+            let text = String::from_utf8_lossy(merged.content.as_deref().unwrap_or_default()).into_owned();
+            MergedFiles::outside(merged, Some(text), None)
+        } else if let Some(file) = file.in_store() {
+            let done = merge_into_store(&file, &path, &versions, global, output)?;
+            let written = done.merged.review.as_ref().map(|review| root.join(&review.path));
+            let MergedInStore { merged, rejected, unrecorded, operations } = done;
+            MergedFiles { rejected, unrecorded, operations, ..MergedFiles::outside(merged, None, written) }
         } else {
+            let ours = read_regular(&self.ours)?;
+            let place = named.unwrap_or(file);
             // The review first: the result alone would lose what was edited in a part that is deleted.
-            written = merged.review.as_ref().map(|review| place.keep(review)).transpose()?;
+            let (merged, content, written) = match place.in_store() {
+                Some(_) => {
+                    let (merged, content) = merge_for_git(&path, ours, versions, global)?;
+                    let written = merged.review.as_ref().map(|review| root.join(&review.path));
+                    (merged, content, written)
+                }
+                None => {
+                    let merged = versions.merge_into(&path, ours)?;
+                    let written = merged.review.as_ref().map(|review| place.keep(review)).transpose()?;
+                    let content = merged.content.clone().unwrap_or_default();
+                    (merged, content, written)
+                }
+            };
             replace(&self.ours, &content)?;
+            MergedFiles::outside(merged, None, written)
+        };
+        if !self.stdout {
             set_changes(true, true);
         }
+        done.print(output)
+    }
+}
+
+impl MergedFiles {
+    fn print(&self, output: &mut Output) -> Result<Exit, Failure> {
         if output.is_json() {
-            output.object(&MergedFiles { merged, text, written })?;
+            output.object(self)?;
             return Ok(Exit::Done);
         }
-        if let Some(text) = &text {
+        if let Some(text) = &self.text {
             output.text(text)?;
             output.flush()?;
         }
-        if !merged.conflicts.is_empty() {
-            let parts = merged.conflicts.len();
+        if !self.merged.conflicts.is_empty() {
+            let parts = self.merged.conflicts.len();
             let parts = format!("{parts} part{}", if parts == 1 { "" } else { "s" });
-            let review = written.map(|path| format!("; see {}", single_line(&path.display().to_string())));
+            let review =
+                self.written.as_ref().map(|path| format!("; see {}", single_line(&path.display().to_string())));
             output.note(&format!("both sides changed {parts} of it{}", review.unwrap_or_default()));
         }
+        name_refused(&self.rejected, &self.unrecorded, output);
+        name_operations(&self.operations, output);
         Ok(Exit::Done)
     }
 }
 
-/// The places of a file and of its review.
+/// The place of a file.
 struct Place {
-    /// Folder of the store, or of a file of no store.
-    top: PathBuf,
+    /// Folder of the file, for a review.
+    folder: PathBuf,
     is_in_store: bool,
     /// Path of the file in the store, or its name with that of its folder.
     path: String,
@@ -112,47 +161,67 @@ impl Place {
         let above = if is_in_store { &root } else { folder.parent().unwrap_or(&folder) };
         let below = file.strip_prefix(above).unwrap_or(&file);
         let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        let path = parts.join("/");
-        Self { top: if is_in_store { root } else { folder }, is_in_store, path }
+        Self { path: parts.join("/"), folder, is_in_store }
     }
 
-    /// Writes a review to its place, or beside a file of no store. A review that is there already is the same.
+    /// Returns the path of a file of the store. The hidden files that git merges are not such files.
+    fn in_store(&self) -> Option<RelPath> {
+        let path = RelPath::new(&self.path).ok().filter(|_| self.is_in_store)?;
+        let is_hidden = path.segments().any(|segment| segment.starts_with('.'));
+        (!is_hidden).then_some(path)
+    }
+
+    /// Writes a review beside a file of no store. A review that is there already is the same.
     fn keep(&self, review: &MergeReview) -> Result<PathBuf, Failure> {
-        let failed = |cause: String| {
-            let message = format!("cannot write a review in `{}`: {cause}", self.top.display());
+        let failed = |error: &std::io::Error| {
+            let (folder, cause) = (self.folder.display(), saddlebag_host::io_cause(error));
+            let message = format!("cannot write a review in `{folder}`: {cause}");
             Failure::new(ProgramCode::Output, message, "check the permissions of the folder")
         };
-        if self.is_in_store {
-            let opened = LocalDir::open(&self.top, LocalDirOptions::default());
-            let opened = opened.map_err(|error| failed(error.to_string()))?;
-            write_review(opened, review)?;
-            return Ok(self.top.join(&review.path));
-        }
-        let file = self.top.join(review.path.rsplit('/').next().unwrap_or(&review.path));
+        let file = self.folder.join(review.path.rsplit('/').next().unwrap_or(&review.path));
         match fs::OpenOptions::new().write(true).create_new(true).open(&file) {
             Ok(mut new) => new
                 .write_all(review.text.as_bytes())
                 .and_then(|()| new.sync_all())
                 .map(|()| set_changes(true, true))
-                .map_err(|error| failed(saddlebag_host::io_cause(&error)))?,
+                .map_err(|error| failed(&error))?,
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(saddlebag_host::io_cause(&error))),
+            Err(error) => return Err(failed(&error)),
         }
         Ok(file)
     }
 }
 
+/// Reads BASE or THEIRS, which may be a pipe, such as the output of another command.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed = |error: &std::io::Error| {
-        let message = format!("cannot read `{}`: {}", path.display(), saddlebag_host::io_cause(error));
-        Failure::new(ProgramCode::Input, message, "name three files: the version that both had, ours, and theirs")
-    };
-    let size = fs::metadata(path).map_err(|error| failed(&error))?.len();
-    if size > MAX_MERGED_BYTES as u64 {
-        let message = format!("`{}` has {size} bytes; the limit is {MAX_MERGED_BYTES}", path.display());
-        return Err(Failure::new(ErrorCode::TooLarge, message, "merge it by hand, or split the file"));
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(MAX_MERGED_BYTES as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| not_read(path, &error))?;
+    if bytes.len() > MAX_MERGED_BYTES {
+        return Err(too_large(path));
     }
-    fs::read(path).map_err(|error| failed(&error))
+    Ok(bytes)
+}
+
+/// Reads OURS. It is replaced, so it must be a regular file.
+fn read_regular(path: &Path) -> Result<Vec<u8>, Failure> {
+    if path.is_symlink() {
+        let message = format!("`{}` is a link, and would be replaced by a file", path.display());
+        return Err(Failure::new(ErrorCode::InvalidArgument, message, "name the file that it leads to"));
+    }
+    let read = regular::read(path, MAX_MERGED_BYTES as u64).map_err(|error| not_read(path, &error))?;
+    read.ok_or_else(|| too_large(path))
+}
+
+fn not_read(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("cannot read `{}`: {}", path.display(), saddlebag_host::io_cause(error));
+    Failure::new(ProgramCode::Input, message, "name three files: the version that both had, ours, and theirs")
+}
+
+fn too_large(path: &Path) -> Failure {
+    let message = format!("`{}` has more than {MAX_MERGED_BYTES} bytes, which is the limit", path.display());
+    Failure::new(ErrorCode::TooLarge, message, "merge it by hand, or split the file")
 }
 
 /// Replaces a file as a whole: a reader sees the old text or the new one.

@@ -2,7 +2,6 @@
 //! that the history has the change.
 
 use saddlebag::document::Frontmatter;
-use saddlebag::files::MergeReview;
 use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, RemoveOutcome,
     Version, WriteOutcome,
@@ -72,6 +71,11 @@ impl<'a> Disk<'a> {
             memories: Some(Memories::new(global, reason)),
             refused: RefusedFiles::default(),
         })
+    }
+
+    /// Opens the store without a history, for what git itself merges.
+    pub(super) fn without_history(global: &Global) -> Result<Self, Failure> {
+        Ok(Self { folder: store::disk(global)?, memories: None, refused: RefusedFiles::default() })
     }
 
     /// Reads a file; `None` if it does not exist.
@@ -232,16 +236,6 @@ pub(super) fn write_new(disk: &mut Disk<'_>, path: &str, content: Admitted) -> R
     let path = new_path(path)?;
     if disk.read(&path)?.is_none() {
         disk.change(&path, None, content)?;
-    }
-    Ok(())
-}
-
-/// Writes a review of what git itself merges, into the store in this folder, without a history.
-pub(crate) fn write_review(folder: LocalDir, review: &MergeReview) -> Result<(), Failure> {
-    let mut disk = Disk { folder, memories: None, refused: RefusedFiles::default() };
-    let path = new_path(&review.path)?;
-    if disk.read(&path)?.is_none() {
-        disk.replace(&path, None, Some(review.text.clone().into_bytes()), None)?;
     }
     Ok(())
 }

@@ -43,12 +43,19 @@ pub(super) struct Expunges<'a> {
 impl<'a> Expunges<'a> {
     /// Reads the logs of this machine, and searches for what others expunged.
     pub(super) fn open(disk: &mut Disk<'_>, global: &'a Global, output: &mut Output) -> Result<Self, Failure> {
-        let (own, shared) = (text(disk, &own_log()?)?, text(disk, &shared_log()?)?);
-        let mut expunges =
-            Self { global, texts: ExpungedTexts::new(own), shared: String::new(), searched: BTreeSet::new() };
-        let known = unite(expunges.texts.own(), &shared);
+        let mut expunges = Self::known(disk, global)?;
+        let known = expunges.shared.clone();
         expunges.learn(&known, disk, output)?;
         Ok(expunges)
+    }
+
+    /// Reads the logs of this machine. Only the text that comes in is searched for what others expunged.
+    pub(super) fn known(disk: &mut Disk<'_>, global: &'a Global) -> Result<Self, Failure> {
+        let (own, shared) = (text(disk, &own_log()?)?, text(disk, &shared_log()?)?);
+        let mut texts = ExpungedTexts::new(own);
+        let shared = unite(texts.own(), &shared);
+        texts.digests.add(&shared);
+        Ok(Self { global, texts, shared, searched: BTreeSet::new() })
     }
 
     /// Takes the lines of a log of another machine, and searches for their texts.

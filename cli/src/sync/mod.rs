@@ -1,7 +1,7 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, merges and pushes what [`mod@fetch`] gets,
-//! under [`locks`], and [`receive`] writes what comes. [`merge_commits`] merges what two commits changed; links follow [`renames`]. All of them get what
+//! under [`locks`], and [`receive`] writes what comes. [`merge_commits`] merges what two commits changed, and [`merge_named`] two files that a person or git names; links follow [`renames`]. All of them get what
 //! others wrote through [`incoming`], which merges two versions of a file, or keeps both. [`rejections`] shares the values that were
 //! rejected, and [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody
 //! else has changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
@@ -16,6 +16,7 @@ mod incoming;
 mod locks;
 mod memories;
 mod merge_commits;
+mod merge_named;
 mod names;
 mod receive;
 mod rejections;
@@ -32,13 +33,15 @@ pub(crate) use self::args::SyncArgs;
 use self::copies::Copies;
 pub(crate) use self::digests::ExpungedLine;
 use self::disk::Disk;
-pub(crate) use self::disk::write_review;
+pub(crate) use self::disk::Refused;
 use self::expunged::Expunges;
 pub(crate) use self::expunged::{line_for, received, share};
 pub(crate) use self::incoming::Received;
-pub(crate) use self::memories::scope_of;
+pub(crate) use self::memories::{MadeOperation, scope_of};
+pub(crate) use self::merge_named::{MergedInStore, Versions, merge_for_git, merge_into_store};
 use self::remote::Sync;
 use self::report::Synced;
+pub(crate) use self::report::{name_operations, name_refused};
 use crate::failure::{Exit, Failure, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;
@@ -78,7 +81,7 @@ impl Subcommand for SyncArgs {
                 let mut sync = Sync { repository, disk: &mut disk, args, global, shared, expunges };
                 if let Err(failure) = remote::synchronise(&mut sync, &mut synced, output) {
                     synced.take_refused(&mut disk);
-                    synced.name_refused(output);
+                    name_refused(&synced.rejected, &synced.unrecorded, output);
                     return Err(failure);
                 }
                 if !self.dry_run {

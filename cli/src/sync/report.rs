@@ -164,31 +164,6 @@ impl Synced {
         RefusedFiles { rejected: self.rejected, unrecorded: self.unrecorded } = disk.take_refused();
     }
 
-    /// Names the files whose text their memories refused, also if the synchronisation fails later.
-    pub(super) fn name_refused(&self, output: &mut Output) {
-        for Refused { path, reason } in &self.rejected {
-            output.note(&format!("a part of {} is not written here: {}", single_line(path), single_line(reason)));
-        }
-        for Refused { path, reason } in &self.unrecorded {
-            let (path, reason) = (single_line(path), single_line(reason));
-            output.note(&format!("{path} is written without a record, so that `undo` does not take it back: {reason}"));
-        }
-    }
-
-    /// Names the commands that take the run back, unless plain `undo` takes all of it back.
-    fn name_operations(&self, output: &mut Output) {
-        let is_all = |made: &MadeOperation| made.project.is_none() && made.undo.starts_with("saddlebag undo ");
-        if self.operations.len() < 2 && self.operations.iter().all(is_all) {
-            return;
-        }
-        let commands = self.operations.iter().map(|MadeOperation { undo, project, .. }| {
-            let place = project.as_ref().map(|project| format!(" in the folder of `{}`", single_line(project)));
-            format!("`{undo}`{}", place.unwrap_or_default())
-        });
-        let commands = commands.collect::<Vec<_>>().join(", ");
-        output.note(&format!("plain `undo` takes back only a part of this run; these take back all: {commands}"));
-    }
-
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
         if output.is_json() {
             return Ok(output.object(self)?);
@@ -226,7 +201,7 @@ impl Synced {
                 None => format!("one side deleted {path} and the other changed it: it stays"),
             });
         }
-        self.name_refused(output);
+        name_refused(&self.rejected, &self.unrecorded, output);
         for path in &self.expunged {
             let path = single_line(path);
             output.note(&format!("text of {path} was expunged, and it is here: {COMMAND}"));
@@ -242,7 +217,7 @@ impl Synced {
             let (from, to) = (single_line(from), single_line(to));
             output.note(&format!("one machine forgot {from}, and another one renamed it: it is there as {to}"));
         }
-        self.name_operations(output);
+        name_operations(&self.operations, output);
         if let Some(reason) = &self.not_sent {
             let reason = single_line(reason);
             output.note(&format!("nothing was sent: {reason}; the commits are here, and the next run sends them"));
@@ -252,4 +227,32 @@ impl Synced {
         }
         Ok(())
     }
+}
+
+/// Names the files whose text their memories refused, also if the command fails later.
+pub(crate) fn name_refused(rejected: &[Refused], unrecorded: &[Refused], output: &mut Output) {
+    for Refused { path, reason } in rejected {
+        output.note(&format!("a part of {} is not written here: {}", single_line(path), single_line(reason)));
+    }
+    for Refused { path, reason } in unrecorded {
+        let (path, reason) = (single_line(path), single_line(reason));
+        output.note(&format!("{path} is written without a record, so that `undo` does not take it back: {reason}"));
+    }
+}
+
+/// Names the commands that take a run back, unless plain `undo` takes all of it back.
+pub(crate) fn name_operations(operations: &[MadeOperation], output: &mut Output) {
+    let is_all = |made: &MadeOperation| made.project.is_none() && made.undo.starts_with("saddlebag undo ");
+    if operations.len() < 2 && operations.iter().all(is_all) {
+        return;
+    }
+    let commands = operations.iter().map(|MadeOperation { undo, project, .. }| {
+        let place = project.as_ref().map(|project| format!(" in the folder of `{}`", single_line(project)));
+        format!("`{undo}`{}", place.unwrap_or_default())
+    });
+    let commands = commands.collect::<Vec<_>>().join(", ");
+    output.note(&match operations.len() {
+        1 => format!("plain `undo` does not take this run back; this does: {commands}"),
+        _ => format!("plain `undo` takes back only a part of this run; these take back all: {commands}"),
+    });
 }

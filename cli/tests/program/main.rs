@@ -22,6 +22,7 @@ mod machines;
 mod manual;
 #[cfg(feature = "server")]
 mod mcp;
+mod merge;
 mod missing;
 mod names;
 mod notebook;

@@ -436,36 +436,6 @@ fn a_copy_without_a_known_version_keeps_both_texts_and_is_reviewed() {
 }
 
 #[test]
-fn files_are_merged_on_the_command_line() {
-    let store = Store::new();
-    let put = |name: &str, text: &[u8]| fs::write(store.here.join(name), text).expect("written");
-    put("base.md", b"- a\n");
-    put("ours.md", b"- a\n- b\n");
-    put("theirs.md", b"- a\n- c\n");
-    store.run(&["merge", "base.md", "ours.md", "theirs.md", "--stdout"]).exits(0).prints("- a\n- b\n- c\n");
-    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n");
-    store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(0).prints("");
-    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- a\n- b\n- c\n");
-    // A part that both changed: the review is beside the file, and nothing else is made.
-    put("base.md", b"The port is 1 here.\n");
-    put("ours.md", b"The port is 2 here.\n");
-    put("theirs.md", b"The port is 3 here.\n");
-    let merged = store.run(&["--json", "merge", "base.md", "ours.md", "theirs.md"]).exits(0).json();
-    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"The port is 2 here.\n\nThe port is 3 here.\n");
-    let review = PathBuf::from(merged["written"].as_str().expect("a review"));
-    assert!(
-        review.parent() == Some(&store.here)
-            && fs::read_to_string(&review).expect("read").contains("> The port is 1 here.")
-    );
-    assert!(!store.here.join(".saddlebag").exists());
-    put("ours.md", b"- \xff\n");
-    let refused = store.run(&["merge", "base.md", "ours.md", "theirs.md"]).exits(3);
-    assert!(refused.stderr.contains("our version is not UTF-8"), "{refused:?}");
-    assert_eq!(fs::read(store.here.join("ours.md")).expect("read"), b"- \xff\n");
-    store.run(&["merge", "base.md", "none.md", "theirs.md"]).exits(3).complains("cannot read `none.md`");
-}
-
-#[test]
 fn what_git_cannot_do_now_is_refused_and_changes_nothing() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     machines.run("a", &["remember", "Port", "5432"]).exits(0);

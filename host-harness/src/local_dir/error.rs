@@ -74,6 +74,8 @@ pub fn io_cause(error: &io::Error) -> String {
 fn kind_in_words(kind: io::ErrorKind) -> String {
     match kind {
         io::ErrorKind::NotFound => "no such file or folder".into(),
+        // A pipe or a device, or a name with a zero byte.
+        io::ErrorKind::InvalidInput => "not a regular file, or no valid name".into(),
         io::ErrorKind::AlreadyExists => "a file or folder of this name exists already".into(),
         other => other.to_string(),
     }

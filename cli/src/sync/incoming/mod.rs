@@ -7,7 +7,8 @@
 mod expunged_texts;
 mod merge_sides;
 
-use saddlebag::files::MergeSides;
+use saddlebag::files::{MergeSides, MergedFile, merge};
+use saddlebag::protocol::Error;
 use saddlebag::store::RelPath;
 
 pub(crate) use self::expunged_texts::Received;
@@ -90,6 +91,20 @@ impl Incoming<'_> {
     /// Names a text in the report. The file at `path` has it.
     pub(super) fn report(&mut self, held: &Held, path: &RelPath) {
         self.0.report(path, held.note.clone(), &held.content);
+    }
+
+    /// Merges what came in into a file that a person or git named.
+    pub(super) fn merge_named(
+        &mut self,
+        path: &str,
+        ancestor: Option<Vec<u8>>,
+        ours: Vec<u8>,
+        theirs: Admitted,
+    ) -> Result<(MergedFile, Admitted), Error> {
+        let ancestor = self.0.without(ancestor);
+        let merged = merge(path, &MergeSides { ancestor, ours: Some(ours), theirs: theirs.0 })?;
+        let content = Admitted(merged.content.clone());
+        Ok((merged, content))
     }
 
     /// Merges what came in with the version of this machine. The result is the same whichever side merges.
