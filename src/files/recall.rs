@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::everywhere::{add_other_projects, add_timelines};
-use super::timeline::{time_asked, timeline};
+use super::timeline::{TimeAsked, time_asked, timeline};
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
@@ -28,7 +28,8 @@ pub(crate) async fn answer(
 ) -> Result<RecallReply, Error> {
     let (start, limit) = (request.offset as usize, request.limit as usize);
     let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
-    if let Some(time) = time_asked(&request.query, call.now).filter(|_| request.kinds.iter().all(|kind| kind.is_note()))
+    if let Some(TimeAsked { time, .. }) =
+        time_asked(&request.query, call.now).filter(|_| request.kinds.iter().all(|kind| kind.is_note()))
     {
         let filter = request.filter.clone().below_notebook(&call.scope);
         let found = timeline(call, notebook, &Recall { filter, ..asked.clone() }, time.clone()).await?;

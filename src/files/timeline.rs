@@ -20,18 +20,39 @@ use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
 /// Maximum size of the text of a hit, in bytes.
 const PASSAGE_BYTES: usize = 400;
 
-/// Words of a question that say nothing about what is looked for. A question with any other word is not about a time alone.
+/// Words of a question that ask what happened in a time.
+const PAST: &[&str] = &[
+    "did",
+    "was",
+    "were",
+    "done",
+    "happened",
+    "worked",
+    "changed",
+    "decided",
+    "decisions",
+    "learned",
+    "finished",
+    "made",
+    "got",
+    "wrote",
+    "logged",
+    "log",
+    "logs",
+    "recap",
+    "summary",
+    "summarise",
+    "summarize",
+];
+
+/// Other words of a question that say nothing about what is looked for. A question with any other word is not about a time alone.
 const FILLERS: &[&str] = &[
     "what",
     "which",
-    "did",
     "do",
-    "done",
     "have",
     "has",
     "had",
-    "was",
-    "were",
     "is",
     "i",
     "we",
@@ -47,15 +68,10 @@ const FILLERS: &[&str] = &[
     "for",
     "over",
     "during",
-    "happened",
     "happen",
     "work",
-    "worked",
     "working",
-    "changed",
     "decide",
-    "decided",
-    "learned",
     "new",
     "all",
     "me",
@@ -67,14 +83,9 @@ const FILLERS: &[&str] = &[
     "things",
     "notes",
     "sessions",
-    "log",
-    "logs",
-    "logged",
-    "wrote",
     "about",
     "been",
     "get",
-    "got",
     "up",
     "to",
     "so",
@@ -87,10 +98,6 @@ const FILLERS: &[&str] = &[
     "could",
     "remind",
     "remember",
-    "recap",
-    "summary",
-    "summarise",
-    "summarize",
     "where",
     "leave",
     "left",
@@ -99,29 +106,35 @@ const FILLERS: &[&str] = &[
     "doing",
     "going",
     "finish",
-    "finished",
     "change",
     "changes",
     "learn",
     "make",
-    "made",
-    "decisions",
     "since",
     "morning",
     "afternoon",
     "evening",
 ];
 
-/// Times in nanoseconds since 1970-01-01T00:00:00Z that a question is about; `None` if it is about more than a time.
-pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<Range<u64>> {
+/// A time that a question is about, and nothing else.
+pub(crate) struct TimeAsked {
+    /// Nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) time: Range<u64>,
+    /// True if the question says that it asks what happened, so that it cannot be work to be done in that time.
+    pub(crate) is_past: bool,
+}
+
+/// Returns the time that a question is about; `None` if it is about more than a time.
+pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<TimeAsked> {
     let lower = query.to_lowercase();
     let words = words_of(&lower);
-    (0..words.len()).find_map(|at| {
-        let (before, rest) = words.split_at_checked(at)?;
+    let is_filler = |word: &&str| FILLERS.contains(word) || PAST.contains(word);
+    let before = words.iter().take_while(|word| is_filler(word)).count();
+    (0..=before).find_map(|at| {
+        let rest = words.get(at..)?;
         let (time, used) = time_in(rest, now.timestamp())?;
-        let after = rest.get(used..)?;
-        let is_filler = |word: &&str| FILLERS.contains(word);
-        (before.iter().all(is_filler) && after.iter().all(is_filler)).then_some(time)
+        let is_past = words.iter().any(|word| PAST.contains(word));
+        rest.get(used..)?.iter().all(|word| is_filler(&word)).then_some(TimeAsked { time, is_past })
     })
 }
 
@@ -162,10 +175,9 @@ pub(crate) async fn notes_of(
     Ok(listed)
 }
 
-/// Returns what a note says below its frontmatter, or as much of it as `max_bytes` permit, with a mark.
-pub(crate) fn beginning(text: &str, max_bytes: usize) -> String {
-    let body = Note::parse(text, TagSyntax::default()).body;
-    let body = text.get(body).unwrap_or_default().trim();
+/// Returns the text below the frontmatter of a note, or as much of it as `max_bytes` permit, with a mark.
+pub(crate) fn beginning(body: &str, max_bytes: usize) -> String {
+    let body = body.trim();
     if body.len() <= max_bytes { body.to_string() } else { shortened(body, max_bytes) }
 }
 
@@ -186,7 +198,8 @@ async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> Rec
         Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
-    let passage = beginning(&text, PASSAGE_BYTES);
+    let body = Note::parse(&text, TagSyntax::default()).body;
+    let passage = beginning(text.get(body).unwrap_or_default(), PASSAGE_BYTES);
     let superseded_by = file.and_then(|file| newer_note(call, &notebook.corpus.borrow(), file.as_str()));
     RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
 }
@@ -204,7 +217,7 @@ mod tests {
         let noon = Timestamp { seconds: 0, nanoseconds: 0, utc_offset_seconds: 0 }.local().expect("a time");
         let now = noon.at_start_of(date);
         let day = |nanoseconds: u64| crate::store::utc_day(nanoseconds);
-        time_asked(query, now).map(|time| (day(time.start), day(time.end)))
+        time_asked(query, now).map(|TimeAsked { time, .. }| (day(time.start), day(time.end)))
     }
 
     #[test]

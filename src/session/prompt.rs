@@ -15,10 +15,10 @@ use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{Note, TagSyntax, one_line};
-use crate::files::{beginning, notes_of, time_asked, time_of};
+use crate::files::{TimeAsked, beginning, notes_of, time_asked, time_of};
 use crate::notebook::{
     NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note, recall_for_prompt,
-    title_or_stem, words_of,
+    title_or_stem,
 };
 use crate::order;
 use crate::protocol::Error;
@@ -56,30 +56,6 @@ const ROUNDING: f64 = 0.01;
 const ASKS: f64 = 0.15;
 /// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
 const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
-/// Words of prompts that ask what happened in a time. Others that name one, such as "do it today", ask for work.
-const PAST: [&str; 21] = [
-    "did",
-    "was",
-    "were",
-    "done",
-    "happened",
-    "worked",
-    "changed",
-    "decided",
-    "decisions",
-    "learned",
-    "finished",
-    "made",
-    "got",
-    "wrote",
-    "logged",
-    "log",
-    "logs",
-    "recap",
-    "summary",
-    "summarise",
-    "summarize",
-];
 /// Bytes around the text of an item of a time.
 const FRAME_BYTES: usize = 300;
 /// What a fact must reach: more than one word, unless it is in a name.
@@ -368,9 +344,7 @@ async fn of_time(
     state: &State,
 ) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, .. } = *with;
-    let is_past = |word: &str| PAST.iter().any(|past| word.eq_ignore_ascii_case(past));
-    let asks = words_of(prompt).into_iter().any(is_past);
-    let Some(time) = time_asked(prompt, call.now).filter(|_| asks) else { return Ok(Vec::new()) };
+    let Some(TimeAsked { time, is_past: true }) = time_asked(prompt, call.now) else { return Ok(Vec::new()) };
     let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.notes;
     let below = |path: &str| call.scope.below_notebook(path).unwrap_or(path).to_string();
     notes.retain(|note| {
@@ -390,7 +364,8 @@ async fn of_time(
         if parsed.frontmatter.texts(SESSION).any(|name| name == session.as_str()) {
             continue;
         }
-        let is_part = parsed.body.len() > room;
+        let body = parsed.body;
+        let is_part = body.len() > room;
         let found = match Approved::judge(text) {
             _ if state.has_shown(&note.path, LastChange::at(call, note.modified)) => Err(NotShownReason::AlreadyShown),
             Err(_) => Err(NotShownReason::Unapproved),
@@ -398,7 +373,7 @@ async fn of_time(
                 path: note.path.clone(),
                 name: text.map(|_| title_or_stem(&parsed.title, file.as_str())),
                 category: None,
-                passage: text.map(|text| beginning(text, room)),
+                passage: text.map(|text| beginning(text.get(body).unwrap_or_default(), room)),
                 fit: Fit::default(),
                 date: time_of(call, &note),
                 only_asks: false,
