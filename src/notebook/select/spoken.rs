@@ -3,13 +3,16 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use chrono::{Datelike, Days, Month, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
+use chrono::{Datelike, Days, Month, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::dates::{Span, ago, days, in_nanoseconds, local, months, number, numeric, period, weekday};
 use crate::store::Timestamp;
 
 /// Maximum number of days that a question looks back over.
 const MAX_DAYS: u32 = 3_650;
+
+/// First year that a question can name. An earlier number counts something.
+const FIRST_YEAR: i32 = 1970;
 
 /// Returns the time that words begin with, in nanoseconds since 1970-01-01T00:00:00Z, and the number of these words, which are in
 /// lower case. A bare year and the short names of days and months are not taken for a time, because they often mean something else.
@@ -62,6 +65,27 @@ fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
         let (span, used) = spoken(words.get(1..)?, now)?;
         return Some((span.start..days(today, 1)?.end, used + 1)).filter(|(span, _)| !span.is_empty());
     }
+    if let "between" | "from" = first {
+        let (from, used) = spoken(words.get(1..)?, now)?;
+        let link = words.get(1 + used).copied().unwrap_or_default();
+        let (to, used_by_end) = spoken(words.get(2 + used..)?, now)?;
+        let is_linked = if first == "between" { link == "and" } else { matches!(link, "to" | "till" | "until") };
+        // On a wednesday, "between monday and friday" begins in the week before.
+        let start = if from.start < to.end { from.start } else { from.start.checked_sub_days(Days::new(7))? };
+        let span = start..to.end;
+        return Some((span, 2 + used + used_by_end)).filter(|(span, _)| is_linked && !span.is_empty());
+    }
+    if let ("on", "the", Some(day)) = (first, second, ordinal(third)) {
+        let first_of_month = today.with_day(1)?;
+        let months = [0, 1, 2].into_iter().filter_map(|back| first_of_month.checked_sub_months(Months::new(back)));
+        let passed = months.filter_map(|month| month.with_day(day)).find(|day| *day <= today)?;
+        return Some((days(passed, 1)?, 3));
+    }
+    if first == "in"
+        && let Some(year) = second.parse::<i32>().ok().filter(|year| (FIRST_YEAR..=today.year()).contains(year))
+    {
+        return Some((months(NaiveDate::from_ymd_opt(year, 1, 1)?, 12)?, 2));
+    }
     if let ("this", "morning" | "afternoon" | "evening") = (first, second) {
         return Some((days(today, 1)?, 2));
     }
@@ -112,7 +136,7 @@ fn day(words: &[&str], today: NaiveDate) -> Option<(NaiveDate, usize)> {
         Some(month) => (month, word(1), 2),
         None => (named(1 + past)?, word(0), 2 + past),
     };
-    let bare = number.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
+    let bare = without_ordinal(number);
     let day: u32 = bare.parse().ok()?;
     let of_year = |year: i32| NaiveDate::from_ymd_opt(year, month.number_from_month(), day);
     if let Some(year) = word(used).parse().ok().filter(|_| word(used).len() == 4) {
@@ -122,6 +146,16 @@ fn day(words: &[&str], today: NaiveDate) -> Option<(NaiveDate, usize)> {
     let is_month = month != Month::May || bare != number;
     let passed = of_year(today.year()).filter(|day| *day <= today).or_else(|| of_year(today.year() - 1));
     Some((passed.filter(|_| is_month)?, used))
+}
+
+/// The day of a month, such as "26th". Without its ending, a number can count anything.
+fn ordinal(word: &str) -> Option<u32> {
+    let bare = without_ordinal(word);
+    bare.parse().ok().filter(|_| bare != word)
+}
+
+fn without_ordinal(number: &str) -> &str {
+    number.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h'])
 }
 
 /// The number of a month. "May" is its whole name.
@@ -209,6 +243,12 @@ mod tests {
             ("june 3rd we", "2025-06-03", "2025-06-04", 2),
             ("12 may 2024 we", "2024-05-12", "2024-05-13", 3),
             ("1st of may", "2026-05-01", "2026-05-02", 3),
+            ("on the 26th we", "2026-05-26", "2026-05-27", 3),
+            ("on the 31st", "2026-03-31", "2026-04-01", 3),
+            ("between monday and friday", "2026-05-18", "2026-05-23", 4),
+            ("from 12 march to yesterday", "2026-03-12", "2026-05-27", 5),
+            ("between 2026-05-01 and 2026-05-03 we", "2026-05-01", "2026-05-04", 4),
+            ("in 2025 we", "2025-01-01", "2026-01-01", 2),
             ("2026-05-12", "2026-05-12", "2026-05-13", 1),
             ("2026-05", "2026-05-01", "2026-06-01", 1),
         ] {
@@ -241,6 +281,13 @@ mod tests {
             "in the",
             "now",
             "10-20-30",
+            "on the 3",
+            "on the 32nd",
+            "the 3rd test",
+            "in 8080",
+            "between ports and today",
+            "between today and 2026-05-01",
+            "from today and yesterday",
             "last 0 days",
             "last 9999999 days",
             "ago",
