@@ -8,7 +8,7 @@ use saddlebag_words::words;
 
 use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;
-use super::question::question;
+use super::question::{Wanted, question};
 use super::screened::{Excluded, Screening, first_chars};
 use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, searchable};
@@ -54,8 +54,18 @@ const WHOLE: f64 = 0.2;
 const ROUNDING: f64 = 0.01;
 /// Bonus of a fact if the prompt asks who, where, or what is usual here.
 const ASKS: f64 = 0.15;
-/// Words of such prompts, in lower case. Prompts about the code at hand rarely have them.
-const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
+/// Weight of a name that a prompt for work has whole.
+const NAMED_AT_WORK: f64 = 0.5;
+/// Evidence that a fact must have for a prompt for work.
+const LEAST_EVIDENCE_AT_WORK: f64 = 1.0;
+/// Number of words of a prompt for work that a fact must have: more than one.
+const LEAST_WORDS_AT_WORK: f64 = 1.5;
+/// What a page must reach for a prompt for work, as a multiple of what it must reach otherwise.
+const PAGES_AT_WORK: f64 = 1.5;
+/// Weight of missing words that a long prompt has, such as one with pasted code.
+const LONG: f64 = 6.0;
+/// Share of the words of a long prompt that a fact must have.
+const LEAST_SHARE: f64 = 0.2;
 /// Bytes around the text of an item of a time.
 const FRAME_BYTES: usize = 300;
 /// What a fact must reach: more than one word, unless it is in a name.
@@ -183,7 +193,7 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let mut hits = of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await?;
         if let Some(question) = question(prompt).filter(|_| hits.is_empty()) {
             let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
-            hits = found(with, question, min_score, &kept_out, &state).await?;
+            hits = found(with, (question, Wanted::of(prompt)), min_score, &kept_out, &state).await?;
         }
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
@@ -232,12 +242,6 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
     }
 }
 
-/// Returns true for a word of prompts that ask what is usual here.
-fn is_asking(word: &str) -> bool {
-    let word = word.split(['\'', '’']).next().unwrap_or(word);
-    ASKING.iter().any(|asking| word.eq_ignore_ascii_case(asking))
-}
-
 /// Kinds of items that a prompt asks for, each on its own: pages must neither outrank facts nor count for their rarities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
@@ -253,14 +257,21 @@ impl Asked {
         is_fact(path) == (self == Self::Facts)
     }
 
-    /// Returns how well an item fits a prompt: from 1 on it is shown. `bonus` is that of the prompt, for facts.
-    fn score(self, fit: Fit, bonus: f64) -> f64 {
+    /// Returns how well an item fits a prompt: from 1 on it is shown.
+    fn score(self, fit: Fit, wanted: Wanted) -> f64 {
         let [evidence, missing, names, named, words] =
             [fit.evidence, fit.missing, fit.names, fit.named, fit.words].map(f64::from);
         let score = match self {
+            Self::Facts if missing > LONG && f64::from(fit.share()) < LEAST_SHARE => 0.0,
+            Self::Facts if wanted == Wanted::Work => {
+                let is_enough = evidence >= LEAST_EVIDENCE_AT_WORK && words >= LEAST_WORDS_AT_WORK;
+                let found = evidence + NAMED_AT_WORK * named + WORD * words - MISSING * missing;
+                if is_enough { found / LEAST_OF_FACTS } else { 0.0 }
+            }
             Self::Facts if evidence < LEAST_EVIDENCE && named == 0.0 => 0.0,
             Self::Facts => {
                 let whole = if missing <= ROUNDING { WHOLE } else { 0.0 };
+                let bonus = if wanted == Wanted::Custom { ASKS } else { 0.0 };
                 let found = evidence + NAMES * names + NAMED * named + WORD * words + whole + bonus;
                 (found - MISSING * missing) / LEAST_OF_FACTS
             }
@@ -268,7 +279,10 @@ impl Asked {
             Self::Pages if missing <= ROUNDING && named >= f64::max(LEAST_EVIDENCE, evidence - ROUNDING) => {
                 f64::max(named, 1.0)
             }
-            Self::Pages => evidence * f64::from(fit.share()) / LEAST_OF_PAGES,
+            Self::Pages => {
+                let least = if wanted == Wanted::Work { LEAST_OF_PAGES * PAGES_AT_WORK } else { LEAST_OF_PAGES };
+                evidence * f64::from(fit.share()) / least
+            }
         };
         score.max(0.0)
     }
@@ -277,14 +291,13 @@ impl Asked {
 /// Finds notes and entries: first facts, best first, then pages, best first.
 async fn found(
     with: &SessionCall<'_>,
-    question: String,
+    (question, wanted): (String, Wanted),
     min_score: u32,
     kept_out: &Excluded,
     state: &State,
 ) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let least = f64::from(min_score) / 1_000.0;
-    let bonus = if question.split(' ').any(is_asking) { ASKS } else { 0.0 };
     let searchable = searchable(call, entries).await?;
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
     let mut all = Vec::new();
@@ -306,13 +319,13 @@ async fn found(
             let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-            (fit, true, Hit { source, path, score: asked.score(fit, bonus), found, is_part: false })
+            (fit, true, Hit { source, path, score: asked.score(fit, wanted), found, is_part: false })
         });
         let withheld = withheld.into_iter().map(|hit| {
             let WithheldHit { path, key, is_of_other_project, fit } = hit;
             let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
             let source = key.unwrap_or_else(|| path.clone());
-            (fit, false, Hit { source, path, score: asked.score(fit, bonus), found: Err(reason), is_part: false })
+            (fit, false, Hit { source, path, score: asked.score(fit, wanted), found: Err(reason), is_part: false })
         });
         let mut hits: Vec<(Fit, bool, Hit)> = shown.chain(withheld).collect();
         order::sort_slice(&mut hits, |(.., a), (.., b)| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));

@@ -16,11 +16,13 @@ use crate::formats::History;
 use crate::measure::{NOW, open, write};
 
 /// Our question sets. The last one was not at hand when the rules were chosen.
-const SETS: [(&str, &str); 5] = [
+const SETS: [(&str, &str); 7] = [
     ("shop", include_str!("../../../tests/retrieval/prompts/shop.json")),
     ("trackers", include_str!("../../../tests/retrieval/prompts/trackers.json")),
     ("game", include_str!("../../../tests/retrieval/prompts/game.json")),
     ("rover", include_str!("../../../tests/retrieval/prompts/rover.json")),
+    ("radio", include_str!("../../../tests/retrieval/prompts/radio.json")),
+    ("sailings", include_str!("../../../tests/retrieval/prompts/sailings.json")),
     ("clinic", include_str!("../../../tests/retrieval/prompts/clinic.json")),
 ];
 
