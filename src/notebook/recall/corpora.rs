@@ -12,7 +12,7 @@ use crate::document::Note;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
-use crate::store::Layout;
+use crate::store::{Layout, is_fact};
 
 /// Items that a recall may return, and those that count for the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,17 @@ impl<'a> Corpora<'a> {
     pub(super) fn is_session(&self, hit: &Ranked) -> bool {
         let is_session = |document| self.kind_of_note(document) == ItemKind::Session;
         self.document(hit).is_ok_and(|(document, entry)| entry.is_none() && is_session(document))
+    }
+
+    /// Returns true if the hit is a page: neither what somebody decided to keep, nor a log or a session.
+    pub(super) fn is_page(&self, hit: &Ranked) -> bool {
+        let below = |path| self.layout.below_any_notebook(path).map_or(path, |(below, _)| below);
+        self.document(hit).is_ok_and(|(document, entry)| {
+            entry.is_none()
+                && self.kind_of_note(document) == ItemKind::Note
+                && day_of_log(&document.path).is_none()
+                && !is_fact(below(document.path.as_str()))
+        })
     }
 
     /// Returns the time of an item, in nanoseconds since 1970-01-01T00:00:00Z: the day of a log, the date of a note, or else the

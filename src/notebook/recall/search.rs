@@ -38,6 +38,12 @@ const ONLY_ASKS: f32 = 0.5;
 /// Factor for the note of a session: of two that fit nearly as well, what somebody kept comes before what somebody did.
 const SESSION: f32 = 0.9;
 
+/// Factor for a page where most hits are pages: with so many, one of them often fits nearly as well as a fact of few words.
+const ONE_OF_MANY_PAGES: f32 = 0.75;
+
+/// Number of pages among the hits for each other one, from which on there are many.
+const MANY_PAGES: usize = 3;
+
 /// Factor for an item of the time that the question names.
 const OF_THE_TIME: f32 = 1.3;
 
@@ -345,6 +351,9 @@ fn order_by_passages(
     let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
     let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
     let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
+    let are_pages: Vec<bool> = hits.iter().map(|hit| corpora.is_page(hit)).collect();
+    let pages = are_pages.iter().filter(|is_page| **is_page).count();
+    let are_many = pages > MANY_PAGES * (hits.len() - pages);
     let mut scored: Vec<(f32, usize, Ranked)> = Vec::new();
     for (place, (hit, passage)) in hits.iter().zip(passages).enumerate() {
         let asked = if contest.only_asks(hit) { ONLY_ASKS } else { 1.0 };
@@ -354,7 +363,9 @@ fn order_by_passages(
         let is_named = !is_session && NAMES.into_iter().any(|field| hit.fields.contains(field));
         let passage = if is_named { passage.max(own) } else { passage };
         let factor = |applies: bool, factor: f32| if applies { factor } else { 1.0 };
-        let weight = factor(is_session, SESSION) * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
+        let weight = factor(is_session, SESSION)
+            * factor(are_many && are_pages[place], ONE_OF_MANY_PAGES)
+            * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
         scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));
