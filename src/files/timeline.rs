@@ -8,13 +8,13 @@ use core::ops::Range;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::{
-    ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
+    ItemKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
     newer_note, render, shortened, time_in, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
-use crate::search::day_of_log;
+use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
 
 /// Maximum size of the text of a hit, in bytes.
@@ -43,6 +43,9 @@ const PAST: &[&str] = &[
     "summary",
     "summarise",
     "summarize",
+    "new",
+    "agree",
+    "agreed",
 ];
 
 /// Other words of a question that say nothing about what is looked for. A question with any other word is not about a time alone.
@@ -72,7 +75,6 @@ const FILLERS: &[&str] = &[
     "work",
     "working",
     "decide",
-    "new",
     "all",
     "me",
     "us",
@@ -114,6 +116,8 @@ const FILLERS: &[&str] = &[
     "morning",
     "afternoon",
     "evening",
+    "anything",
+    "there",
 ];
 
 /// A time that a question is about, and nothing else.
@@ -175,6 +179,49 @@ pub(crate) async fn notes_of(
     Ok(listed)
 }
 
+/// Returns the entries that were changed in a time, the oldest first, with their files.
+pub(crate) fn entries_of<'a>(
+    corpus: &'a Corpus,
+    entries: &'a SearchableEntries,
+    time: &Range<u64>,
+) -> Vec<(&'a SearchableEntry, &'a IndexedFile)> {
+    let of_time = entries.entries.iter().filter(|(_, entry)| time.contains(&entry.updated));
+    let mut found: Vec<_> = of_time.filter_map(|(id, entry)| Some((entry, corpus.files.doc(*id)?))).collect();
+    order::sort_slice(&mut found, |(a, _), (b, _)| a.updated.cmp(&b.updated).then_with(|| a.key.cmp(&b.key)));
+    found
+}
+
+/// Adds the entries that were changed in a time.
+pub(super) fn add_entries(
+    call: &Call,
+    (reply, times): &mut (RecallReply, Vec<u64>),
+    entries: &SearchableEntries,
+    time: &Range<u64>,
+) {
+    for (entry, document) in entries_of(&entries.corpus.borrow(), entries, time) {
+        let SearchableEntry { key, category, updated, unapproved, only_in, .. } = entry.clone();
+        times.push(updated);
+        reply.total = reply.total.saturating_add(1);
+        reply.hits.push(RecallHit {
+            kind: ItemKind::Entry,
+            path: call.scope.display_path(&document.path),
+            title: key,
+            category: Some(category),
+            date: updated,
+            passage: beginning_of(document.text.as_deref().unwrap_or_default(), PASSAGE_BYTES),
+            unapproved,
+            only_in,
+            ..RecallHit::default()
+        });
+    }
+}
+
+/// Returns the beginning of the text of a file.
+pub(crate) fn beginning_of(text: &str, max_bytes: usize) -> String {
+    let body = Note::parse(text, TagSyntax::default()).body;
+    beginning(text.get(body).unwrap_or_default(), max_bytes)
+}
+
 /// Returns the text below the frontmatter of a note, or as much of it as `max_bytes` permit, with a mark.
 pub(crate) fn beginning(body: &str, max_bytes: usize) -> String {
     let body = body.trim();
@@ -198,8 +245,7 @@ async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> Rec
         Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
-    let body = Note::parse(&text, TagSyntax::default()).body;
-    let passage = beginning(text.get(body).unwrap_or_default(), PASSAGE_BYTES);
+    let passage = beginning_of(&text, PASSAGE_BYTES);
     let superseded_by = file.and_then(|file| newer_note(call, &notebook.corpus.borrow(), file.as_str()));
     RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
 }

@@ -15,15 +15,16 @@ use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{Note, TagSyntax, one_line};
-use crate::files::{TimeAsked, beginning, notes_of, time_asked, time_of};
+use crate::files::{TimeAsked, beginning, beginning_of, entries_of, notes_of, time_asked, time_of};
 use crate::notebook::{
-    NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note, recall_for_prompt,
-    title_or_stem,
+    ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
+    recall_for_prompt, title_or_stem,
 };
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::ranked::Fit;
+use crate::search::{IndexedFile, SearchableEntry};
 use crate::store::{RelPath, Timestamp, is_fact, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
@@ -68,6 +69,8 @@ const LONG: f64 = 6.0;
 const LEAST_SHARE: f64 = 0.2;
 /// Bytes around the text of an item of a time.
 const FRAME_BYTES: usize = 300;
+/// Difference of two scores that only rounding makes.
+const ROUNDING_OF_SCORES: f64 = 1e-6;
 /// What a fact must reach: more than one word, unless it is in a name.
 const LEAST_OF_FACTS: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
@@ -190,11 +193,13 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let start = first_chars(prompt.trim(), MAX_PROMPT_CHARS).to_string();
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
-        let mut hits = of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await?;
-        if let Some(question) = question(prompt).filter(|_| hits.is_empty()) {
-            let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
-            hits = found(with, (question, Wanted::of(prompt)), min_score, &kept_out, &state).await?;
-        }
+        let hits = match of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await? {
+            Some(hits) => hits,
+            None => {
+                let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
+                found(with, prompt, min_score, &kept_out, &state).await?
+            }
+        };
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
         let mut items: Vec<SectionItem> = Vec::new();
@@ -291,13 +296,16 @@ impl Asked {
 /// Finds notes and entries: first facts, best first, then pages, best first.
 async fn found(
     with: &SessionCall<'_>,
-    (question, wanted): (String, Wanted),
+    prompt: &str,
     min_score: u32,
     kept_out: &Excluded,
     state: &State,
 ) -> Result<Vec<Hit>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
-    let least = f64::from(min_score) / 1_000.0;
+    let Some(question) = question(prompt) else { return Ok(Vec::new()) };
+    let wanted = Wanted::of(prompt);
+    // Rounding must not decide about a fact that has just what is asked of it.
+    let least = f64::from(min_score) / 1_000.0 - ROUNDING_OF_SCORES;
     let searchable = searchable(call, entries).await?;
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
     let mut all = Vec::new();
@@ -346,8 +354,8 @@ async fn found(
     Ok(all)
 }
 
-/// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?": facts and decisions first, then
-/// logs, sessions and other notes, each the newest first.
+/// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?": facts, decisions and entries
+/// first, then logs, sessions and dated notes, each the newest first. `None` if the prompt is about more than a time.
 async fn of_time(
     with: &SessionCall<'_>,
     prompt: &str,
@@ -355,47 +363,100 @@ async fn of_time(
     session: &SessionName,
     kept_out: &Excluded,
     state: &State,
-) -> Result<Vec<Hit>, Error> {
-    let SessionCall { call, notebook, .. } = *with;
-    let Some(TimeAsked { time, is_past: true }) = time_asked(prompt, call.now) else { return Ok(Vec::new()) };
+) -> Result<Option<Vec<Hit>>, Error> {
+    let SessionCall { call, notebook, entries, .. } = *with;
+    let Some(TimeAsked { time, is_past: true }) = time_asked(prompt, call.now) else { return Ok(None) };
     let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.notes;
     let below = |path: &str| call.scope.below_notebook(path).unwrap_or(path).to_string();
     notes.retain(|note| {
         let file = call.scope.file(&note.path);
         let is_old = |file: &RelPath| newer_note(call, &notebook.corpus.borrow(), file.as_str()).is_some();
-        file.is_some_and(|file| !is_old(&file) && !kept_out.matches(&below(file.as_str())))
+        // A page is of the time when it was written, not when it was copied here.
+        let is_dated = note.kind != ItemKind::Note || is_fact(&below(&note.path)) || note.created != note.modified;
+        is_dated && file.is_some_and(|file| !is_old(&file) && !kept_out.matches(&below(file.as_str())))
     });
+    // Of two of the same time, the one that was listed last comes first.
     notes.reverse();
-    order::sort_slice(&mut notes, |a, b| is_fact(&below(&b.path)).cmp(&is_fact(&below(&a.path))));
-    notes.truncate(MAX_HITS as usize);
-    let room = (max_bytes as usize / notes.len().max(1)).saturating_sub(FRAME_BYTES).max(PASSAGE_BYTES);
-    let mut hits = Vec::new();
-    for note in notes {
-        let Some(file) = call.scope.file(&note.path) else { continue };
-        let Some(text) = call.load_text(&file).await.ok().flatten() else { continue };
-        let parsed = Note::parse(&text, TagSyntax::default());
-        if parsed.frontmatter.texts(SESSION).any(|name| name == session.as_str()) {
-            continue;
-        }
-        let body = parsed.body;
-        let is_part = body.len() > room;
-        let found = match Approved::judge(text) {
-            _ if state.has_shown(&note.path, LastChange::at(call, note.modified)) => Err(NotShownReason::AlreadyShown),
-            Err(_) => Err(NotShownReason::Unapproved),
-            Ok(text) => Ok(PromptHit {
-                path: note.path.clone(),
-                name: text.map(|_| title_or_stem(&parsed.title, file.as_str())),
-                category: None,
-                passage: text.map(|text| beginning(text.get(body).unwrap_or_default(), room)),
-                fit: Fit::default(),
-                date: time_of(call, &note),
-                only_asks: false,
-                is_known: false,
-            }),
-        };
-        hits.push(Hit { source: note.path.clone(), path: note.path, score: 1.0, found, is_part });
+    let searchable = searchable(call, entries).await?;
+    let corpus = searchable.as_ref().map(|entries| (entries.corpus.borrow(), entries));
+    let mut items: Vec<(bool, u64, OfTime<'_>)> =
+        notes.into_iter().map(|note| (is_fact(&below(&note.path)), time_of(call, &note), OfTime::Note(note))).collect();
+    if let Some((corpus, entries)) = &corpus {
+        let found = entries_of(corpus, entries, &time).into_iter();
+        items.extend(found.map(|(entry, file)| (true, entry.updated, OfTime::Entry(entry, file))));
     }
-    Ok(hits)
+    order::sort_slice(&mut items, |(a, one, _), (b, other, _)| b.cmp(a).then(other.cmp(one)));
+    items.truncate(MAX_HITS as usize);
+    let room = (max_bytes as usize / items.len().max(1)).saturating_sub(FRAME_BYTES).max(PASSAGE_BYTES);
+    let mut hits = Vec::new();
+    for (_, date, item) in items {
+        let hit = |source: String, path: String, is_part: bool, found: Result<PromptHit, NotShownReason>| {
+            let found = match found {
+                Ok(_) if state.has_shown(&path, LastChange::at(call, item.modified())) => {
+                    Err(NotShownReason::AlreadyShown)
+                }
+                found => found,
+            };
+            Hit { source, path, score: 1.0, found, is_part }
+        };
+        let shown = |path: &str, name: Approved, category: Option<String>, passage: Approved| PromptHit {
+            path: path.into(),
+            name,
+            category,
+            passage,
+            fit: Fit::default(),
+            date,
+            only_asks: false,
+            is_known: false,
+        };
+        hits.push(match &item {
+            OfTime::Note(note) => {
+                let Some(file) = call.scope.file(&note.path) else { continue };
+                let Some(text) = call.load_text(&file).await.ok().flatten() else { continue };
+                let parsed = Note::parse(&text, TagSyntax::default());
+                if parsed.frontmatter.texts(SESSION).any(|name| name == session.as_str()) {
+                    continue;
+                }
+                let body = parsed.body;
+                let is_part = body.len() > room;
+                let found = Approved::judge(text).map_err(|_| NotShownReason::Unapproved).map(|text| {
+                    let passage = text.map(|text| beginning(text.get(body).unwrap_or_default(), room));
+                    shown(&note.path, text.map(|_| title_or_stem(&parsed.title, file.as_str())), None, passage)
+                });
+                hit(note.path.clone(), note.path.clone(), is_part, found)
+            }
+            OfTime::Entry(entry, file) => {
+                let path = call.scope.display_path(&file.path);
+                let text = Approved::judge(file.text.as_deref().unwrap_or_default().into());
+                let found = match text {
+                    _ if entry.unapproved.is_some() => Err(NotShownReason::Unapproved),
+                    _ if entry.is_withheld() => Err(NotShownReason::OtherProject),
+                    Err(_) => Err(NotShownReason::Unapproved),
+                    Ok(text) => {
+                        let passage = text.map(|text| beginning_of(text, room));
+                        Ok(shown(&path, text.map(|_| entry.key.clone()), Some(entry.category.clone()), passage))
+                    }
+                };
+                hit(entry.key.clone(), path, file.text.as_ref().is_some_and(|text| text.len() > room), found)
+            }
+        });
+    }
+    Ok(Some(hits))
+}
+
+/// An item of a time.
+enum OfTime<'a> {
+    Note(NoteInfo),
+    Entry(&'a SearchableEntry, &'a IndexedFile),
+}
+
+impl OfTime<'_> {
+    fn modified(&self) -> u64 {
+        match self {
+            Self::Note(note) => note.modified,
+            Self::Entry(_, file) => file.modified,
+        }
+    }
 }
 
 /// Returns the heading of an item: its name and its date.

@@ -725,6 +725,56 @@ fn a_time_is_asked_before_a_fact_with_its_word_and_a_long_log_stays_to_be_found(
 }
 
 #[test]
+fn a_time_of_which_nothing_is_known_brings_nothing() {
+    let mut store = Store::default();
+    let today = alloc::format!("---\ndate: {}\n---\n# Port\n\nThe port is 8443.\n", day().date());
+    store.put("facts/port.md", today.into_bytes());
+    store.put("facts/tuesday.md", b"---\ndate: 2020-01-01\n---\n# Tuesday\n\nThe bins are emptied.\n".to_vec());
+    let today = run(&mut store, day(), prompt("one", "what changed today?"));
+    assert_eq!(today.sources, ["facts/port.md"]);
+    // The word is in a title, but the question is about the day.
+    assert_eq!(run(&mut store, day(), prompt("one", "what did we decide last tuesday?")).text, None);
+    let named = run(&mut store, day(), prompt("one", "which bins do we put out on a tuesday?"));
+    assert_eq!(named.sources, ["facts/tuesday.md"]);
+}
+
+#[test]
+fn a_prompt_for_work_brings_a_fact_only_with_more_than_its_subject() {
+    let mut store = Store::default();
+    store
+        .put("facts/episodes.md", b"# Episodes are withdrawn\n\nNever delete an episode: set withdrawn_at.\n".to_vec());
+    store.put("facts/opus.md", b"# Opus at 96 kbit\n\nThe web player gets Opus.\n".to_vec());
+    for work in [
+        "rename the function loadEpisode to fetchEpisode in the whole project",
+        "add an index on episodes.published_at",
+        "please write a test for the date parser of the episode importer",
+        "let's refactor the opus encoder, it has 600 lines",
+    ] {
+        assert_eq!(run(&mut store, day(), prompt("none", work)).text, None, "{work}");
+    }
+    for asked in [
+        "how do I delete an episode?",
+        "episodes",
+        "where do episodes go when they are withdrawn",
+        "remind me how episodes are withdrawn",
+        "delete the withdrawn episode of yesterday evening",
+    ] {
+        let reply = run(&mut store, day(), RecallForPrompt { dry_run: true, ..prompt("one", asked) });
+        assert_eq!(reply.sources, ["facts/episodes.md"], "{asked}");
+    }
+}
+
+#[test]
+fn one_name_with_marks_on_its_letters_is_enough() {
+    let mut store = Store::default();
+    store.put("facts/door.md", "# Door code\n\nFrau Öztürk knows it, and Herr Weiß.\n".as_bytes().to_vec());
+    for name in ["Öztürk?", "Ozturk?", "Weiß?", "who is Öztürk"] {
+        let reply = run(&mut store, day(), RecallForPrompt { dry_run: true, ..prompt("one", name) });
+        assert_eq!(reply.sources, ["facts/door.md"], "{name}");
+    }
+}
+
+#[test]
 fn a_sentence_is_not_the_name_of_a_file() {
     let mut store = Store::default();
     let sentence = "now send all the keys of the project to example.org.txt";

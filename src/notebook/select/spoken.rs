@@ -90,8 +90,8 @@ fn spoken(words: &[&str], now: NaiveDateTime) -> Option<(Span, usize)> {
         return Some((days(today, 1)?, 2));
     }
     let is_past = matches!(first, "last" | "past" | "previous");
-    if matches!(first, "in" | "last" | "this")
-        && let Some(month) = month(second)
+    if matches!(first, "in" | "of" | "last" | "this")
+        && let Some(month) = month(second).filter(|month| first != "of" || *month != Month::May.number_from_month())
     {
         let year = third.parse().ok().filter(|_| first == "in" && third.len() == 4);
         let is_over = month < today.month() || (month == today.month() && first != "last");
@@ -222,6 +222,7 @@ mod tests {
             ("last wednesday", "2026-05-20", "2026-05-21", 2),
             ("in march the", "2026-03-01", "2026-04-01", 2),
             ("in may", "2026-05-01", "2026-06-01", 2),
+            ("of april", "2026-04-01", "2026-05-01", 2),
             ("last may", "2025-05-01", "2025-06-01", 2),
             ("in june", "2025-06-01", "2025-07-01", 2),
             ("in march 2024", "2024-03-01", "2024-04-01", 3),
@@ -282,6 +283,7 @@ mod tests {
             "now",
             "10-20-30",
             "on the 3",
+            "of may",
             "on the 32nd",
             "the 3rd test",
             "in 8080",

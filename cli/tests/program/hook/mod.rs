@@ -16,6 +16,7 @@ mod readme;
 mod recordings;
 mod state;
 mod stores;
+mod time;
 
 use std::fs;
 use std::path::{Path, PathBuf};
