@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergedFile};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::RelPath;
+use saddlebag::store::{NOTE_SUFFIX, RelPath};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(crate) struct MergeArgs {
     ours: PathBuf,
     /// Their version
     theirs: PathBuf,
-    /// Path of the file in the store or the work tree: its name makes it a log [default: OURS]
+    /// Path of the file in the store or the work tree: its name makes it a log. The review stays beside OURS [default: OURS]
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
     /// Print the result, and change no file
@@ -84,24 +84,26 @@ impl Subcommand for MergeArgs {
             let merged = versions.merge_into(&path, read(&self.ours)?)?;
             let text = String::from_utf8_lossy(merged.content.as_deref().unwrap_or_default()).into_owned();
             MergedFiles::outside(merged, Some(text), None)
-        } else if let Some(file) = file.in_store() {
+        } else if file.is_in_store && !self.is_driver() {
+            global.require_person("merge into a file of the store")?;
+            let file = file.in_store().ok_or_else(|| not_of_memory(&self.ours))?;
             let done = merge_into_store(&file, &path, &versions, global, output)?;
             let written = done.merged.review.as_ref().map(|review| root.join(&review.path));
             let MergedInStore { merged, rejected, unrecorded, operations } = done;
             MergedFiles { rejected, unrecorded, operations, ..MergedFiles::outside(merged, None, written) }
         } else {
             let ours = read_regular(&self.ours)?;
-            let place = named.unwrap_or(file);
+            let is_of_store = named.as_ref().is_some_and(|named| named.in_store().is_some());
             // The review first: the result alone would lose what was edited in a part that is deleted.
-            let (merged, content, written) = match place.in_store() {
-                Some(_) => {
+            let (merged, content, written) = match self.is_driver() && is_of_store {
+                true => {
                     let (merged, content) = merge_for_git(&path, ours, versions, global)?;
                     let written = merged.review.as_ref().map(|review| root.join(&review.path));
                     (merged, content, written)
                 }
-                None => {
+                false => {
                     let merged = versions.merge_into(&path, ours)?;
-                    let written = merged.review.as_ref().map(|review| place.keep(review)).transpose()?;
+                    let written = merged.review.as_ref().map(|review| file.keep(review)).transpose()?;
                     let content = merged.content.clone().unwrap_or_default();
                     (merged, content, written)
                 }
@@ -139,6 +141,22 @@ impl MergedFiles {
     }
 }
 
+impl MergeArgs {
+    /// Returns true if git runs this as its merge driver: OURS is a temporary file of git, and the path that of the merged file.
+    fn is_driver(&self) -> bool {
+        let name = self.ours.file_name().map(|name| name.to_string_lossy());
+        self.path.is_some() && name.is_some_and(|name| name.starts_with(OF_GIT))
+    }
+}
+
+fn not_of_memory(path: &Path) -> Failure {
+    let message = format!("`{}` is no Markdown file of the memory", path.display());
+    Failure::new(ErrorCode::InvalidArgument, message, "`sync` merges what else is shared")
+}
+
+/// Beginning of the names of the files that git merges.
+const OF_GIT: &str = ".merge_file_";
+
 /// The place of a file.
 struct Place {
     /// Folder of the file, for a review.
@@ -164,11 +182,11 @@ impl Place {
         Self { path: parts.join("/"), folder, is_in_store }
     }
 
-    /// Returns the path of a file of the store. The hidden files that git merges are not such files.
+    /// Returns the path of a file of the memory. Hidden files and other files than Markdown are not such files.
     fn in_store(&self) -> Option<RelPath> {
         let path = RelPath::new(&self.path).ok().filter(|_| self.is_in_store)?;
         let is_hidden = path.segments().any(|segment| segment.starts_with('.'));
-        (!is_hidden).then_some(path)
+        (!is_hidden && path.file_name().ends_with(NOTE_SUFFIX)).then_some(path)
     }
 
     /// Writes a review beside a file of no store. A review that is there already is the same.
@@ -208,7 +226,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 fn read_regular(path: &Path) -> Result<Vec<u8>, Failure> {
     if path.is_symlink() {
         let message = format!("`{}` is a link, and would be replaced by a file", path.display());
-        return Err(Failure::new(ErrorCode::InvalidArgument, message, "name the file that it leads to"));
+        return Err(Failure::new(ErrorCode::InvalidArgument, message, "name a regular file"));
     }
     let read = regular::read(path, MAX_MERGED_BYTES as u64).map_err(|error| not_read(path, &error))?;
     read.ok_or_else(|| too_large(path))

@@ -29,6 +29,8 @@ pub(super) struct Stored {
     pub(super) path: RelPath,
     pub(super) doc: DocId,
     pub(super) shared: bool,
+    /// True if its file has the name that its key gives.
+    pub(super) has_own_name: bool,
     pub(super) entry: Arc<Entry>,
 }
 
@@ -134,7 +136,9 @@ impl View {
             }
             match found {
                 Ok(entry) => {
-                    view.entries.push(Stored { path: path.clone(), doc: id, shared: pool.shared, entry: entry.clone() })
+                    let has_own_name = pool.folder.names_of(path).1.as_ref() == Some(&entry.fields.key);
+                    let (path, shared, entry) = (path.clone(), pool.shared, entry.clone());
+                    view.entries.push(Stored { path, doc: id, shared, has_own_name, entry });
                 }
                 Err(Problem { key, message }) => {
                     let (key, message) = (key.clone(), message.clone());
@@ -153,19 +157,24 @@ impl View {
         Ok(view)
     }
 
-    /// Keeps, of two files that claim one key, the one that was changed or forgotten last, and reports the other.
+    /// Keeps, of two files that claim one key, the one whose name the key gives, or else the one that was changed or forgotten last,
+    /// and reports the other. A conflict copy has another name: if it is the later one, no purge removes it.
     fn keep_one_for_each_key(&mut self, shown: &dyn Fn(&RelPath) -> String) {
         order::sort_slice(&mut self.entries, |a, b| claim(a).cmp(&claim(b)));
         let mut kept: Vec<Stored> = Vec::with_capacity(self.entries.len());
         for stored in core::mem::take(&mut self.entries) {
             match kept.last() {
                 Some(first) if first.is_of(stored.shared, &stored.entry.fields.key) => {
+                    let is_later = stored.changed() > first.changed();
+                    let why = if is_later { "the name that it gives" } else { "was changed later" };
                     self.problems.push(EntryProblem {
                         path: shown(&stored.path),
                         key: Some(stored.entry.fields.key.clone()),
-                        message: format!("{} has this key and was changed later", shown(&first.path)),
+                        message: format!("{} has this key and {why}", shown(&first.path)),
                     });
-                    self.outdated.push(stored);
+                    if !is_later {
+                        self.outdated.push(stored);
+                    }
                 }
                 _ => kept.push(stored),
             }
@@ -208,7 +217,7 @@ impl View {
 
     /// Returns the latest time of any entry of a pool.
     pub(super) fn newest(&self, pool: &Pool) -> Option<u64> {
-        self.of_pool(pool).map(|stored| stored.entry.updated.max(stored.entry.forgotten.unwrap_or(0))).max()
+        self.of_pool(pool).map(Stored::changed).max()
     }
 
     /// Returns the file that claims a key and could not be parsed.
@@ -220,6 +229,11 @@ impl View {
 impl Stored {
     fn is_of(&self, shared: bool, key: &str) -> bool {
         self.shared == shared && self.entry.fields.key == key
+    }
+
+    /// Returns when it was changed or forgotten last.
+    fn changed(&self) -> u64 {
+        self.entry.updated.max(self.entry.forgotten.unwrap_or(0))
     }
 
     /// Returns the text of its file, as the index had it when the entry was parsed.
@@ -238,9 +252,9 @@ impl Stored {
     }
 }
 
-fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {
-    let Entry { fields, updated, forgotten, .. } = &*stored.entry;
-    (stored.shared, &fields.key, Reverse((*updated).max(forgotten.unwrap_or(0))), &stored.path)
+fn claim(stored: &Stored) -> (bool, &str, bool, Reverse<u64>, &RelPath) {
+    let is_copy = !stored.has_own_name;
+    (stored.shared, &stored.entry.fields.key, is_copy, Reverse(stored.changed()), &stored.path)
 }
 
 /// Returns the sort key of hydration: last changed first; at the same time, lesser key first, agent before workspace.

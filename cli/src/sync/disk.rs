@@ -240,7 +240,8 @@ pub(super) fn write_new(disk: &mut Disk<'_>, path: &str, content: Admitted) -> R
     Ok(())
 }
 
-fn new_path(path: &str) -> Result<RelPath, Failure> {
+/// Returns the path of a file that a merge adds.
+pub(super) fn new_path(path: &str) -> Result<RelPath, Failure> {
     RelPath::new(path)
         .map_err(|error| Failure::new(ErrorCode::Internal, format!("the path of a new file: {error}"), ""))
 }

@@ -4,7 +4,7 @@ use saddlebag::files::{MergeSides, MergedFile, merge};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::RelPath;
 
-use super::disk::{Change, Disk, Refused, write_new};
+use super::disk::{Change, Disk, Refused, new_path};
 use super::expunged::Expunges;
 use super::incoming::{Admitted, Asked, Incoming};
 use super::memories::MadeOperation;
@@ -106,9 +106,15 @@ pub(crate) fn merge_for_git(
     Ok((merged, content.into_bytes().unwrap_or_default()))
 }
 
-/// Writes the review, before the file is changed: the result alone would lose what was edited in a part that is deleted.
+/// Writes the review, before the file is changed: the result alone would lose what was edited in a part that is deleted. Of an entry
+/// whose review was rejected, a file is left; it must wait again.
 fn keep_review(disk: &mut Disk<'_>, merged: &MergedFile, incoming: &mut Incoming<'_>) -> Result<(), Failure> {
     let Some(review) = &merged.review else { return Ok(()) };
     let text: Admitted = incoming.committed(&review.path, Some(review.text.clone().into_bytes()));
-    write_new(disk, &review.path, text)
+    let path = new_path(&review.path)?;
+    let known = disk.read(&path)?;
+    if known.as_ref().map(|known| known.bytes.as_slice()) != text.bytes() {
+        disk.change(&path, known.as_ref(), text)?;
+    }
+    Ok(())
 }

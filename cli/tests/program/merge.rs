@@ -113,6 +113,67 @@ fn expunged_text_comes_in_neither_by_hand_nor_through_git_itself() {
     assert!(merged.contains("It is shut.") && merged.contains("5433") && !merged.contains(VALUE), "{merged}");
 }
 
+#[test]
+fn only_a_person_merges_into_the_store_and_only_into_files_of_the_memory() {
+    let store = Store::new();
+    store.run(&["remember", "Plan", "Dig the ditch."]).exits(0);
+    fs::write(store.here.join("base.md"), "").expect("written");
+    fs::write(store.here.join("theirs.md"), "From a tool.\n").expect("written");
+    let file = store.file("facts/plan.md");
+    let before = store.text("facts/plan.md");
+    let merge = |file: &str| ["merge".to_string(), "base.md".into(), file.into(), "theirs.md".into()];
+    let arguments = merge(file.to_str().expect("text"));
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    for provenance in ["agent", "tool", "import"] {
+        let all = [&["--provenance", provenance], &arguments[..]].concat();
+        store.run(&all).exits(3).complains("only a person may merge into a file of the store");
+    }
+    fs::write(store.root.join("rejections.log"), "").expect("written");
+    for other in [".saddlebag/projects.json", "rejections.log", ".gitignore"] {
+        let path = store.root.join(other);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        let text = fs::read(&path).unwrap_or_default();
+        fs::write(&path, &text).expect("written");
+        let arguments = merge(path.to_str().expect("text"));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        store.run(&arguments).exits(2).complains("is no Markdown file of the memory");
+        assert_eq!(fs::read(&path).expect("read"), text);
+    }
+    assert_eq!(store.text("facts/plan.md"), before);
+}
+
+#[test]
+fn a_review_of_a_file_of_no_store_is_beside_it_whatever_path_is_named() {
+    let store = Store::new();
+    store.run(&["remember", "Plan", "Dig the ditch."]).exits(0);
+    for (name, text) in [("base.md", "One.\n"), ("ours.md", "One or two.\n"), ("theirs.md", "One or three.\n")] {
+        fs::write(store.here.join(name), text).expect("written");
+    }
+    let ghost = store.file("facts/ghost.md");
+    let arguments = ["--json", "merge", "base.md", "ours.md", "theirs.md", "--path", ghost.to_str().expect("text")];
+    let merged = store.run(&arguments).exits(0).json();
+    let written = PathBuf::from(merged["written"].as_str().expect("a review"));
+    assert_eq!(written.parent(), Some(store.here.as_path()));
+    assert!(!store.run(&["list", "--pending"]).stdout.contains("ghost"));
+}
+
+#[test]
+fn a_review_of_an_entry_that_was_rejected_waits_again() {
+    let store = Store::new();
+    let stored = store.run(&["--json", "remember", "--key", "port", "The port is 1."]).exits(0).json();
+    let file = store.root.join(stored["path"].as_str().expect("a path"));
+    let text = fs::read_to_string(&file).expect("read");
+    fs::write(store.here.join("base.md"), &text).expect("written");
+    fs::write(store.here.join("theirs.md"), text.replace("is 1", "is 3")).expect("written");
+    for round in 0..2 {
+        fs::write(&file, text.replace("is 1", "is 2")).expect("written");
+        store.run(&["merge", "base.md", file.to_str().expect("text"), "theirs.md"]).exits(0);
+        let waiting = store.run(&["--json", "list", "--pending"]).exits(0).json();
+        let name = waiting["items"][0]["name"].as_str().unwrap_or_else(|| panic!("{round}: {waiting}")).to_string();
+        store.run(&["memory", "reject", &name]).exits(0);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn links_and_devices_are_not_replaced_and_a_pipe_is_read() {

@@ -311,3 +311,26 @@ fn a_corrected_value_of_one_paragraph_does_not_come_back_by_a_copy() {
     store.run(&["undo"]).exits(0);
     assert!(!fs::read_to_string(&file).expect("text").contains("tags: [x]"));
 }
+
+#[test]
+fn a_conflict_copy_of_an_entry_is_not_the_entry_although_it_is_later() {
+    let store = Store::new();
+    let stored = store.run(&["--json", "remember", "--key", "port", "The port is 1."]).exits(0).json();
+    let path = stored["path"].as_str().expect("a path").to_string();
+    let later =
+        fs::read_to_string(store.root.join(&path)).expect("read").replace("port is 1", "port is 2 on the laptop");
+    let later = later.lines().map(|line| match line.starts_with("updated:") {
+        true => "updated: 2026-12-30T00:00:00Z".to_string(),
+        false => line.to_string(),
+    });
+    let later = later.collect::<Vec<_>>().join("\n") + "\n";
+    let copy = store.root.join(path.replace(".md", ".sync-conflict-20260530-101112-ABCDEF7.md"));
+    fs::write(&copy, &later).expect("written");
+    store.run(&["remember", "--key", "port", "The port is 3."]).exits(0);
+    assert_eq!(fs::read_to_string(&copy).expect("read"), later);
+    assert!(store.run(&["show", "port"]).exits(0).stdout.contains("port is 3"));
+    store.run(&["sync"]).exits(0);
+    let merged = store.run(&["show", "port"]).exits(0).stdout;
+    assert!(merged.contains("port is 3") && merged.contains("port is 2 on the laptop"), "{merged}");
+    assert!(!copy.exists());
+}
