@@ -1,5 +1,6 @@
 //! [`merge_bodies`]: the three-way merge of texts by blocks.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -204,8 +205,39 @@ impl<'a> Merge<'a> {
         let [base, one, other] =
             [0, 1, 2].map(|side| from.get(side).copied().unwrap_or(0)..to.get(side).copied().unwrap_or(0));
         let mut chunks = [self.chunks(1, base.clone(), one), self.chunks(2, base.clone(), other)];
+        self.opposite_deletions(base.clone(), conflicts);
         self.settle_edits(base, &mut chunks, orphans, conflicts);
         self.unite(&chunks, elements);
+    }
+
+    /// Finds versions of one paragraph that stand one after the other, as a merge leaves them, and of which each side deleted the one
+    /// that the other kept. All of them are deleted, so a person must hear of it.
+    fn opposite_deletions(&self, base: Range<usize>, conflicts: &mut Vec<Conflict>) {
+        let only = |in_base: usize| match (self.place(1, in_base), self.place(2, in_base)) {
+            (Some(_), None) => Some(1),
+            (None, Some(_)) => Some(2),
+            _ => None,
+        };
+        for (first, second) in base.clone().zip(base.skip(1)) {
+            let (Some(of_first), Some(of_second)) = (only(first), only(second)) else { continue };
+            let [Some(one), Some(other)] = [first, second].map(|in_base| self.sides.block(BASE, in_base)) else {
+                continue;
+            };
+            let is_text = |class: Class| matches!(class, Class::Paragraph | Class::Item);
+            if of_first == of_second || !is_text(one.class) || !is_text(other.class) {
+                continue;
+            }
+            if Words::of(one.text).similarity(&Words::of(other.text)).is_none() {
+                continue;
+            }
+            let (ours, theirs) = if of_first == 1 { (one, other) } else { (other, one) };
+            conflicts.push(Conflict {
+                part: Part::Paragraph,
+                base: Some(format!("{}\n\n{}", one.text, other.text)),
+                ours: Some(ours.text.into()),
+                theirs: Some(theirs.text.into()),
+            });
+        }
     }
 
     /// Returns what a side inserted in a part of it.

@@ -1,5 +1,6 @@
 //! Merges of chosen texts.
 
+use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
@@ -94,6 +95,19 @@ fn both_versions_of_a_paragraph_stand_in_its_place() {
     let merged = note(base, ours, "- buy rye bread today\n- the port is 6000\n- last\n");
     let expected = "- buy rye bread today\n- milk\n- the port is 5433\n- the port is 6000\n- last\n";
     assert_eq!(merged.text.as_deref(), Some(expected));
+}
+
+#[test]
+fn two_versions_of_a_paragraph_of_which_each_side_deleted_another_are_reported() {
+    let (one, other) = ("The port is 7070 here.\n", "The port is 9090 here.\n");
+    let base = format!("# Port\n\n{one}\n{other}");
+    let merged = note(&base, &format!("# Port\n\n{one}"), &format!("# Port\n\n{other}"));
+    assert_eq!(merged.text.as_deref().map(str::trim_end), Some("# Port"));
+    let [conflict] = merged.conflicts.as_slice() else { panic!("{:?}", merged.conflicts) };
+    assert_eq!((conflict.ours.as_deref(), conflict.theirs.as_deref()), (Some(one.trim_end()), Some(other.trim_end())));
+    // Other paragraphs are two deletions that have nothing to do with each other.
+    let base = format!("# Port\n\n{one}\nThe lamp is green.\n");
+    clean(note(&base, &format!("# Port\n\n{one}"), "# Port\n\nThe lamp is green.\n"), "# Port\n");
 }
 
 #[test]
