@@ -138,7 +138,7 @@ pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<TimeAsked> {
         let rest = words.get(at..)?;
         let (time, used) = time_in(rest, now.timestamp())?;
         let is_past = words.iter().any(|word| PAST.contains(word));
-        rest.get(used..)?.iter().all(|word| is_filler(&word)).then_some(TimeAsked { time, is_past })
+        rest.get(used..)?.iter().all(is_filler).then_some(TimeAsked { time, is_past })
     })
 }
 

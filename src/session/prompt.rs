@@ -1,5 +1,6 @@
 //! `recall-for-prompt`: finds what memory knows about a prompt, and records the start of the prompt.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -71,8 +72,8 @@ const LEAST_SHARE: f64 = 0.2;
 const FRAME_BYTES: usize = 300;
 /// Difference of two scores that only rounding makes.
 const ROUNDING_OF_SCORES: f64 = 1e-6;
-/// What a fact must reach: more than one word, unless it is in a name.
-const LEAST_OF_FACTS: f64 = 1.15;
+/// What a fact must reach for a prompt for work, as a multiple of what it must reach for a question: more than one word.
+const FACTS_AT_WORK: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
 const LEAST_OF_PAGES: f64 = 1.4;
 
@@ -271,14 +272,14 @@ impl Asked {
             Self::Facts if wanted == Wanted::Work => {
                 let is_enough = evidence >= LEAST_EVIDENCE_AT_WORK && words >= LEAST_WORDS_AT_WORK;
                 let found = evidence + NAMED_AT_WORK * named + WORD * words - MISSING * missing;
-                if is_enough { found / LEAST_OF_FACTS } else { 0.0 }
+                if is_enough { found / FACTS_AT_WORK } else { 0.0 }
             }
             Self::Facts if evidence < LEAST_EVIDENCE && named == 0.0 => 0.0,
             Self::Facts => {
                 let whole = if missing <= ROUNDING { WHOLE } else { 0.0 };
                 let bonus = if wanted == Wanted::Custom { ASKS } else { 0.0 };
                 let found = evidence + NAMES * names + NAMED * named + WORD * words + whole + bonus;
-                (found - MISSING * missing) / LEAST_OF_FACTS
+                found - MISSING * missing
             }
             // The whole prompt is a name of the page.
             Self::Pages if missing <= ROUNDING && named >= f64::max(LEAST_EVIDENCE, evidence - ROUNDING) => {
@@ -379,8 +380,10 @@ async fn of_time(
     notes.reverse();
     let searchable = searchable(call, entries).await?;
     let corpus = searchable.as_ref().map(|entries| (entries.corpus.borrow(), entries));
-    let mut items: Vec<(bool, u64, OfTime<'_>)> =
-        notes.into_iter().map(|note| (is_fact(&below(&note.path)), time_of(call, &note), OfTime::Note(note))).collect();
+    let mut items: Vec<(bool, u64, OfTime<'_>)> = notes
+        .into_iter()
+        .map(|note| (is_fact(&below(&note.path)), time_of(call, &note), OfTime::Note(Box::new(note))))
+        .collect();
     if let Some((corpus, entries)) = &corpus {
         let found = entries_of(corpus, entries, &time).into_iter();
         items.extend(found.map(|(entry, file)| (true, entry.updated, OfTime::Entry(entry, file))));
@@ -446,7 +449,7 @@ async fn of_time(
 
 /// An item of a time.
 enum OfTime<'a> {
-    Note(NoteInfo),
+    Note(Box<NoteInfo>),
     Entry(&'a SearchableEntry, &'a IndexedFile),
 }
 

@@ -11,7 +11,7 @@ use crate::word::word;
 /// Word in place of an event that prints the log.
 const LOG: &str = "log";
 /// Maximum score that `--min-score` takes.
-const MAX_SCORE: f64 = 1_000_000.0;
+const MAX_SCORE: f64 = 100.0;
 
 /// Handle an event of a client: keep and recall memory
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub(crate) struct HookArgs {
     /// tool; at most the client's limit]
     #[arg(long, value_name = "BYTES")]
     pub(crate) max_bytes: Option<u32>,
-    /// Minimum score of notes and entries that are recalled for a prompt [default: measured, see docs/hooks.md]
+    /// Minimum score of notes and entries that are recalled for a prompt, at most 100 [default: 1]
     #[arg(long, value_name = "SCORE", value_parser = thousandths)]
     pub(crate) min_score: Option<u32>,
     /// Notes that are never recalled for a prompt, relative to the notebook; a folder keeps out all that is in it; repeatable

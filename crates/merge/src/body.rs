@@ -223,11 +223,9 @@ impl<'a> Merge<'a> {
             let [Some(one), Some(other)] = [first, second].map(|in_base| self.sides.block(BASE, in_base)) else {
                 continue;
             };
-            let is_text = |class: Class| matches!(class, Class::Paragraph | Class::Item);
-            if of_first == of_second || !is_text(one.class) || !is_text(other.class) {
-                continue;
-            }
-            if Words::of(one.text).similarity(&Words::of(other.text)).is_none() {
+            let are_texts = [one, other].iter().all(|block| matches!(block.class, Class::Paragraph | Class::Item));
+            let are_versions = are_texts && Words::of(one.text).similarity(&Words::of(other.text)).is_some();
+            if of_first == of_second || !are_versions {
                 continue;
             }
             let (ours, theirs) = if of_first == 1 { (one, other) } else { (other, one) };

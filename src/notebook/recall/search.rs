@@ -355,7 +355,7 @@ fn order_by_passages(
     let pages = are_pages.iter().filter(|is_page| **is_page).count();
     let are_many = pages > MANY_PAGES * (hits.len() - pages);
     let mut scored: Vec<(f32, usize, Ranked)> = Vec::new();
-    for (place, (hit, passage)) in hits.iter().zip(passages).enumerate() {
+    for (place, ((hit, passage), is_page)) in hits.iter().zip(passages).zip(are_pages).enumerate() {
         let asked = if contest.only_asks(hit) { ONLY_ASKS } else { 1.0 };
         let (own, passage) = (asked * hit.score / most_hit, passage / most_passage);
         // A name is an answer that no passage repeats, unless it is the question with which a session began.
@@ -364,7 +364,7 @@ fn order_by_passages(
         let passage = if is_named { passage.max(own) } else { passage };
         let factor = |applies: bool, factor: f32| if applies { factor } else { 1.0 };
         let weight = factor(is_session, SESSION)
-            * factor(are_many && are_pages[place], ONE_OF_MANY_PAGES)
+            * factor(are_many && is_page, ONE_OF_MANY_PAGES)
             * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
         scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
