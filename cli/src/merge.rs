@@ -150,7 +150,7 @@ impl MergeArgs {
 }
 
 fn not_of_memory(path: &Path) -> Failure {
-    let message = format!("`{}` is no Markdown file of the memory", path.display());
+    let message = format!("`{}` is not a Markdown file of the memory", path.display());
     Failure::new(ErrorCode::InvalidArgument, message, "`sync` merges what else is shared")
 }
 

@@ -10,7 +10,7 @@ pub(crate) const TARGET: &str = "wasm32-wasip2";
 
 /// Maximum size of the component in bytes, so that it does not grow unnoticed. The bar is lower: see
 /// `docs/benchmarks.md`.
-const MAX_BYTES: u64 = 4_570_000;
+const MAX_BYTES: u64 = 4_590_000;
 
 /// Profile of the component that the program embeds.
 const FAST: &str = "component";

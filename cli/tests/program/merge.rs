@@ -54,7 +54,7 @@ fn a_merge_into_a_file_of_the_store_is_recorded_and_undone() {
     store.run(&["undo"]).exits(0);
     assert_eq!(store.text("facts/plan.md"), before, "{operation}");
     assert!(store.file("facts/other.md").exists());
-    // Nothing new is no operation.
+    // Nothing new makes no operation.
     fs::copy(store.here.join("base.md"), store.here.join("theirs.md")).expect("written");
     let merged = store.run(&merge).exits(0).json();
     assert_eq!(merged["operations"].as_array().map(Vec::len), Some(0), "{merged}");
@@ -136,7 +136,7 @@ fn only_a_person_merges_into_the_store_and_only_into_files_of_the_memory() {
         fs::write(&path, &text).expect("written");
         let arguments = merge(path.to_str().expect("text"));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        store.run(&arguments).exits(2).complains("is no Markdown file of the memory");
+        store.run(&arguments).exits(2).complains("is not a Markdown file of the memory");
         assert_eq!(fs::read(&path).expect("read"), text);
     }
     assert_eq!(store.text("facts/plan.md"), before);
