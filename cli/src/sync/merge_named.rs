@@ -4,7 +4,7 @@ use saddlebag::files::{MergeSides, MergedFile, merge};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::RelPath;
 
-use super::disk::{Change, Disk, Refused, new_path};
+use super::disk::{Change, Disk, Refused, new_path, write_new};
 use super::expunged::Expunges;
 use super::incoming::{Admitted, Asked, Incoming};
 use super::memories::MadeOperation;
@@ -64,7 +64,10 @@ pub(crate) fn merge_into_store(
             }
         };
         let (merged, content) = incoming.merge_named(path, versions.ancestor.clone(), known.bytes.clone(), theirs)?;
-        keep_review(&mut disk, &merged, &mut incoming)?;
+        // The review first: the result alone would lose what was edited in a part that is deleted.
+        if let Some((path, text)) = review_of(&merged, &mut incoming) {
+            renew(&mut disk, &path, text)?;
+        }
         let change = match content.bytes() == Some(known.bytes.as_slice()) {
             true => Change::Made,
             false => disk.change(file, Some(&known), content)?,
@@ -102,16 +105,22 @@ pub(crate) fn merge_for_git(
     let mut incoming = Incoming(&mut expunges.texts);
     let theirs = incoming.committed(path, Some(versions.theirs));
     let (merged, content) = incoming.merge_named(path, versions.ancestor, ours, theirs)?;
-    keep_review(&mut disk, &merged, &mut incoming)?;
+    if let Some((path, text)) = review_of(&merged, &mut incoming) {
+        write_new(&mut disk, &path, text)?;
+    }
     Ok((merged, content.into_bytes().unwrap_or_default()))
 }
 
-/// Writes the review, before the file is changed: the result alone would lose what was edited in a part that is deleted. Of an entry
-/// whose review was rejected, a file is left; it must wait again.
-fn keep_review(disk: &mut Disk<'_>, merged: &MergedFile, incoming: &mut Incoming<'_>) -> Result<(), Failure> {
-    let Some(review) = &merged.review else { return Ok(()) };
-    let text: Admitted = incoming.committed(&review.path, Some(review.text.clone().into_bytes()));
-    let path = new_path(&review.path)?;
+/// Returns the review with its path.
+fn review_of(merged: &MergedFile, incoming: &mut Incoming<'_>) -> Option<(String, Admitted)> {
+    let review = merged.review.as_ref()?;
+    let text = incoming.committed(&review.path, Some(review.text.clone().into_bytes()));
+    Some((review.path.clone(), text))
+}
+
+/// Writes a review of this name again. Of an entry whose review was rejected, a file is left; it must wait again.
+fn renew(disk: &mut Disk<'_>, path: &str, text: Admitted) -> Result<(), Failure> {
+    let path = new_path(path)?;
     let known = disk.read(&path)?;
     if known.as_ref().map(|known| known.bytes.as_slice()) != text.bytes() {
         disk.change(&path, known.as_ref(), text)?;
