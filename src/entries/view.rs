@@ -21,7 +21,7 @@ use crate::engine::{Loaded, load_all};
 use crate::order;
 use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
-use crate::store::{RelPath, portable_path, utc_text};
+use crate::store::{RelPath, is_conflict_copy, portable_path, utc_text};
 
 /// A file with an entry.
 #[derive(Clone, Debug)]
@@ -29,8 +29,6 @@ pub(super) struct Stored {
     pub(super) path: RelPath,
     pub(super) doc: DocId,
     pub(super) shared: bool,
-    /// True if its file has the name that its key gives.
-    pub(super) has_own_name: bool,
     pub(super) entry: Arc<Entry>,
 }
 
@@ -135,10 +133,13 @@ impl View {
                 continue;
             }
             match found {
+                // The other machine's text is merged, not taken: a change would be written to the copy.
+                Ok(entry) if is_copy(pool, path, entry) => {
+                    let message = "it is a conflict copy, and no command changes it; `sync` merges it".into();
+                    view.problems.push(EntryProblem { path: shown(path), key: None, message });
+                }
                 Ok(entry) => {
-                    let has_own_name = pool.folder.names_of(path).1.as_ref() == Some(&entry.fields.key);
-                    let (path, shared, entry) = (path.clone(), pool.shared, entry.clone());
-                    view.entries.push(Stored { path, doc: id, shared, has_own_name, entry });
+                    view.entries.push(Stored { path: path.clone(), doc: id, shared: pool.shared, entry: entry.clone() })
                 }
                 Err(Problem { key, message }) => {
                     let (key, message) = (key.clone(), message.clone());
@@ -157,24 +158,19 @@ impl View {
         Ok(view)
     }
 
-    /// Keeps, of two files that claim one key, the one whose name the key gives, or else the one that was changed or forgotten last,
-    /// and reports the other. A conflict copy has another name: if it is the later one, no purge removes it.
+    /// Keeps, of two files that claim one key, the one that was changed or forgotten last, and reports the other.
     fn keep_one_for_each_key(&mut self, shown: &dyn Fn(&RelPath) -> String) {
         order::sort_slice(&mut self.entries, |a, b| claim(a).cmp(&claim(b)));
         let mut kept: Vec<Stored> = Vec::with_capacity(self.entries.len());
         for stored in core::mem::take(&mut self.entries) {
             match kept.last() {
                 Some(first) if first.is_of(stored.shared, &stored.entry.fields.key) => {
-                    let is_later = stored.changed() > first.changed();
-                    let why = if is_later { "the name that it gives" } else { "was changed later" };
                     self.problems.push(EntryProblem {
                         path: shown(&stored.path),
                         key: Some(stored.entry.fields.key.clone()),
-                        message: format!("{} has this key and {why}", shown(&first.path)),
+                        message: format!("{} has this key and was changed later", shown(&first.path)),
                     });
-                    if !is_later {
-                        self.outdated.push(stored);
-                    }
+                    self.outdated.push(stored);
                 }
                 _ => kept.push(stored),
             }
@@ -217,7 +213,7 @@ impl View {
 
     /// Returns the latest time of any entry of a pool.
     pub(super) fn newest(&self, pool: &Pool) -> Option<u64> {
-        self.of_pool(pool).map(Stored::changed).max()
+        self.of_pool(pool).map(|stored| stored.entry.updated.max(stored.entry.forgotten.unwrap_or(0))).max()
     }
 
     /// Returns the file that claims a key and could not be parsed.
@@ -229,11 +225,6 @@ impl View {
 impl Stored {
     fn is_of(&self, shared: bool, key: &str) -> bool {
         self.shared == shared && self.entry.fields.key == key
-    }
-
-    /// Returns when it was changed or forgotten last.
-    fn changed(&self) -> u64 {
-        self.entry.updated.max(self.entry.forgotten.unwrap_or(0))
     }
 
     /// Returns the text of its file, as the index had it when the entry was parsed.
@@ -252,9 +243,14 @@ impl Stored {
     }
 }
 
-fn claim(stored: &Stored) -> (bool, &str, bool, Reverse<u64>, &RelPath) {
-    let is_copy = !stored.has_own_name;
-    (stored.shared, &stored.entry.fields.key, is_copy, Reverse(stored.changed()), &stored.path)
+/// Returns true if a file is a conflict copy by its name, which is not that of its key.
+fn is_copy(pool: &Pool, path: &RelPath, entry: &Entry) -> bool {
+    is_conflict_copy(path.file_name()) && pool.folder.names_of(path).1.as_ref() != Some(&entry.fields.key)
+}
+
+fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {
+    let Entry { fields, updated, forgotten, .. } = &*stored.entry;
+    (stored.shared, &fields.key, Reverse((*updated).max(forgotten.unwrap_or(0))), &stored.path)
 }
 
 /// Returns the sort key of hydration: last changed first; at the same time, lesser key first, agent before workspace.

@@ -26,7 +26,7 @@ use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::ranked::Fit;
 use crate::search::{IndexedFile, SearchableEntry};
-use crate::store::{RelPath, Timestamp, is_fact, is_of_sessions};
+use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
 /// Default size limit of the text in bytes.
@@ -270,7 +270,8 @@ impl Asked {
         let score = match self {
             Self::Facts if missing > LONG && f64::from(fit.share()) < LEAST_SHARE => 0.0,
             Self::Facts if wanted == Wanted::Work => {
-                let is_enough = evidence >= LEAST_EVIDENCE_AT_WORK && words >= LEAST_WORDS_AT_WORK;
+                let says_enough = evidence >= LEAST_EVIDENCE_AT_WORK || missing <= ROUNDING;
+                let is_enough = says_enough && words >= LEAST_WORDS_AT_WORK;
                 let found = evidence + NAMED_AT_WORK * named + WORD * words - MISSING * missing;
                 if is_enough { found / FACTS_AT_WORK } else { 0.0 }
             }
@@ -324,7 +325,8 @@ async fn found(
         };
         let entries = searchable.as_ref().filter(|_| asked == Asked::Facts);
         let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, entries, &recall).await?;
-        let shown = shown.into_iter().map(|found| {
+        let says_something = |found: &PromptHit| found.is_known || !found.passage.as_str().is_empty();
+        let shown = shown.into_iter().filter(says_something).map(|found| {
             let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
@@ -380,13 +382,17 @@ async fn of_time(
     notes.reverse();
     let searchable = searchable(call, entries).await?;
     let corpus = searchable.as_ref().map(|entries| (entries.corpus.borrow(), entries));
-    let mut items: Vec<(bool, u64, OfTime<'_>)> = notes
-        .into_iter()
-        .map(|note| (is_fact(&below(&note.path)), time_of(call, &note), OfTime::Note(Box::new(note))))
-        .collect();
+    // "What did we decide?" is about decisions.
+    let of_decisions = prompt.to_lowercase().contains("deci");
+    let rank = |path: &str| match is_fact(&below(path)) {
+        true if of_decisions && is_in_folder(&below(path), DECISIONS_FOLDER) => 2,
+        is_fact => u8::from(is_fact),
+    };
+    let mut items: Vec<(u8, u64, OfTime<'_>)> =
+        notes.into_iter().map(|note| (rank(&note.path), time_of(call, &note), OfTime::Note(Box::new(note)))).collect();
     if let Some((corpus, entries)) = &corpus {
         let found = entries_of(corpus, entries, &time).into_iter();
-        items.extend(found.map(|(entry, file)| (true, entry.updated, OfTime::Entry(entry, file))));
+        items.extend(found.map(|(entry, file)| (1, entry.updated, OfTime::Entry(entry, file))));
     }
     order::sort_slice(&mut items, |(a, one, _), (b, other, _)| b.cmp(a).then(other.cmp(one)));
     items.truncate(MAX_HITS as usize);

@@ -732,6 +732,10 @@ fn a_time_of_which_nothing_is_known_brings_nothing() {
     store.put("facts/tuesday.md", b"---\ndate: 2020-01-01\n---\n# Tuesday\n\nThe bins are emptied.\n".to_vec());
     let today = run(&mut store, day(), prompt("one", "what changed today?"));
     assert_eq!(today.sources, ["facts/port.md"]);
+    let decision = alloc::format!("---\ndate: {}\n---\n# Caddy\n\nCaddy stays.\n", day().date());
+    store.put("decisions/caddy.md", decision.into_bytes());
+    let decided = run(&mut store, day(), prompt("two", "what did we decide today?"));
+    assert_eq!(decided.sources, ["decisions/caddy.md", "facts/port.md"]);
     // The word is in a title, but the question is about the day.
     assert_eq!(run(&mut store, day(), prompt("one", "what did we decide last tuesday?")).text, None);
     let named = run(&mut store, day(), prompt("one", "which bins do we put out on a tuesday?"));
@@ -758,6 +762,7 @@ fn a_prompt_for_work_brings_a_fact_only_with_more_than_its_subject() {
         "where do episodes go when they are withdrawn",
         "remind me how episodes are withdrawn",
         "delete the withdrawn episode of yesterday evening",
+        "never delete the episode",
     ] {
         let reply = run(&mut store, day(), RecallForPrompt { dry_run: true, ..prompt("one", asked) });
         assert_eq!(reply.sources, ["facts/episodes.md"], "{asked}");

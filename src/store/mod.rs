@@ -5,6 +5,7 @@
 //! workspace's entries.
 
 mod backups;
+mod copies;
 mod dates;
 mod entries;
 mod folded;
@@ -15,6 +16,8 @@ mod names;
 mod slug;
 
 pub use backups::BackupPlace;
+pub(crate) use copies::is_conflict_copy;
+pub use copies::{CONFLICT_WORDS, SYNCTHING_MARK};
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
 pub(crate) use dates::{rfc3339, utc_day};
 pub use entries::text_of_name;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::store::{NOTE_SUFFIX, RelPath, folded_name, is_special_on_windows};
+use saddlebag::store::{CONFLICT_WORDS, NOTE_SUFFIX, RelPath, SYNCTHING_MARK, folded_name, is_special_on_windows};
 
 use crate::output::single_line;
 use crate::setup::sharing;
@@ -27,25 +27,6 @@ pub(super) enum Doubt {
     /// People give such names to their files.
     Usual,
 }
-
-/// Mark in the name of a copy of Syncthing. The date, the time and the beginning of the device's name follow.
-const OF_SYNCTHING: &str = ".sync-conflict-";
-
-/// Words in the name of a copy of Dropbox, Obsidian Sync, Nextcloud or OneDrive, in lower case: in English, German, French, Spanish,
-/// Italian, Portuguese and Japanese.
-const WORDS: [&str; 11] = [
-    "conflicted copy",
-    "conflict copy",
-    "in konflikt stehende kopie",
-    "konfliktkopie",
-    "copie en conflit",
-    "copia en conflicto",
-    "copia conflictiva",
-    "copia in conflitto",
-    "cópia em conflito",
-    "の競合コピー",
-    "問題のあるコピー",
-];
 
 /// Logs in the root of the store.
 const LOGS: [&str; 2] = [sharing::REJECTIONS, sharing::EXPUNGED];
@@ -72,7 +53,7 @@ pub(super) fn original_path(copy: &RelPath) -> Option<(RelPath, CopyName)> {
 /// `NAME.sync-conflict-20260530-101112-ABCDEF7.md` is of Syncthing; `NAME (Eva's conflicted copy 2026-05-30).md` of Dropbox, and
 /// Obsidian Sync has the same words. `NAME 2.md` is of iCloud and `NAME (1).md` of Google Drive, but may be any other file.
 pub(super) fn original_of(name: &str) -> Option<CopyName> {
-    let is_end = |end: &str| !end.starts_with(OF_SYNCTHING.trim_start_matches('.')) && !end.contains([' ', ')']);
+    let is_end = |end: &str| !end.starts_with(SYNCTHING_MARK.trim_start_matches('.')) && !end.contains([' ', ')']);
     let (stem, suffix) = match name.rsplit_once('.').filter(|(_, end)| is_end(end)) {
         Some((stem, _)) => (stem, name.get(stem.len()..).unwrap_or_default()),
         None => (name, ""),
@@ -82,7 +63,7 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
         let is_copy = doubt == Doubt::Sure || suffix == NOTE_SUFFIX || LOGS.contains(&original.as_str());
         (!stem.is_empty() && is_copy).then_some(CopyName { original, doubt })
     };
-    if let Some((original, rest)) = stem.rsplit_once(OF_SYNCTHING) {
+    if let Some((original, rest)) = stem.rsplit_once(SYNCTHING_MARK) {
         let parts: Vec<&str> = rest.split('-').collect();
         let is_number =
             |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -99,7 +80,7 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
             let (original, rest) = inner.split_at(place);
             // macOS may take letters with accents apart.
             let words = rest.to_lowercase().replace("o\u{301}", "ó");
-            if WORDS.iter().any(|word| words.contains(word)) && !is_in_later_brackets(rest) {
+            if CONFLICT_WORDS.iter().any(|word| words.contains(word)) && !is_in_later_brackets(rest) {
                 return copy(original, Doubt::Sure);
             }
         }
@@ -123,7 +104,7 @@ pub(super) fn original_of(name: &str) -> Option<CopyName> {
 /// Returns true if the brackets with which a text begins end without a mark, and later ones have it: `(draft) (conflicted copy`.
 fn is_in_later_brackets(rest: &str) -> bool {
     let first = rest.split_once(") (").map_or(rest, |(first, _)| first).to_lowercase().replace("o\u{301}", "ó");
-    !WORDS.iter().any(|word| first.contains(word))
+    !CONFLICT_WORDS.iter().any(|word| first.contains(word))
 }
 
 /// The names of a work tree, with which those of new files are compared.

@@ -326,6 +326,13 @@ fn a_conflict_copy_of_an_entry_is_not_the_entry_although_it_is_later() {
     let later = later.collect::<Vec<_>>().join("\n") + "\n";
     let copy = store.root.join(path.replace(".md", ".sync-conflict-20260530-101112-ABCDEF7.md"));
     fs::write(&copy, &later).expect("written");
+    // Nor does it become the entry if that goes away.
+    store.run(&["forget", "port"]).exits(0);
+    store.run(&["forget", "port", "--purge"]).exits(0);
+    store.run(&["show", "port"]).exits(1);
+    assert!(store.run(&["recall", "laptop"]).stderr.contains("it is a conflict copy"));
+    store.run(&["remember", "--key", "port", "The port is 1."]).exits(0);
+    assert!(store.root.join(&path).exists());
     store.run(&["remember", "--key", "port", "The port is 3."]).exits(0);
     assert_eq!(fs::read_to_string(&copy).expect("read"), later);
     assert!(store.run(&["show", "port"]).exits(0).stdout.contains("port is 3"));

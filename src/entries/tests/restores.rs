@@ -130,7 +130,7 @@ fn only_a_restore_takes_the_path_of_a_backup() {
 
 #[test]
 fn the_backup_is_the_text_that_counted_and_the_text_of_an_outdated_file_is_kept_until_a_purge() {
-    const COPY: &str = "agents/a/entries/core/k.sync-conflict.md";
+    const COPY: &str = "agents/a/entries/core/k of the laptop.md";
     for (category, has_backup) in [("core", false), ("core", true), ("notes", false), ("notes", true)] {
         let mut world = World::new();
         if has_backup {

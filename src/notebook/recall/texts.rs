@@ -125,6 +125,10 @@ impl<'a> Texts<'a> {
     pub(super) fn best(&mut self, place: usize, max_bytes: usize) -> Option<Passage> {
         let Self { passages, competed, items } = self;
         let item = items.iter().find(|item| item.place == place)?;
+        // A file of frontmatter alone says nothing.
+        if item.text.get(item.note.body.clone()).is_none_or(|body| body.trim().is_empty()) {
+            return None;
+        }
         match item.number {
             Some(number) => Some(passages.passage(&item.text, competed.best(number, max_bytes)?, max_bytes)),
             None => best_passage(passages, &item.text, &item.note, max_bytes),

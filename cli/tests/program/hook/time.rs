@@ -34,3 +34,16 @@ fn what_happened_today_has_entries_and_no_page_that_was_copied_today() {
     let entries = hooks.memory(&["recall", "what happened today?", "--kind", "entry"]).exits(0).stdout;
     assert!(entries.contains("pager") && !entries.contains("Install"), "{entries}");
 }
+
+#[test]
+fn an_entry_without_text_is_in_no_prompt() {
+    let hooks = Hooks::new();
+    let stored = hooks.memory(&["--json", "remember", "--key", "timeout", "It is 40."]).exits(0).json();
+    let file = hooks.store.root.join(stored["path"].as_str().expect("a path"));
+    let ask = |session: &str| claude(session, "UserPromptSubmit", &json!({ "prompt": "what is the timeout?" }));
+    assert!(text_of(&hooks.send(&[], &ask("one")).json()).contains("It is 40"));
+    let text = fs::read_to_string(&file).expect("read");
+    fs::write(&file, text.replace("It is 40.", "")).expect("written");
+    assert_eq!(hooks.send(&[], &ask("two")).stdout, "");
+    assert!(!hooks.memory(&["recall", "timeout"]).stdout.contains("agent: "));
+}
