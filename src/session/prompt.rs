@@ -62,7 +62,7 @@ const NAMED_AT_WORK: f64 = 0.5;
 const LEAST_EVIDENCE_AT_WORK: f64 = 1.0;
 /// Number of words of a prompt for work that a fact must have: more than one.
 const LEAST_WORDS_AT_WORK: f64 = 1.5;
-/// What a page must reach for a prompt for work, as a multiple of what it must reach otherwise.
+/// Factor for the minimum of a page if the prompt asks for work.
 const PAGES_AT_WORK: f64 = 1.5;
 /// Weight of missing words that a long prompt has, such as one with pasted code.
 const LONG: f64 = 6.0;
@@ -72,7 +72,7 @@ const LEAST_SHARE: f64 = 0.2;
 const FRAME_BYTES: usize = 300;
 /// Difference of two scores that only rounding makes.
 const ROUNDING_OF_SCORES: f64 = 1e-6;
-/// What a fact must reach for a prompt for work, as a multiple of what it must reach for a question: more than one word.
+/// Factor for the minimum of a fact if the prompt asks for work.
 const FACTS_AT_WORK: f64 = 1.15;
 /// What a page must reach: there are many pages, and each has many words.
 const LEAST_OF_PAGES: f64 = 1.4;

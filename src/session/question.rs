@@ -24,7 +24,7 @@ const GREETINGS: &[&str] =
 /// Words of prompts that ask who, where, or what is usual here. Prompts about the code at hand rarely have them.
 const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
 
-/// What a prompt wants.
+/// Purpose of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// It asks who, where, or what is usual here.

@@ -12,12 +12,12 @@ use crate::failure::Failure;
 use crate::global::Global;
 use crate::output::Output;
 
-/// How often the file is read again because others change it.
+/// Maximum number of attempts to change a file that others change meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// The versions that are merged into a file.
 pub(crate) struct Versions {
-    /// Version that both had; `None` if there is none.
+    /// Common version; `None` without one.
     pub(crate) ancestor: Option<Vec<u8>>,
     pub(crate) theirs: Vec<u8>,
 }
@@ -29,7 +29,7 @@ impl Versions {
     }
 }
 
-/// What a merge changed in the store.
+/// Result of a merge into a file of the store.
 pub(crate) struct MergedInStore {
     pub(crate) merged: MergedFile,
     /// The file, if its text had values that were rejected for good: their lines are left out.

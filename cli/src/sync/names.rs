@@ -15,7 +15,7 @@ pub(super) struct CopyName {
     pub(super) doubt: Doubt,
 }
 
-/// How surely a file is a conflict copy, as its name says.
+/// Certainty with which a name says that its file is a conflict copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// No other file has such a name.

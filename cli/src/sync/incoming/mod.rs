@@ -31,7 +31,7 @@ pub(super) struct Merged {
     pub(super) review: Option<String>,
     /// New files with their paths: the review, and a version that does not have the file's path.
     pub(super) beside: Vec<(String, Admitted)>,
-    /// What the report says if the file could not be merged.
+    /// Entry of the report for a file that could not be merged.
     pub(super) both_kept: Option<BothKept>,
 }
 
