@@ -229,7 +229,7 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
     assert!(!shows, "{shown} shows {outcome}");
 }
 
-/// Invariant (entries): commands of other families cost no operations and no memory for entries, however many there
+/// Commands of other families cost no operations and no memory for entries, however many there
 /// are.
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {

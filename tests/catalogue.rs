@@ -53,7 +53,7 @@ fn has_lines_of(new: &[u8], old: &[u8]) -> bool {
     old.lines().all(|line| new.by_ref().any(|other| other == line))
 }
 
-/// Invariant (contract): each sample of a command succeeds in the sample store, and does no more than the effect of its
+/// Each sample of a command succeeds in the sample store, and does no more than the effect of its
 /// command says.
 #[both_engines]
 fn every_sample_succeeds_and_does_no_more_than_its_command_says(kind: Kind) {

@@ -99,8 +99,7 @@ fn is_gone(engine: &mut impl Engine) -> bool {
     calls.into_iter().all(|call| matches!(call, Err(EngineError::Trapped(_))))
 }
 
-/// Invariant (component): a trap ends one instance and is a typed error.
-/// Also: `a_call_over_its_deadline_is_a_trap_and_the_instance_is_gone`.
+/// A trap ends one instance and is a typed error.
 #[test]
 fn too_much_memory_is_a_trap_and_the_instance_is_gone() {
     let mut options = component();

@@ -432,7 +432,7 @@ fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive
     drive
 }
 
-/// Invariant (prompts): without `entries` in the request, the block has only the journal, whatever entries there are;
+/// Without `entries` in the request, the block has only the journal, whatever entries there are;
 /// with them, the journal's part is the same.
 #[both_engines]
 fn entries_are_a_section_of_the_block(kind: Kind) {

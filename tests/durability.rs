@@ -173,9 +173,7 @@ fn acknowledged_writes_survive(kind: Kind) {
     }
 }
 
-/// Invariant (disk): an interrupted change leaves what it replaces in some file.
-/// Also: `a_restore_that_stops_halfway_loses_neither_text`,
-/// `what_a_killed_writer_had_to_keep_is_kept_by_the_next_process`.
+/// An interrupted change leaves what it replaces in some file.
 #[test]
 fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
     for crash in each("crash", 0..2) {
@@ -289,9 +287,8 @@ fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
     }
 }
 
-/// Invariant (disk): a write that may have happened is not done twice, with one exception: an append in doubt after a
+/// A write that may have happened is not done twice, with one exception: an append in doubt after a
 /// change of length.
-/// Also: `an_append_in_doubt_after_a_change_of_length_may_be_doubled_and_is_never_lost`.
 #[both_engines]
 fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
     for committed in [true, false] {
@@ -369,7 +366,7 @@ fn a_change_that_is_not_durable_is_never_acknowledged(kind: Kind) {
     }
 }
 
-/// The limit in `docs/weaknesses.md`: the bytes that were read back at an offset may have moved.
+/// The one exception to "no write is done twice": the bytes that were read back at an offset may have moved.
 #[both_engines]
 fn an_append_in_doubt_after_a_change_of_length_may_be_doubled_and_is_never_lost(kind: Kind) {
     for committed in [true, false] {

@@ -177,7 +177,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
     assert!(without_history(third.executor.files()).values().all(is_marked), "{kind:?}");
 }
 
-/// Invariant (exchange): repeating an import changes no byte.
+/// Repeating an import changes no byte.
 #[both_engines]
 fn an_import_that_is_done_twice_changes_nothing(kind: Kind) {
     for (format, given) in [
@@ -248,10 +248,8 @@ fn a_line_that_moves_is_the_same_entry() {
     assert_eq!(all(&mut drive).len(), 3);
 }
 
-/// Invariant (exchange): an import overwrites only what came from the same place, and does not forget or evict
+/// An import overwrites only what came from the same place, and does not forget or evict
 /// anything.
-/// Also: `what_was_changed_there_is_changed_here_and_what_was_changed_here_stays`,
-/// `nothing_is_evicted_by_an_import_and_bad_requests_change_nothing`.
 #[both_engines]
 fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kind: Kind) {
     let mut drive = drive(kind);
@@ -270,7 +268,7 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kin
     assert!(all(&mut drive).iter().all(|entry| entry.key != "build"));
 }
 
-/// Invariant (exchange): a dry run says what the import does.
+/// A dry run says what the import does.
 #[both_engines]
 fn a_dry_run_says_the_same_and_changes_nothing(kind: Kind) {
     let mut drive = drive(kind);

@@ -405,7 +405,7 @@ fn make_changes(drive: &mut Drive<Simulator>, random: &mut Random, count: usize)
     }
 }
 
-/// Invariant (history): after `expunge` no file of the store has the text, also unpacked, whatever has happened before.
+/// After `expunge` no file of the store has the text, also unpacked, whatever has happened before.
 #[both_engines]
 fn no_file_has_an_expunged_text_whatever_happened_before(kind: Kind) {
     for seed in each("seed", 0..12) {
@@ -448,7 +448,7 @@ fn readable(drive: &mut Drive<Simulator>) -> BTreeSet<String> {
     texts.map(|bytes| String::from_utf8(bytes).unwrap()).collect()
 }
 
-/// Invariant (history): an `expunge` that is interrupted at any point is completed by running it again.
+/// An `expunge` that is interrupted at any point is completed by running it again.
 #[both_engines]
 fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     let prepared = || {
@@ -485,7 +485,7 @@ fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     }
 }
 
-/// Invariant (history): writers that work while a text is expunged lose nothing, and what they write of it is removed.
+/// Writers that work while a text is expunged lose nothing, and what they write of it is removed.
 #[both_engines]
 fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
     for seed in each("seed", 0..12) {

@@ -125,8 +125,7 @@ fn every_listed_file_can_be_read_whatever_the_prefix(kind: Kind) {
     assert_eq!((rest.text.as_str(), rest.next_offset), ("\u{61b6}\n", None));
 }
 
-/// Invariant (server): a file outside the scope has no name in the server.
-/// Also: `agents_are_isolated`, `another_agents_entries_are_out_of_reach`.
+/// A file outside the scope has no name in the server.
 #[both_engines]
 fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     let outside = [

@@ -216,7 +216,7 @@ fn make_changes(drive: &mut Drive<Simulator>, random: &mut Random, count: usize)
     states
 }
 
-/// Invariant (history): every operation can be undone, back to the first byte, and made again.
+/// Every operation can be undone, back to the first byte, and made again.
 #[both_engines]
 fn random_operations_are_undone_and_made_again(kind: Kind) {
     for seed in each("seed", 0..3) {
@@ -286,7 +286,7 @@ fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
     assert_eq!(files(), last);
 }
 
-/// Invariant (history): an undo of several files that is interrupted at any point is finished by the next command, or was not
+/// An undo of several files that is interrupted at any point is finished by the next command, or was not
 /// begun.
 #[both_engines]
 fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
@@ -317,7 +317,7 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
     }
 }
 
-/// Invariant (history): an undo of one file that is interrupted at any point is made, or the next undo takes the same operation
+/// An undo of one file that is interrupted at any point is made, or the next undo takes the same operation
 /// back. It never takes an earlier one in its place.
 #[both_engines]
 fn an_undo_of_one_file_that_is_interrupted_is_not_passed_over(kind: Kind) {
@@ -349,7 +349,7 @@ fn an_undo_of_one_file_that_is_interrupted_is_not_passed_over(kind: Kind) {
     assert!(recorded_alone > 0);
 }
 
-/// Invariant (history): a rename that is interrupted at any point and finished by a later command is undone as one operation, and
+/// A rename that is interrupted at any point and finished by a later command is undone as one operation, and
 /// apart from the later command.
 #[both_engines]
 fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
@@ -400,7 +400,7 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
     assert!(finished_later > 5, "{finished_later}");
 }
 
-/// Invariant (history): `undo` right after a rename that was interrupted at any point takes back the whole rename, which nobody
+/// `undo` right after a rename that was interrupted at any point takes back the whole rename, which nobody
 /// makes again.
 #[both_engines]
 fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
@@ -527,7 +527,7 @@ fn a_file_is_replaced_only_if_it_has_the_version_and_the_change_is_undone(kind: 
     assert_eq!(error.code, ErrorCode::NotPermitted, "{error}");
 }
 
-/// Invariant (history): two processes that change one store undo what each of them did.
+/// Two processes that change one store undo what each of them did.
 #[both_engines]
 fn two_processes_undo_one_history(kind: Kind) {
     for seed in each("seed", 0..4) {

@@ -145,7 +145,7 @@ fn there_and_back(kind: Kind, seed: u64, changes: usize) -> u32 {
     world.commands
 }
 
-/// Invariant (history): a change, an undo and a redo that a power cut interrupts at any operation are whole or were not begun, and
+/// A change, an undo and a redo that a power cut interrupts at any operation are whole or were not begun, and
 /// all changes are undone to the first byte and made again, whichever of two processes gives the command.
 #[both_engines]
 fn changes_with_power_cuts_are_undone_to_the_beginning_and_made_again(kind: Kind) {
@@ -154,7 +154,6 @@ fn changes_with_power_cuts_are_undone_to_the_beginning_and_made_again(kind: Kind
     }
 }
 
-/// Also: `changes_with_power_cuts_are_undone_to_the_beginning_and_made_again`.
 #[test]
 fn ten_thousand_commands_with_power_cuts_lose_no_byte() {
     let commands: u32 = each("seed", 2..42).map(|seed| there_and_back(Kind::Native, seed, 30)).sum();

@@ -60,7 +60,7 @@ fn run_at_once(
     processes.iter_mut().zip(ids).map(outcome).collect()
 }
 
-/// Invariant (history): what several processes did to one item at once is undone in turns, and made again. Of two operations
+/// What several processes did to one item at once is undone in turns, and made again. Of two operations
 /// that each changed what the other had changed before, none can be undone alone: the undo is refused, and few are.
 #[both_engines]
 fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {

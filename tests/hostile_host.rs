@@ -71,10 +71,8 @@ fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
     reason
 }
 
-/// Invariant (contract): the component trusts a host no more than the host trusts it: a wrong key, a result of another
+/// The component trusts a host no more than the host trusts it: a wrong key, a result of another
 /// kind, a listing that is not a page of the folder and an invalid path change nothing.
-/// Also: `the_wrong_kind_of_result_is_refused_and_the_request_still_owed`, `a_listing_must_be_a_page_of_the_folder`,
-/// `an_invalid_path_is_refused_by_the_component_itself`.
 #[both_engines]
 fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
@@ -314,7 +312,7 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     assert!(drive.run(append("next")).is_ok());
 }
 
-/// Invariant (entries): an entry that the host cannot read is not said to be absent.
+/// An entry that the host cannot read is not said to be absent.
 #[both_engines]
 fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [
@@ -355,8 +353,7 @@ impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executo
     }
 }
 
-/// Invariant (component): every command ends, even if the host's folders or changes never do.
-/// Also: `a_file_that_always_changes_ends_in_contention`, `an_append_that_cannot_be_confirmed_ends_in_contention`.
+/// Every command ends, even if the host's folders or changes never do.
 #[both_engines]
 fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     let mut count = 0_u64;
@@ -454,7 +451,7 @@ fn every_command() -> Vec<Submission<Command>> {
     support::every_command(SAMPLE_NAME).into_iter().filter(asks).collect()
 }
 
-/// Invariant (component): an error of the host is never a trap of the component.
+/// An error of the host is never a trap of the component.
 #[both_engines]
 fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kind) {
     let commands = every_command();

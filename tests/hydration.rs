@@ -51,8 +51,7 @@ fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, Con
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Invariant (entries): hydration is a pure function of entries, budget and clock, in both engines.
-    /// Also: `i_storing_the_same_again_changes_nothing_of_what_is_hydrated`.
+    /// Hydration is a pure function of entries, budget and clock, in both engines.
     ///
     /// The order in which entries were stored, and lookups in between, make no difference.
     #[test]

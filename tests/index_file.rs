@@ -141,7 +141,7 @@ fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     }
 }
 
-/// Invariant (search): what could not be read is named, also by a recall from the index file.
+/// What could not be read is named, also by a recall from the index file.
 #[both_engines]
 fn a_folder_with_a_file_that_cannot_be_read_is_looked_through_again(kind: Kind) {
     let mut with_bad = store();
@@ -169,7 +169,7 @@ fn an_engine_with_an_index_file_answers_as_one_without(kind: Kind) {
     assert_eq!(got, expected);
 }
 
-/// Invariant (search): without the option, no index file is read or written.
+/// Without the option, no index file is read or written.
 #[both_engines]
 fn without_it_none_is_written_nor_read(kind: Kind) {
     let (_, plain) = answers(kind, config(2, false), store());
@@ -193,8 +193,7 @@ fn few_notes_are_not_worth_one(kind: Kind) {
     assert!(!store.files().contains_key(PART));
 }
 
-/// Invariant (search): a note that changes at any operation of a recall from the index file is answered as it is.
-/// Also: `a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is`.
+/// A note that changes at any operation of a recall from the index file is answered as it is.
 #[both_engines]
 fn what_changed_after_it_was_written_is_seen(kind: Kind) {
     let mut store = indexed();
@@ -252,7 +251,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
     }
 }
 
-/// Invariant (search): an index file of another configuration is not used.
+/// An index file of another configuration is not used.
 #[both_engines]
 fn another_configuration_reads_the_notes_again(kind: Kind) {
     let configs = [
@@ -297,8 +296,7 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
     }
 }
 
-/// Invariant (search): a damaged index file does no harm, nor does a store that takes none.
-/// Also: `damaged_files_do_no_harm`, `a_store_that_takes_no_index_answers_all_the_same`.
+/// A damaged index file does no harm, nor does a store that takes none.
 #[test]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     // Small notes with their own words make an index of several parts.
@@ -387,7 +385,7 @@ fn recalls_at_once_keep_what_each_has_read_of_the_index(kind: Kind) {
     assert_eq!(found, [["notes/n017.md"], ["notes/n018.md"]]);
 }
 
-/// Invariant (search): a recall reads a part of the index file, and notices damage in what it reads later.
+/// A recall reads a part of the index file, and notices damage in what it reads later.
 #[both_engines]
 fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     let store = indexed_in_parts();
@@ -410,7 +408,7 @@ fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     }
 }
 
-/// Invariant (search): a store whose token is still the same is not listed, and one whose token differs is.
+/// A store whose token is still the same is not listed, and one whose token differs is.
 #[both_engines]
 fn a_store_with_the_same_token_is_not_listed(kind: Kind) {
     let mut first = Drive::new(kind, config(1, true), store().with_generation());
@@ -439,7 +437,7 @@ fn an_index_of_a_host_without_tokens_gets_one(kind: Kind) {
     }
 }
 
-/// Invariant (search): a new engine reads only the notes that have changed since the index was written.
+/// A new engine reads only the notes that have changed since the index was written.
 #[both_engines]
 fn a_new_engine_reads_what_has_changed_since_the_index_was_written(kind: Kind) {
     let mut first = Drive::new(kind, config(1, true), store().with_generation());

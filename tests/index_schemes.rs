@@ -98,9 +98,8 @@ fn hosts_that_do_not_name_their_schemes_read_each_others_notes_again(kind: Kind)
     assert_eq!([first.reads, second.reads, third.reads], [FEW; 3]);
 }
 
-/// Invariant (search): a host does not trust versions of another scheme, and up to four schemes in turn do not read an
+/// A host does not trust versions of another scheme, and up to four schemes in turn do not read an
 /// unchanged note again.
-/// Also: `two_hosts_in_turn_read_no_note_again`.
 #[both_engines]
 fn a_host_never_believes_a_version_of_another_scheme(kind: Kind) {
     // Both hosts use the same text for versions of different bytes.
@@ -125,7 +124,7 @@ fn start_after(kind: Kind, days: i64, scheme: &str, store: Simulator) -> Start {
     start_of(drive)
 }
 
-/// Invariant (search): a fifth scheme drops the one that was used longest ago, and a use alone does not write the index.
+/// A fifth scheme drops the one that was used longest ago, and a use alone does not write the index.
 #[both_engines]
 fn a_scheme_that_is_used_is_not_dropped(kind: Kind) {
     let mut used = starts(&["a/1", "b/1", "c/1", "d/1"], store(FEW));

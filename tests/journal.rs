@@ -347,7 +347,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "beta"), [LOG]);
 }
 
-/// Invariant (search): a search reads again only what changed.
+/// A search reads again only what changed.
 #[both_engines]
 fn a_search_reads_again_only_what_changed(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha"), (LOG, b"beta")]);
@@ -363,8 +363,7 @@ fn a_search_reads_again_only_what_changed(kind: Kind) {
     assert_eq!(reads, [LOG]);
 }
 
-/// Invariant (search): only `assume-unchanged` replaces the listing.
-/// Also: `a_host_that_assumes_nothing_changed_is_not_asked_to_list_again`.
+/// Only `assume-unchanged` replaces the listing.
 #[both_engines]
 fn a_search_that_assumes_nothing_changed_asks_for_nothing_after_its_first_read(kind: Kind) {
     let vouched = || Search { assume_unchanged: true, ..Search::new("alpha") };
@@ -379,7 +378,7 @@ fn a_search_that_assumes_nothing_changed_asks_for_nothing_after_its_first_read(k
     assert!(find(&mut drive, "alpha").is_empty(), "without the word of the host it looks");
 }
 
-/// Invariant (search): a search tries again what it could not read.
+/// A search tries again what it could not read.
 #[both_engines]
 fn a_file_that_could_not_be_read_is_tried_again(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);

@@ -353,7 +353,7 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
     }
 }
 
-/// Invariant (history): wherever replaced text is kept, the same commands have the same effect on the files that people keep.
+/// Wherever replaced text is kept, the same commands have the same effect on the files that people keep.
 #[both_engines]
 fn each_place_brings_the_same_text_back(kind: Kind) {
     let commands = if kind == Kind::Native { 200 } else { 40 };
@@ -394,7 +394,7 @@ fn each_place_brings_the_same_text_back(kind: Kind) {
     assert!(restored > commands / 4 && recorded > commands / 4, "{restored} restored, {recorded} kept in the history");
 }
 
-/// Invariant (history): a change that keeps text in the history loses none in a crash, and `restore` finds the right one after it.
+/// A change that keeps text in the history loses none in a crash, and `restore` finds the right one after it.
 #[both_engines]
 fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
     let commands: Vec<Submission<Command>> = vec![

@@ -43,4 +43,4 @@ mod scopes;
 mod session;
 mod tools;
 mod trust;
-mod weaknesses;
+mod unlike_zerostack;

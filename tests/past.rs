@@ -138,7 +138,7 @@ fn a_snapshot_is_a_point_to_go_back_to(kind: Kind) {
     assert_eq!(undone.operations[0].command, "remember");
 }
 
-/// Invariant (history): at each earlier time a command answers as it did then.
+/// At each earlier time a command answers as it did then.
 #[both_engines]
 fn a_command_answers_at_an_earlier_time_as_it_did_then(kind: Kind) {
     let block = || Context {

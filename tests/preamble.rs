@@ -104,7 +104,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases(256))]
 
-    /// Invariant (prompts): stored text cannot close or forge the block in any form.
+    /// Stored text cannot close or forge the block in any form.
     #[test]
     fn stored_text_cannot_escape_the_block_of_any_form(
         texts in prop::array::uniform3((hostile_text(), 1_usize..40)),
@@ -132,7 +132,7 @@ proptest! {
         }
     }
 
-    /// Invariant (prompts): a preamble fits its budget and names what is missing.
+    /// A preamble fits its budget and names what is missing.
     #[test]
     fn a_preamble_fits_its_budget_and_names_what_is_missing(
         sizes in prop::array::uniform3(prop_oneof![0_usize..200, 0_usize..20_000]),

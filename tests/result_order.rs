@@ -76,7 +76,7 @@ fn looking() -> Vec<Submission<Command>> {
         .collect()
 }
 
-/// Invariant (contract): the order of results decides nothing within a command, and nothing between commands about
+/// The order of results decides nothing within a command, and nothing between commands about
 /// different files.
 #[both_engines]
 fn result_order_changes_nothing(kind: Kind) {
@@ -96,7 +96,7 @@ fn result_order_changes_nothing(kind: Kind) {
     }
 }
 
-/// Invariant (contract): appends in flight to one file all land, in the order in which the host performs them.
+/// Appends in flight to one file all land, in the order in which the host performs them.
 #[both_engines]
 fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
     for seed in each("seed", 0..20) {

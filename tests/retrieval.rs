@@ -77,7 +77,7 @@ fn rank(question: &Question, paths: impl IntoIterator<Item = String>) -> Option<
     paths.into_iter().position(|path| question.relevant.contains(&path)).map(|at| at + 1)
 }
 
-/// Invariant (search): recall does not get worse unnoticed.
+/// Recall does not get worse unnoticed.
 #[test]
 fn recall_finds_what_is_asked_for() {
     let (store, questions) = collection();

@@ -437,9 +437,8 @@ fn notes_are_remembered_linked_recalled_and_related(kind: Kind) {
     assert!(refused(&mut host, "notebook_related", json!({ "note": "nowhere" })).contains("nowhere"));
 }
 
-/// Invariant (tools): every page of an answer is bounded, and the pages together are the whole, without a gap or a
+/// Every page of an answer is bounded, and the pages together are the whole, without a gap or a
 /// repetition.
-/// Also: `a_long_file_and_a_long_entry_are_read_in_parts`.
 #[both_engines]
 fn every_list_and_search_is_paged_to_its_end(kind: Kind) {
     let names: Vec<String> = (0..230).map(|number| format!("projects/proj/facts/fact-{number:03}.md")).collect();
@@ -552,9 +551,8 @@ fn a_host_that_fails_is_an_answer_and_loses_nothing(kind: Kind) {
 proptest! {
     #![proptest_config(arbitrary::cases(48))]
 
-    /// Invariant (tools): every tool call is answered, in both engines with the same words, and nothing is silently
+    /// Every tool call is answered, in both engines with the same words, and nothing is silently
     /// ignored.
-    /// Also: `an_argument_that_does_not_fit_is_refused_by_name`.
     #[test]
     fn any_arguments_are_answered(calls in prop::collection::vec(arbitrary::tool_call(), 1..12)) {
         let [native, component] = BOTH.map(|kind| {
@@ -583,7 +581,7 @@ proptest! {
     }
 }
 
-/// Invariant (tools): the answer of a tool comes with the step that finishes it. There is nothing to take, and no reply that
+/// The answer of a tool comes with the step that finishes it. There is nothing to take, and no reply that
 /// keeps the place of another command.
 #[both_engines]
 fn a_tool_is_called_in_one_step(kind: Kind) {

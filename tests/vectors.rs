@@ -31,9 +31,7 @@ use support::{Kind, both_engines, engine, entries, exchange, noon, path, project
 /// Replacement for the recorded root. It has the same number of bytes, because limits count them.
 const ROOT: &str = "/recorded/root-17/";
 
-/// Invariant (notebook): `zk list` answers what zk recorded.
-/// Also: `notes_are_selected_as_zk_selects_them`, `snippets_are_those_that_zk_records`,
-/// `links_resolve_as_zk_resolves_them`, `tokens_are_those_of_fts5`.
+/// `zk list` answers what zk recorded.
 #[both_engines]
 fn recorded_vectors_hold(kind: Kind) {
     let not_followed = NotFollowed::load();
@@ -110,7 +108,7 @@ fn failed_zk_cases(kind: Kind, recorded: &zk::Recorded, not_followed: &NotFollow
     failures
 }
 
-/// Invariant (notebook): every deliberate difference from zk is listed with its reason, and is still one.
+/// Every deliberate difference from zk is listed with its reason, and is still one.
 #[both_engines]
 fn what_is_not_followed_differs(kind: Kind) {
     let not_followed = NotFollowed::load();

@@ -22,7 +22,7 @@ pub fn default_tools() -> Result<usize, Box<dyn Error>> {
     Ok(tiktoken_rs::o200k_base()?.encode_ordinary(&sent).len())
 }
 
-/// Invariant (tools): the default tools fit 900 tokens.
+/// The default tools fit 900 tokens.
 #[cfg(test)]
 #[test]
 fn the_default_tools_cost_at_most_900_tokens() {

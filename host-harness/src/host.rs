@@ -556,7 +556,7 @@ mod tests {
         assert!(host.has_changed());
     }
 
-    /// Invariant (contract): there is no polling, callback, thread or timer: each call returns everything that it
+    /// There is no polling, callback, thread or timer: each call returns everything that it
     /// caused.
     #[test]
     fn every_request_has_one_result_and_is_observed() {

@@ -263,8 +263,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Invariant (agents-md): every fact reads back as it was, whatever its text.
-        /// Also: `a_section_reads_back_as_it_was_written`.
+        /// Every fact reads back as it was, whatever its text.
         #[test]
         fn every_fact_reads_back_as_it_was(key in any_text(), content in any_text()) {
             let item = render(&key, &content);

@@ -627,7 +627,7 @@ mod tests {
         Section { kind: SectionKind::Memories, path: "recalled notes".into(), content }
     }
 
-    /// Invariant (prompts): a recalled note that a budget shows is shown by every larger one, with its whole heading.
+    /// A recalled note that a budget shows is shown by every larger one, with its whole heading.
     #[test]
     fn a_larger_budget_shows_the_recalled_notes_of_a_smaller_one() {
         let long = "a line of the project\n".repeat(60);

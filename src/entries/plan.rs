@@ -191,9 +191,8 @@ mod tests {
     }
 
     proptest! {
-        /// Invariant (entries): hydration under `greedy` never exceeds the budget, and leaves no core entry out for a
+        /// Hydration under `greedy` never exceeds the budget, and leaves no core entry out for a
         /// larger other one.
-        /// Also: `no_core_entry_is_out_while_a_larger_other_one_is_in`.
         #[test]
         fn greedy_never_exceeds_the_budget(
             candidates in proptest::collection::vec(candidate(), 0..30),

@@ -618,8 +618,7 @@ proptest! {
         prop_assert_eq!(back.iter().map(bare).collect::<Vec<_>>(), expected);
     }
 
-    /// Invariant (exchange): what an export does not name as lost comes back.
-    /// Also: `json_lines_lose_nothing`, `a_store_goes_from_claude_code_to_openclaw_and_back_without_a_loss`.
+    /// What an export does not name as lost comes back.
     #[test]
     fn what_is_not_lost_comes_back(entries in any_entries()) {
         for format in Format::ALL.into_iter().filter(|format| format.is_written()) {

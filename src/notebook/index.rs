@@ -342,9 +342,8 @@ mod tests {
         Ok(reply.notes.into_iter().map(|note| (note.text, note.body)).collect())
     }
 
-    /// Invariant (search): no note vanishes through the index: a note that cannot be read back from it, or does not fit
+    /// No note vanishes through the index: a note that cannot be read back from it, or does not fit
     /// its text, is parsed again, or the command fails with an error that names the note.
-    /// Also: `a_note_of_the_index_that_does_not_fit_its_text_is_parsed_again`.
     #[test]
     fn a_note_that_cannot_be_read_back_from_the_index_does_not_vanish() {
         assert_eq!(listed(&[0xff; 3], true).expect("answered"), [(TEXT.into(), "5433".into())]);

@@ -279,8 +279,7 @@ mod tests {
         assert_eq!(format_link(&wiki, "a.md", target("c#.md", "C#")), "[C#](c%23)");
     }
 
-    /// Invariant (notebook): a link that we write leads where it was meant to, whatever the title and the path.
-    /// Also: `remembered_links_lead_where_they_were_meant_to`.
+    /// A link that we write leads where it was meant to, whatever the title and the path.
     #[test]
     fn a_link_reads_back_as_it_was_meant() {
         let configs = [

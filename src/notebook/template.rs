@@ -451,8 +451,7 @@ mod tests {
         }
     }
 
-    /// Invariant (notebook): templates do not run or read anything.
-    /// Also: `a_template_that_could_run_something_or_has_no_end_is_refused_by_name`.
+    /// Templates do not run or read anything.
     #[test]
     fn what_would_run_or_read_something_is_refused_by_name() {
         for (template, named) in [

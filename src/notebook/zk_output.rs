@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(note.created.as_deref(), Some("2026-01-06T10:30:00Z"));
     }
 
-    /// Invariant (notebook): broken JSON of zk is an error and never taken for a path.
+    /// Broken JSON of zk is an error and never taken for a path.
     #[test]
     fn broken_json_is_never_a_path() {
         for broken in [

@@ -146,10 +146,8 @@ mod tests {
         }
     }
 
-    /// Invariant (disk): a name that is reserved, or belongs to another memory, is recognised on every host in every
+    /// A name that is reserved, or belongs to another memory, is recognised on every host in every
     /// spelling that a file system of Linux, macOS or Windows accepts for it.
-    /// Also: `no_spelling_of_a_name_reaches_the_memory_of_another`,
-    /// `spellings_lead_nowhere_on_a_file_system_that_folds_names`.
     #[test]
     fn every_spelling_of_a_reserved_name_is_known() {
         for (name, reserved) in [

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(of("text\nprovenance: tool\n"), None);
     }
 
-    /// Invariant (trust): text whose first lines set a provenance in damaged frontmatter is not trusted.
+    /// Text whose first lines set a provenance in damaged frontmatter is not trusted.
     #[test]
     fn frontmatter_that_is_damaged_does_not_make_text_trusted() {
         for text in [

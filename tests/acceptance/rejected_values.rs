@@ -209,7 +209,7 @@ fn with_notes(mut drive: Drive<Simulator>) -> Drive<Simulator> {
     drive
 }
 
-/// Acceptance (gateway, no way around).
+/// Each command that stores text refuses a rejected value, and stores another one.
 #[both_engines]
 fn no_command_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
     for provenance in [Provenance::User, Provenance::Agent] {
@@ -264,7 +264,7 @@ fn a_short_rejected_value_is_refused_wherever_it_is_the_whole_text_that_is_given
     }
 }
 
-/// Acceptance (gateway, no way around): the tools of a model.
+/// No tool of a model stores a rejected value.
 #[both_engines]
 fn no_tool_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
     let call = |sets: Vec<ToolSet>, tool: &str, input: String| {
@@ -300,7 +300,7 @@ fn no_tool_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
     }
 }
 
-/// Acceptance (tombstone, laundering).
+/// A rejected value stays out when it is stated again, superseded or corroborated.
 #[both_engines]
 fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind) {
     let mut drive = rejected(kind);
@@ -324,7 +324,7 @@ fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind)
     assert!(shown.contains(NEIGHBOUR) && found.contains(NEIGHBOUR), "the control: {shown}{found}");
 }
 
-/// Acceptance (tombstone, laundering): the history.
+/// Undo, redo and earlier versions do not bring a rejected value back.
 #[test]
 fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     let mut drive = rejected(Kind::Native);
@@ -360,7 +360,7 @@ fn the_value_of_a_rejected_note_does_not_come_back_from_its_backup(kind: Kind) {
     assert_eq!(active(&drive), Vec::<String>::new());
 }
 
-/// Acceptance (tombstone, expiry).
+/// A rejection outlives every purge, expiry and restart.
 #[both_engines]
 fn a_rejection_outlives_every_purge_and_a_restart(kind: Kind) {
     let mut drive = rejected(kind);
@@ -385,7 +385,7 @@ fn a_rejection_outlives_every_purge_and_a_restart(kind: Kind) {
     assert!(shown.contains(NEIGHBOUR) && shown.contains("Oslo") && !shown.contains("8080"), "{shown}");
 }
 
-/// Acceptance (tombstone, spelling).
+/// A disguised spelling of a rejected value is refused; other words for the same fact are stored.
 #[both_engines]
 fn a_disguised_spelling_is_refused_and_a_paraphrase_is_stored(kind: Kind) {
     let mut drive = with_notes(rejected(kind));
@@ -412,7 +412,7 @@ fn a_disguised_spelling_is_refused_and_a_paraphrase_is_stored(kind: Kind) {
     assert!(found.contains(PARAPHRASE), "{found}");
 }
 
-/// Acceptance (tombstone, extraction; tombstone, no twin): the refused part is reported, and nothing of it is kept.
+/// An import reports the refused part and keeps nothing of it.
 #[both_engines]
 fn an_import_skips_the_value_reports_it_and_takes_the_rest(kind: Kind) {
     let mut drive = rejected(kind);
@@ -470,7 +470,7 @@ fn an_import_skips_the_value_reports_it_and_takes_the_rest(kind: Kind) {
     }
 }
 
-/// Acceptance (tombstone, extraction): what a hook records of a session.
+/// The note of a session leaves a rejected value out.
 #[both_engines]
 fn the_note_of_a_session_leaves_the_value_out_and_keeps_the_rest(kind: Kind) {
     let prompt = |text: &str| RecallForPrompt {

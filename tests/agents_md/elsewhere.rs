@@ -30,11 +30,8 @@ fn from_elsewhere(items: &str) -> String {
     format!("<!-- saddlebag:begin agent=a -->\n{items}<!-- saddlebag:end generation=1 digest=0123456789abcdef -->\n")
 }
 
-/// Invariant (agents-md): a section that this store has not written changes nothing before a person has seen it, does
+/// A section that this store has not written changes nothing before a person has seen it, does
 /// not reach a prompt before it is approved, and gets only facts that are named.
-/// Also: `a_section_from_elsewhere_reaches_no_block_and_gets_no_fact`,
-/// `a_key_that_only_the_file_names_is_never_written_into_it`,
-/// `an_old_copy_and_one_in_another_folder_change_nothing_without_yes`.
 #[both_engines]
 fn a_section_from_elsewhere_changes_nothing_until_a_person_has_seen_it(kind: Kind) {
     let mut drive = drive(kind);

@@ -99,8 +99,7 @@ fn entries_that_change_are_refreshed_and_those_that_go_are_unlisted(kind: Kind) 
     assert!(text.contains("\n- `a`: 2\n- `c`: 1\n") && !text.contains("- `b`"), "{text}");
 }
 
-/// Invariant (agents-md): where both sides have changed, neither is lost.
-/// Also: `a_lost_race_begins_again_and_loses_nothing`.
+/// Where both sides have changed, neither is lost.
 #[both_engines]
 fn a_conflict_loses_neither_side_until_one_is_preferred(kind: Kind) {
     type Edit = fn(&str) -> String;
@@ -334,7 +333,7 @@ fn any_fact() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(cases(96))]
 
-    /// Invariant (agents-md): bytes outside of the markers never change, and a second sync changes nothing.
+    /// Bytes outside of the markers never change, and a second sync changes nothing.
     #[test]
     fn what_is_outside_of_the_markers_stays(
         facts in prop::collection::btree_map(any_fact(), any_fact(), 0..4),

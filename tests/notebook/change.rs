@@ -52,9 +52,8 @@ fn tags_are_written_to_the_frontmatter_once_and_removed(kind: Kind) {
     assert!(refused(&mut drive, tag(&["a"], &["a"])).message.contains("added and removed"));
 }
 
-/// Invariant (notebook): an edit of a note changes one thing, and keeps every other byte, line ends, frontmatter and
+/// An edit of a note changes one thing, and keeps every other byte, line ends, frontmatter and
 /// the final newline included.
-/// Also: `titles_read_back_in_any_text`, `fields_read_back_in_any_text`.
 #[both_engines]
 fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
     for note in [
@@ -164,10 +163,7 @@ fn assert_nothing_lost(drive: &mut Drive<Simulator>, place: &str) {
     assert!(notes <= 4, "{place}: {files:?}");
 }
 
-/// Invariant (notebook): a rename that is cut short loses nothing and can be finished, by any process.
-/// Also: `a_crash_at_any_point_loses_nothing_and_can_be_finished`,
-/// `a_title_without_a_new_name_is_finished_after_a_crash_at_any_point`,
-/// `a_rename_that_was_killed_is_finished_by_the_next_change`.
+/// A rename that is cut short loses nothing and can be finished, by any process.
 #[both_engines]
 fn a_rename_that_a_crash_cuts_short_loses_nothing_and_can_be_finished(kind: Kind) {
     let mut calm = linked_notebook(kind);
@@ -216,8 +212,7 @@ fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change(kind: Kind) {
     }
 }
 
-/// Invariant (notebook): what an editor saves during a change is never overwritten.
-/// Also: `what_an_editor_saves_in_between_is_taken_over`.
+/// What an editor saves during a change is never overwritten.
 #[both_engines]
 fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
     let saved = |old: &str| format!("{old}\nsaved by the editor\n");
@@ -267,7 +262,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     assert_eq!(again.code, ErrorCode::NotFound);
 }
 
-/// Invariant (notebook): a note that cannot be kept is not forgotten.
+/// A note that cannot be kept is not forgotten.
 #[both_engines]
 fn a_note_whose_backup_cannot_be_kept_is_not_forgotten(kind: Kind) {
     let mut calm = linked_notebook(kind);

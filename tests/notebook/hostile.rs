@@ -145,9 +145,8 @@ fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
     }
 }
 
-/// Invariant (component): the first 65,536 links, headings and tags of a note are known, and at most 2,000,000 of all
+/// The first 65,536 links, headings and tags of a note are known, and at most 2,000,000 of all
 /// notes are looked at together.
-/// Also: `notes_with_more_links_than_fit_into_memory_end_in_a_typed_error`.
 #[both_engines]
 fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Kind) {
     let links = "[[a]]".repeat(3_000_000);

@@ -179,7 +179,7 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
     }
 }
 
-/// Invariant (search): literal search covers the same files whatever the configuration and the commands before it.
+/// Literal search covers the same files whatever the configuration and the commands before it.
 #[both_engines]
 fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes(kind: Kind) {
     let files = [

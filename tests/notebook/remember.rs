@@ -28,8 +28,7 @@ fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
     assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
 }
 
-/// Invariant (notebook): initialising a folder as a notebook does not overwrite anything in it.
-/// Also: `nothing_of_an_existing_notebook_is_overwritten`.
+/// Initialising a folder as a notebook does not overwrite anything in it.
 #[both_engines]
 fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
     let config = "[note]\nfilename = \"{{id}}\" # mine\nunknown = 1\n";

@@ -72,9 +72,8 @@ fn notes_that_supersede_each_other_are_not_lost(kind: Kind) {
     assert_eq!(call(&mut drive, question).memories, 2);
 }
 
-/// Invariant (prompts): a late answer never reaches a later turn: what was recalled is bound to its turn, and dropped
+/// A late answer never reaches a later turn: what was recalled is bound to its turn, and dropped
 /// when another has begun, or the same has asked again.
-/// Also: `the_later_of_two_recalls_for_a_turn_counts`.
 #[both_engines]
 fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
     let recall_for =
@@ -137,7 +136,7 @@ fn the_later_of_two_recalls_for_a_turn_counts(kind: Kind) {
     assert!(drive.finished.remove(&second).unwrap().is_ok());
 }
 
-/// Invariant (prompts): a note cannot pose as another entry or as a section of the prompt, and the section fits its
+/// A note cannot pose as another entry or as a section of the prompt, and the section fits its
 /// budget.
 #[both_engines]
 fn stored_text_cannot_escape_the_section_and_the_section_fits_its_budget(kind: Kind) {
@@ -173,9 +172,8 @@ fn remember_error(drive: &mut Drive<Simulator>, error: &str) -> ErrorReply {
     call(drive, RememberError { tool: "cargo".into(), error: error.into() })
 }
 
-/// Invariant (prompts): errors of tools do not flood the notebook: a repeated error is counted, and there are at most
+/// Errors of tools do not flood the notebook: a repeated error is counted, and there are at most
 /// 200 notes about errors.
-/// Also: `the_same_error_at_once_is_one_note_that_counts_all`.
 #[both_engines]
 fn a_repeated_error_is_counted_and_errors_do_not_flood_the_notebook(kind: Kind) {
     let mut drive = open(kind, &[]);

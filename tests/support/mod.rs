@@ -14,7 +14,7 @@
 //! | `tests/durability.rs` | Crashes, unknown outcomes, writers at the same time |
 //! | `tests/hostile_host.rs`, `refused_input_changes_nothing.rs`, `nothing_escapes_the_root.rs` | Both sides of distrust |
 //! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still differs |
-//! | `tests/context_block.rs`, `journal.rs`, `weaknesses.rs` | The block; the journal beyond the vectors; each weakness of the original that is solved |
+//! | `tests/context_block.rs`, `journal.rs`, `unlike_zerostack.rs` | The block; the journal beyond the vectors; where it differs from zerostack so that no text is lost, leaked or hidden |
 //! | `tests/notebook/` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
 //! | `tests/preamble.rs`, `agents_md/` | The forms of the block, the preamble; the section of AGENTS.md, with races |
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |

@@ -304,8 +304,7 @@ fn items_of(files: &[Planted]) -> Vec<StoredItem> {
 proptest! {
     #![proptest_config(cases(32))]
 
-    /// Invariant (trust): the index decides nothing about what is trusted.
-    /// Also: `an_index_that_names_files_of_others_is_not_used`.
+    /// The index decides nothing about what is trusted.
     #[test]
     fn an_index_that_somebody_else_wrote_lets_no_unapproved_note_into_a_prompt(files in planted(), index in index()) {
         let outcome = [Kind::Native, Kind::Component].map(|kind| {
@@ -329,7 +328,7 @@ proptest! {
         }
     }
 
-    /// Invariant (trust): unapproved text has no influence on what else a prompt gets.
+    /// Unapproved text has no influence on what else a prompt gets.
     #[test]
     fn unapproved_notes_change_nothing_of_what_a_prompt_gets(
         files in planted(),

@@ -22,7 +22,7 @@ use super::{config, fact, import, opened, refused, text};
 /// A secret, in two parts so that no scanner finds one here.
 const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
 
-/// Invariant (trust): an error names the rule and never the secret.
+/// An error names the rule and never the secret.
 #[both_engines]
 fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) {
     let with = |text: &str| format!("{text} {SECRET}");

@@ -131,8 +131,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     assert_eq!(pending(&mut drive).total, 0);
 }
 
-/// Invariant (trust): a memory for tools does not remove trusted text.
-/// Also: `text_that_nobody_approved_evicts_none_that_somebody_did`.
+/// A memory for tools does not remove trusted text.
 #[both_engines]
 fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     let replace = |old: &str| EditChange::Replace { old_text: old.into(), new_text: String::new() };

@@ -54,7 +54,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   bench               Measure against what the original does, and print the ratios
     --notes N         With N notes, instead of 1,000 and 10,000
     --write           Also write the table to docs/benchmarks.md
-  scale               Measure changes a second on servers, and compute the tables of docs/scale.md
+  scale               Measure changes a second on servers
   eval                Measure recall on a public set of questions, or what prompts bring beside a folder of pages
     PATH              The files of the set, as they are published
   compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js

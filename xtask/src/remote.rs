@@ -111,13 +111,12 @@ fn test_on_ceph() -> Result<(), String> {
     })
 }
 
-/// Measures changes a second on each server, and writes the tables of `docs/scale.md`.
+/// Measures changes a second on each server.
 pub(crate) fn scale() -> Result<(), String> {
     let servers = Servers::start()?;
-    let mut environment = servers.environment();
-    environment.push(("SADDLEBAG_REWRITE", "docs".into()));
+    let environment = servers.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let shown = ["--test", "scale", "--test", "throughput", "--", "--include-ignored", "--nocapture"];
+    let shown = ["--test", "throughput", "--", "--include-ignored", "--nocapture"];
     let tests = ["test", "--quiet"].into_iter().chain(STORE).chain(shown);
     cargo_with(tests, &environment, &mut Output::Inherited)
 }

@@ -198,7 +198,7 @@ fn a_trace_has_every_request_and_its_result() {
     assert_eq!(bytes(&traced("whole", "allow")), "/w==");
 }
 
-/// Invariant (disk): replies and messages show paths relative to the root, unless the host sets a prefix.
+/// Replies and messages show paths relative to the root, unless the host sets a prefix.
 #[test]
 fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
     let store = Store::new();

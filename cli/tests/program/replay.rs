@@ -73,7 +73,7 @@ pub(crate) fn replays(store: &Store, file: &Path) -> Value {
     said[0].clone()
 }
 
-/// Invariant (component): replaying a recorded run gives the same in either engine.
+/// Replaying a recorded run gives the same in either engine.
 #[test]
 fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorded_it() {
     let mut said = Vec::new();

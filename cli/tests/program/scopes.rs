@@ -190,7 +190,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 3, "is not the path of a page");
 }
 
-/// Invariant (disk): hidden files are not memory in any scope.
+/// Hidden files are not memory in any scope.
 #[test]
 fn hidden_files_are_not_memory_in_any_scope() {
     let store = Store::new();

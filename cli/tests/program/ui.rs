@@ -69,8 +69,7 @@ fn store() -> Store {
     store
 }
 
-/// Invariant (server): of the page, only the browser that was signed in gets an answer, and only to what that page asks.
-/// Also: `a_page_that_only_reads_refuses_every_change`.
+/// Of the page, only the browser that was signed in gets an answer, and only to what that page asks.
 #[test]
 fn only_the_browser_that_signed_in_gets_an_answer() {
     let store = store();
@@ -146,7 +145,7 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
     }
 }
 
-/// Acceptance (gateway, no way around): the page.
+/// The page refuses a value that was rejected for good.
 #[test]
 fn the_page_stores_no_value_that_was_rejected_for_good() {
     let store = store();

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    /// Invariant (disk): no data file is ever locked, because a write puts another file in its place, and writers of
+    /// No data file is ever locked, because a write puts another file in its place, and writers of
     /// different releases agree on the lock of a path.
     #[test]
     fn the_numbers_of_paths_stay_what_they_are() {

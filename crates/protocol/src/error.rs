@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(other.clone().for_model(), other);
     }
 
-    /// Invariant (component): a broken invariant is `Error::internal`: a debug build stops there, a release refuses the
+    /// A broken invariant is `Error::internal`: a debug build stops there, a release refuses the
     /// command.
     #[test]
     #[cfg_attr(debug_assertions, should_panic(expected = "a broken invariant: a note without text"))]

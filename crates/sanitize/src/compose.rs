@@ -144,7 +144,7 @@ mod tests {
             prop_assert_eq!(escaped(&once), once);
         }
 
-        /// Invariant (trust): harmless pieces of text stay harmless when they are joined.
+        /// Harmless pieces of text stay harmless when they are joined.
         #[test]
         fn parts_put_together_are_harmless(
             texts in prop::collection::vec("(<|</|< |\\n|system|sys|tem|memory|mem|ory|[:> ]){0,5}", 0..5)

@@ -378,9 +378,8 @@ mod tests {
         }
     }
 
-    /// Invariant (trust): the output of `for_model` hides nothing, and characters that scripts and emoji need are
+    /// The output of `for_model` hides nothing, and characters that scripts and emoji need are
     /// unchanged.
-    /// Also: `what_is_written_with_hidden_characters_is_unchanged`.
     #[test]
     fn what_was_revealed_hides_nothing() {
         let all: String = (0..0x110000).filter_map(char::from_u32).filter(|&c| kind_of(c).is_some()).collect();

@@ -244,7 +244,7 @@ const EDITS: [(&str, Edit); 3] = [
     ("save in place, the same size, within the same tick", |file| fs::write(file, "PERSON").unwrap()),
 ];
 
-/// Invariant (disk): text that a person saved while a write was under way is not overwritten by a conditional write.
+/// Text that a person saved while a write was under way is not overwritten by a conditional write.
 #[test]
 fn an_editor_that_saves_between_check_and_exchange_is_not_overwritten() {
     for settled in [false, true] {
@@ -851,7 +851,7 @@ fn signed(root: &std::path::Path) -> u64 {
     text.lines().next().unwrap().rsplit('-').next().unwrap().parse().unwrap()
 }
 
-/// Invariant (disk): a process that was stopped for so long that another host took its lock over undoes its change and makes it
+/// A process that was stopped for so long that another host took its lock over undoes its change and makes it
 /// again.
 #[test]
 fn a_change_of_a_host_that_was_stopped_begins_again() {
@@ -920,7 +920,7 @@ fn a_change_that_takes_long_keeps_its_lock_if_nobody_takes_it_over() {
     assert!(store.locks_are_free());
 }
 
-/// Invariant (disk): if only hosts of the lock protocol change a store, its generation is different after each change of a file, and
+/// If only hosts of the lock protocol change a store, its generation is different after each change of a file, and
 /// is not told while one is under way.
 #[test]
 fn the_generation_changes_with_every_change_of_a_file() {

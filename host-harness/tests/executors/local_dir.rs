@@ -236,8 +236,7 @@ mod unix {
         assert_eq!(file_names(&root), [".saddlebag", "a.md"]);
     }
 
-    /// Invariant (disk): an append is there as a whole or not at all while the machine runs.
-    /// Also: `a_short_write_is_undone_and_its_cause_named`.
+    /// An append is there as a whole or not at all while the machine runs.
     #[test]
     fn an_append_that_does_not_fit_is_undone() {
         let folder = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ fn parsed(answer: &str) -> Value {
     serde_json::from_str(answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
 }
 
-/// Invariant (contract): the world of JSON text gives the bytes that the calls with types give, for the same commands and results.
+/// The world of JSON text gives the bytes that the calls with types give, for the same commands and results.
 #[test]
 fn calls_in_json_return_what_calls_with_types_return() {
     let mut calls = 0;
@@ -227,7 +227,7 @@ fn floor(text: &str, at: usize) -> usize {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Invariant (contract): every text is answered with JSON, `ok` or `err`, and none ends the instance.
+    /// Every text is answered with JSON, `ok` or `err`, and none ends the instance.
     #[test]
     fn any_text_is_answered_in_json(
         which in any::<prop::sample::Index>(),

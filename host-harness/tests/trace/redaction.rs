@@ -90,7 +90,7 @@ fn marked_commands(command: &Command) -> Vec<Command> {
     all
 }
 
-/// Invariant (component): a redacted trace has no stored text.
+/// A redacted trace has no stored text.
 #[test]
 fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
     let (mut given, mut succeeded) = (0, 0);

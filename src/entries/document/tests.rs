@@ -82,7 +82,7 @@ fn a_file_that_is_not_an_entry_has_a_reason() {
     assert!(shared.message.contains("folder of the workspace"));
 }
 
-/// Invariant (entries): a change of an entry keeps what a person wrote.
+/// A change of an entry keeps what a person wrote.
 #[test]
 fn a_rewrite_keeps_what_a_person_wrote() {
     let text = "---\n# mine\nowner: me\nkey:   'k'\ncategory: core\nupdated: 2026-01-01T00:00:00Z # then\n---\n\nold";
@@ -118,8 +118,7 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Invariant (entries): an entry reads back as it was stored, whatever its key and content.
-    /// Also: `any_change_reads_back`.
+    /// An entry reads back as it was stored, whatever its key and content.
     #[test]
     fn any_key_and_content_read_back(
         key in any_text(),

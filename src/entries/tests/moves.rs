@@ -195,7 +195,7 @@ fn an_import_evicts_nothing() {
     assert_eq!(world.keys(), ["d", "e"]);
 }
 
-/// Invariant (entries): an import that is cut short is finished by another.
+/// An import that is cut short is finished by another.
 #[test]
 fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_another() {
     let old = given(&[
@@ -289,7 +289,7 @@ fn an_import_of_too_much_is_refused_as_a_whole() {
 }
 
 proptest! {
-    /// Invariant (entries): what is exported comes back byte for byte.
+    /// What is exported comes back byte for byte.
     #[test]
     fn any_entry_comes_back_from_an_export(
         entries in prop::collection::vec(("\\PC{1,40}|[a-c./~%\\x00-\\x1f]{1,9}", "(?s).{1,60}", "\\PC{1,9}|core|workspace"), 1..6)

@@ -26,7 +26,7 @@ fn variants() -> [NewEntry; 4] {
     ]
 }
 
-/// Invariant (trust): who repeats unapproved text under its key does not approve it, whatever else the entry says.
+/// Who repeats unapproved text under its key does not approve it, whatever else the entry says.
 #[test]
 fn an_agent_that_repeats_unapproved_text_does_not_approve_it() {
     for first in [entry("k", "a page", "notes"), entry("k", "a page", "workspace")] {

@@ -28,7 +28,7 @@ fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
     assert_eq!(world.keys(), Vec::<String>::new());
 }
 
-/// Invariant (entries): a conversation asks for no operation.
+/// A conversation asks for no operation.
 #[test]
 fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let mut world = World::new();

@@ -285,8 +285,7 @@ mod tests {
         assert_eq!(store.text("a.md"), expected);
     }
 
-    /// Invariant (notebook): renames that race leave one note.
-    /// Also: `one_of_several_processes_that_rename_a_note_wins`.
+    /// Renames that race leave one note.
     #[test]
     fn one_of_two_racing_renames_wins_and_leaves_one_note() {
         for seed in 0..100 {

@@ -336,9 +336,7 @@ fn accents_may_be_written_either_way() {
     assert_eq!(resolution(&files, 0), [Resolution::To(1), Resolution::To(1)]);
 }
 
-/// Invariant (notebook): a link is never guessed.
-/// Also: `a_link_leads_to_a_path_then_a_name_then_a_title`,
-/// `a_name_that_could_mean_several_notes_is_refused_with_them`.
+/// A link is never guessed.
 #[test]
 fn one_name_in_two_folders_is_ambiguous() {
     let files = [("index.md", "[[day]] [[b/day]] [[Day]]"), ("a/day.md", ""), ("x/b/day.md", "")];

@@ -141,8 +141,7 @@ mod tests {
         }
     }
 
-    /// Invariant (tools): paths of Anthropic's tool do not leave the scope.
-    /// Also: `the_folder_is_a_view_of_the_scope`, `links_are_not_followed`, `agents_are_isolated`.
+    /// Paths of Anthropic's tool do not leave the scope.
     #[test]
     fn what_could_leave_it_is_refused() {
         for text in [

@@ -122,9 +122,8 @@ macro_rules! wit_contract {{
     )
 }
 
-/// Invariant (contract): a field or a case that only one of `wit/` and the crate has does not compile, and the
+/// A field or a case that only one of `wit/` and the crate has does not compile, and the
 /// conversions are made from `wit/`.
-/// Also: `every_command_has_its_case_in_wit`.
 #[test]
 fn the_conversions_are_those_of_wit() {
     let path = root().join("src/wit_convert/contract.rs");

@@ -147,7 +147,7 @@ mod tests {
         shown
     }
 
-    /// Invariant (contract): every budget may be left out.
+    /// Every budget may be left out.
     #[test]
     fn every_budget_may_be_left_out_and_its_documentation_says_what_it_is_then() {
         let contract = contract();

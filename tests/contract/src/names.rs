@@ -138,7 +138,7 @@ fn clashes(names: &[Name]) -> Vec<String> {
     clashes
 }
 
-/// Invariant (contract): no name of the contract is a reserved word of a language that hosts are written in.
+/// No name of the contract is a reserved word of a language that hosts are written in.
 #[test]
 fn no_name_is_a_reserved_word_of_a_language_that_hosts_are_written_in() {
     let names = names(&contract());

@@ -1,14 +1,28 @@
-//! Checks of ARCHITECTURE.md: the dependencies of rooms, the names of tests there and in docs/weaknesses.md, the length.
+//! Checks of ARCHITECTURE.md: the dependencies of rooms, the tests that it names, the length.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use super::graph::Graph;
-use super::invariants::Tests;
 use super::tests::base;
 
 /// Maximum number of words of the page: ten minutes of a reader.
 const MOST_WORDS: usize = 2_300;
+
+/// What must never break: the page names these tests.
+const INVARIANTS: [&str; 10] = [
+    "imports_nothing",
+    "native_and_component_agree",
+    "acknowledged_writes_survive",
+    "concurrent_writers_lose_nothing",
+    "nothing_escapes_the_root",
+    "stored_text_cannot_escape_the_block",
+    "block_fits_the_budget",
+    "what_is_left_out_is_reported",
+    "refused_input_changes_nothing",
+    "agents_are_isolated",
+];
 
 fn page() -> String {
     fs::read_to_string(base().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")
@@ -84,6 +98,31 @@ fn a_crate_knows_only_those_above_it_in_the_table() {
     assert_eq!(crates, rows.len(), "ARCHITECTURE.md has a row for a crate that does not exist");
 }
 
+/// Adds the names of the tests of a file.
+fn add_tests(text: &str, names: &mut BTreeSet<String>) {
+    let (mut is_test, mut is_attribute) = (false, false);
+    for line in text.lines().map(str::trim) {
+        if is_attribute || line.starts_with("#[") {
+            is_test |= ["#[test]", "#[both_engines"].iter().any(|start| line.starts_with(start));
+            is_attribute = !line.ends_with(']');
+        } else if !line.starts_with("//") {
+            let name = line.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());
+            names.extend(name.filter(|_| std::mem::take(&mut is_test)).map(str::to_string));
+        }
+    }
+}
+
+fn add_tests_below(folder: &Path, names: &mut BTreeSet<String>) {
+    for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
+            add_tests_below(&path, names);
+        } else if name.ends_with(".rs") {
+            add_tests(&fs::read_to_string(&path).expect("text"), names);
+        }
+    }
+}
+
 /// The words in backquotes that have the form of a test's name.
 fn named_tests(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|name| {
@@ -95,16 +134,12 @@ fn named_tests(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_test_that_a_page_names_exists() {
-    let tests = Tests::read();
-    let weaknesses = fs::read_to_string(base().join("docs/weaknesses.md")).expect("docs/weaknesses.md is there");
-    // The last cell of a row has the tests; a name that ends in `…` begins those of several.
-    let rows = weaknesses.lines().filter(|line| line.starts_with("| ")).filter_map(|line| line.rsplit("| ").next());
+    let mut tests = BTreeSet::new();
+    add_tests_below(&base(), &mut tests);
+    assert!(tests.len() > 1000, "only {} tests: the search looks in the wrong place", tests.len());
     let contributing = fs::read_to_string(base().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md is there");
-    let acceptance = fs::read_to_string(base().join("docs/acceptance.md")).expect("docs/acceptance.md is there");
-    let pages = page() + &contributing + &acceptance;
-    let names: Vec<&str> = named_tests(&pages).chain(rows.flat_map(named_tests)).collect();
-    assert!(names.len() > 200, "{} names of tests", names.len());
-    let gone: Vec<&&str> = names.iter().filter(|name| !tests.names.contains(**name)).collect();
+    let pages = page() + &contributing;
+    let gone: Vec<&str> = named_tests(&pages).filter(|name| !tests.contains(*name)).collect();
     assert!(gone.is_empty(), "no such test: {gone:?}");
 }
 
@@ -113,9 +148,24 @@ fn every_invariant_of_the_page_names_a_test() {
     let page = page();
     let section = page.split("## What always holds?\n").nth(1).expect("the section is there");
     let items: Vec<&str> = section.split("\n1. ").skip(1).collect();
-    assert_eq!(items.len(), 15, "the page has the invariants that shape the design, docs/invariants.md the others");
+    assert_eq!(items.len(), 15, "the invariants that shape the design");
     let unchecked: Vec<&&str> = items.iter().filter(|item| named_tests(item).next().is_none()).collect();
     assert!(unchecked.is_empty(), "no test is named: {unchecked:?}");
+    let named: BTreeSet<&str> = named_tests(section).collect();
+    let missing: Vec<&&str> = INVARIANTS.iter().filter(|test| !named.contains(*test)).collect();
+    assert!(missing.is_empty(), "the page does not name {missing:?}");
+}
+
+#[test]
+fn a_test_is_found_below_its_attributes() {
+    let mut names = BTreeSet::new();
+    let lines = [
+        "#[both_engines]\n#[ignore = \"x\n  y\"]\npub async fn a_test(kind: Kind) {}",
+        "#[inline]\nfn helper() {}",
+        "#[test]\n// Why.\nfn b<T>() {}",
+    ];
+    add_tests(&lines.join("\n"), &mut names);
+    assert_eq!(names, ["a_test", "b"].map(str::to_string).into());
 }
 
 #[test]

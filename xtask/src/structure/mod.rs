@@ -9,8 +9,6 @@ mod architecture;
 #[cfg(test)]
 mod commands;
 mod graph;
-#[cfg(test)]
-mod invariants;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -20,9 +20,6 @@ const NOT_OURS: [&str; 7] = [
     "src/tax.py",
 ];
 
-/// Pages whose names of tests are checked with the structure of the crates.
-const WITH_TESTS: [&str; 2] = ["docs/invariants.md", "docs/weaknesses.md"];
-
 /// Options of other programs, and of `saddlebag zk`.
 const OPTIONS_OF_OTHERS: [&str; 15] = [
     "--date",
@@ -69,7 +66,7 @@ fn every_file_and_item_that_a_page_names_exists() {
                 && !code.iter().any(|(path, _)| format!("/{path}").ends_with(&format!("/{word}")));
             let items = word.trim_end_matches("()").split("::");
             let is_name = word.contains('_') && !word.chars().any(|c| c.is_ascii_uppercase());
-            let is_item = (word.contains("::") || is_name && !WITH_TESTS.contains(&page.as_str()))
+            let is_item = (word.contains("::") || is_name)
                 && items.clone().all(|item| !item.is_empty() && item.chars().all(is_part));
             if (is_path && is_ours && !root.join(word).exists())
                 || (is_path && is_file)

@@ -81,7 +81,7 @@ impl Corrects<'_> {
     }
 }
 
-/// Acceptance (correction, reindex): five shapes of a correction.
+/// Replacement, reversal, retraction, a corrected part and a limited period: each answers by every way.
 #[test]
 fn a_correction_of_each_shape_answers_after_the_index_is_made_anew() {
     for by in &WAYS[..WAYS.len() - 1] {

@@ -54,7 +54,7 @@ fn say(seat: &Seat<'_>, session: &str) {
     seat.hook(session, "SessionEnd", &json!({ "reason": "exit" }));
 }
 
-/// Acceptance (the deletion sequence; deletion, reindex and restart; deletion, copies; correction, retraction).
+/// The source is read again, an old export imported, the index made again, and the text stated again: it stays deleted.
 #[test]
 fn what_was_deleted_stays_deleted_when_its_source_is_read_again() {
     let hooks = Hooks::with_memory();
@@ -102,7 +102,7 @@ fn what_was_deleted_stays_deleted_when_its_source_is_read_again() {
     assert!(list.contains("expunge") && !list.contains(TOKEN), "{list}");
 }
 
-/// Acceptance (deletion, reindex and restart): an agent forgets what it has stored.
+/// An agent that forgets what it stored does not find it again by any way, and its history has no text of it.
 #[cfg(feature = "server")]
 #[test]
 fn what_an_agent_forgets_over_mcp_is_absent_by_every_way() {
@@ -129,7 +129,7 @@ fn what_an_agent_forgets_over_mcp_is_absent_by_every_way() {
     assert!(list.contains("mem_forget") && !list.contains(TOKEN), "{list}");
 }
 
-/// Acceptance (deletion, copies): the second project reads what was written for all.
+/// What was shared with a second project is gone there too, and its own memory stays.
 #[test]
 fn what_was_shared_is_gone_in_the_second_project_which_keeps_its_own() {
     let hooks = Hooks::new();

@@ -55,7 +55,7 @@ fn source_of(seat: &Seat<'_>, heading: &str) -> String {
     seat.run(&["show", name]).exits(0).stdout
 }
 
-/// Acceptance (evidence, claim to source): of a store that hooks, `backfill` and the tools of an agent have filled.
+/// In a store that hooks, `backfill` and the tools of an agent filled, every claim names a source that has it.
 #[test]
 fn every_claim_of_a_prompt_names_a_source_that_has_it() {
     let hooks = Hooks::new();
@@ -131,7 +131,7 @@ fn is_gone(seat: &Seat<'_>, kinds: &[&str], gone: &str, stays: &str) {
     }
 }
 
-/// Acceptance (evidence, deleted source): what imports and `backfill` made.
+/// A rejected source takes the entries of its import and the notes of `backfill` with it, and those of another source stay.
 #[test]
 fn rejecting_a_source_takes_its_entries_and_notes_and_leaves_those_of_another() {
     let hooks = Hooks::new();
@@ -156,7 +156,7 @@ fn rejecting_a_source_takes_its_entries_and_notes_and_leaves_those_of_another() 
     }
 }
 
-/// Acceptance (evidence, deleted source): a session of a client, of which hooks made a note, the note of an error and a hand-off.
+/// The note, the note of an error and the hand-off that hooks made go with their session.
 #[test]
 fn what_hooks_made_of_a_session_goes_with_the_session() {
     let hooks = Hooks::new();
@@ -168,7 +168,7 @@ fn what_hooks_made_of_a_session_goes_with_the_session() {
     is_gone(&seat, &["sessions", "facts"], "copper", "nickel");
 }
 
-/// Acceptance (evidence, deleted source): what an agent stored in a session over MCP.
+/// Everything that an agent stored over MCP goes with its session.
 #[cfg(feature = "server")]
 #[test]
 fn what_an_agent_stored_over_mcp_goes_with_its_session() {
@@ -197,7 +197,7 @@ fn what_an_agent_stored_over_mcp_goes_with_its_session() {
     is_gone(&seat, &["facts", "daily", "MEMORY.md", "agents/main/entries"], "copper", "nickel");
 }
 
-/// Acceptance (evidence, rebuild): everything derived is deleted, and made again of the files.
+/// Everything derived can be deleted, and is made again from the files.
 #[test]
 fn random_tokens_are_found_after_the_index_is_deleted_and_made_again() {
     let hooks = Hooks::new();

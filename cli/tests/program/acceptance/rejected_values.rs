@@ -43,7 +43,7 @@ fn recalled(store: &Store, query: &str) -> String {
     store.run(&["recall", query]).stdout
 }
 
-/// Acceptance (gateway, no way around; tombstone, spelling; tombstone, laundering).
+/// No subcommand stores a rejected value, whatever its case, script or white space.
 #[test]
 fn no_subcommand_stores_a_rejected_value_in_any_spelling() {
     for provenance in ["user", "agent", "tool"] {
@@ -87,7 +87,7 @@ fn no_subcommand_stores_a_rejected_value_in_any_spelling() {
     }
 }
 
-/// Acceptance (tombstone, laundering): what brings text back.
+/// Commands that bring text back do not bring back a rejected value; only `unforget` allows it again.
 #[test]
 fn undo_and_restore_do_not_bring_a_rejected_value_back_and_unforget_does() {
     let store = rejected();
@@ -132,7 +132,7 @@ fn say(seat: &Seat<'_>, session: &str, text: &str) {
     }
 }
 
-/// Acceptance (tombstone, expiry): by every way, ten years later, without the history and the index.
+/// A rejection holds by every way, ten years later, without the history and the index.
 #[test]
 fn a_rejection_outlives_purges_the_index_and_years() {
     const TEA: &str = "The team drinks tea.";
@@ -169,7 +169,7 @@ fn a_rejection_outlives_purges_the_index_and_years() {
     seat.finds("which port does production listen on?", &[NEIGHBOUR], &["8080"]);
 }
 
-/// Acceptance (tombstone, laundering; tombstone, no twin): stated again, superseding and corroborated in several sessions.
+/// Several sessions state, supersede and corroborate a rejected value: it is in no other file than the rejected entry.
 #[test]
 fn a_value_that_many_sessions_state_again_stays_out() {
     let hooks = Hooks::new();
@@ -201,7 +201,7 @@ fn a_value_that_many_sessions_state_again_stays_out() {
     assert!(kept.is_empty(), "the value is only in the entry that was rejected: {kept:?}");
 }
 
-/// Acceptance (tombstone, extraction; tombstone, no twin).
+/// An import names the rejected value, stores no second copy of it, and takes the rest.
 #[test]
 fn an_import_reports_the_rejected_value_and_takes_the_rest() {
     let store = rejected();
@@ -234,7 +234,7 @@ fn an_import_reports_the_rejected_value_and_takes_the_rest() {
     }
 }
 
-/// Acceptance (tombstone, extraction).
+/// `backfill` names the rejected value and takes the rest.
 #[test]
 fn backfill_reports_the_rejected_value_and_takes_the_rest() {
     let store = rejected();
@@ -261,7 +261,7 @@ fn backfill_reports_the_rejected_value_and_takes_the_rest() {
     assert_eq!(kept_files_with(&store, "blocks us after the fifth one"), 1, "the control is stored");
 }
 
-/// Acceptance (gateway, no way around): the tools of an agent.
+/// No tool of an agent stores a rejected value.
 #[cfg(feature = "server")]
 #[test]
 fn no_tool_over_mcp_stores_a_rejected_value() {
@@ -295,7 +295,7 @@ fn no_tool_over_mcp_stores_a_rejected_value() {
     assert!(recalled(&store, "staging server port").contains("staging server is reached"));
 }
 
-/// Acceptance (tombstone, extraction): a hook never blocks its client, and the note of the session has the rest.
+/// A hook never blocks its client over a rejected value, and the note of the session has the rest.
 #[test]
 fn a_hook_leaves_a_rejected_value_out_and_goes_on() {
     let hooks = Hooks::with_memory();

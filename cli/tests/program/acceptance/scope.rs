@@ -28,7 +28,7 @@ fn two_tenants(hooks: &Hooks) -> [Seat<'_>; 2] {
     [ana, bob]
 }
 
-/// Acceptance (scope, other tenant).
+/// A memory of another agent or project is absent from every answer, even if it fits the question best.
 #[test]
 fn the_best_answer_of_another_tenant_is_absent_by_every_way() {
     let hooks = Hooks::new();
@@ -40,7 +40,7 @@ fn the_best_answer_of_another_tenant_is_absent_by_every_way() {
     Seat::new(&hooks, "first", "bob").finds(QUESTION, &OF_ANA[1..], &[OF_ANA[0], OF_BOB]);
 }
 
-/// Acceptance (scope, caller cannot widen).
+/// A caller cannot widen its scope by a name, a wildcard or an empty name, in any field.
 #[test]
 fn no_name_wildcard_or_empty_name_reaches_another_scope_by_any_way() {
     let hooks = Hooks::new();
@@ -152,7 +152,7 @@ fn no_name_wildcard_or_empty_name_reaches_another_scope_by_any_way() {
     ana.finds(QUESTION, &OF_ANA, &[OF_BOB]);
 }
 
-/// Acceptance (scope, background work): the index, the note of a session and the hand-off.
+/// The index, the note of a session and the hand-off have nothing of another scope.
 #[test]
 fn what_is_derived_of_one_scope_has_nothing_of_another() {
     let hooks = Hooks::new();

@@ -26,7 +26,7 @@ fn last_session(store: &Store) -> String {
     operations.iter().find_map(|info| info["session"].as_str()).expect("a session").to_string()
 }
 
-/// Acceptance (poisoning): a page tells an agent to rewrite the memory of its user. One command undoes all that it did, and
+/// A page tells an agent to rewrite the memory of its user. One command undoes all that it did, and
 /// what the user did meanwhile stays.
 #[cfg(feature = "server")]
 #[test]

@@ -197,7 +197,7 @@ fn the_path_of_a_file_is_completed() {
     }
 }
 
-/// Invariant (server): a change that another process acknowledged is seen by the next question, although the server lists nothing
+/// A change that another process acknowledged is seen by the next question, although the server lists nothing
 /// between changes.
 #[test]
 fn the_next_question_sees_what_another_process_changed() {
@@ -225,7 +225,7 @@ fn the_next_question_sees_what_another_process_changed() {
     }
 }
 
-/// Invariant (server): a question that is asked 200 ms after an editor saved a file sees the new text.
+/// A question that is asked 200 ms after an editor saved a file sees the new text.
 #[test]
 fn a_question_sees_what_an_editor_saved_200_ms_before() {
     let store = Store::new();

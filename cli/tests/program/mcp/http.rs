@@ -79,8 +79,7 @@ fn the_token_is_made_for_the_owner_alone_and_shown_to_nobody() {
     assert_eq!(again.token, server.token, "a token is kept");
 }
 
-/// Invariant (server): over HTTP, a request without a token is not read, and a page of another origin gets no answer.
-/// Also: `a_page_of_another_origin_and_another_name_of_the_host_are_refused`, `only_this_machine_is_served`.
+/// Over HTTP, a request without a token is not read, and a page of another origin gets no answer.
 #[test]
 fn a_request_without_a_token_is_refused() {
     let store = Store::new();

@@ -127,8 +127,7 @@ fn a_tool_that_fails_says_so_to_the_model() {
     assert!(store.tree().is_empty(), "refused input changed nothing");
 }
 
-/// Invariant (server): an invalid message does not end the server.
-/// Also: `a_message_of_a_hundred_megabytes_is_refused_and_the_server_goes_on`.
+/// An invalid message does not end the server.
 #[test]
 fn an_invalid_message_is_answered_and_the_server_goes_on() {
     let store = Store::new();
@@ -397,7 +396,7 @@ fn a_long_call_says_how_far_it_is() {
     assert!(client.told.is_empty(), "{:?}", client.told);
 }
 
-/// Invariant (server): a call that is cancelled ends at its next operation and has no answer.
+/// A call that is cancelled ends at its next operation and has no answer.
 #[test]
 fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     let store = large_store();

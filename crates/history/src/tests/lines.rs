@@ -64,7 +64,7 @@ fn a_digest_has_one_spelling() {
     }
 }
 
-/// Invariant (disk): a line of the log of changes has the same fields in every release.
+/// A line of the log of changes has the same fields in every release.
 #[test]
 fn the_line_of_a_record_stays_what_it_is() {
     let line = full().to_line();

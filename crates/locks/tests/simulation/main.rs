@@ -122,7 +122,7 @@ fn run(seed: u64, fault: Option<Fault>) -> Seen {
     Seen { violations, in_window, changes, left: world.temporary().len() }
 }
 
-/// Invariant (disk): hosts with kernel locks and hosts with leases never change one file at the same time, whenever they are stopped
+/// Hosts with kernel locks and hosts with leases never change one file at the same time, whenever they are stopped
 /// or killed.
 #[test]
 fn no_two_hosts_have_one_lock() {

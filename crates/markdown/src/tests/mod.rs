@@ -532,8 +532,7 @@ fn check_steps(shown: &str, text: impl Fn(usize) -> String) {
     assert!(twice > 100_000 && twice <= 2 * once + 10_000, "{shown:?}: {once} and {twice} steps");
 }
 
-/// Invariant (component): parsing takes time linear in the size, whatever the text.
-/// Also: `ten_thousand_links_in_a_note_are_links`.
+/// Parsing takes time linear in the size, whatever the text.
 #[test]
 fn the_time_is_linear_in_the_size() {
     for piece in [

@@ -492,8 +492,7 @@ mod tests {
     }
 
     proptest! {
-        /// Invariant (search): the word index of literal search changes no answer.
-        /// Also: `compaction_changes_no_answer`.
+        /// The word index of literal search changes no answer.
         ///
         /// The model is the original's rule: every line is matched with the term's case-insensitive regex.
         #[test]

@@ -509,8 +509,7 @@ mod tests {
     }
 
     proptest! {
-        /// Invariant (search): a query is an error only if it is all white space or larger than 64 KiB.
-        /// Also: `only_a_question_without_words_is_an_error`.
+        /// A query is an error only if it is all white space or larger than 64 KiB.
         #[test]
         fn no_query_fails(text in "([a-c]|[ \"()|*:-]|title:|AND|OR|NOT|\\PC){0,40}") {
             let query = Query::parse(&text, Joining::Any);

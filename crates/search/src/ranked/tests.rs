@@ -185,9 +185,8 @@ fn scripts_without_spaces_are_found() {
     assert_eq!(found(&index, "ﾃﾞｰﾀ"), [0]);
 }
 
-/// Invariant (search): every hit says why: its terms, fields and lines are there, and the parts of a score add up to
+/// Every hit says why: its terms, fields and lines are there, and the parts of a score add up to
 /// it.
-/// Also: `recall_says_where_and_why`, `the_parts_of_a_score_add_up_to_it`.
 #[test]
 fn every_hit_says_why() {
     let mut index = index_of(&["nothing", "the port of the deployed service"]);
@@ -318,7 +317,7 @@ fn queries() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Invariant (search): the history of an index decides nothing: after any changes, it answers like a new index of
+    /// The history of an index decides nothing: after any changes, it answers like a new index of
     /// the same notes, to the last bit of a score.
     #[test]
     fn history_does_not_matter(steps in steps(), queries in proptest::collection::vec(queries(), 4)) {
@@ -472,7 +471,7 @@ fn packing_changes_no_answer_whatever_the_size_of_the_postings() {
     assert_eq!(answers(&index), before);
 }
 
-/// Invariant (search): equal scores are ordered by time and path.
+/// Equal scores are ordered by time and path.
 ///
 /// Checks the order even if more documents are equal than are examined closely.
 #[test]

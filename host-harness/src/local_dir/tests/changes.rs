@@ -34,7 +34,7 @@ fn syncs<T: fmt::Debug, E: fmt::Debug>(change: impl FnOnce() -> Result<T, E>) ->
     SYNCED.take()
 }
 
-/// Invariant (disk): a change costs few syncs.
+/// A change costs few syncs.
 #[cfg(unix)]
 #[test]
 fn a_change_costs_few_syncs() {
@@ -60,7 +60,7 @@ fn a_change_costs_few_syncs() {
     }
 }
 
-/// Invariant (disk): a change whose replaced text the history keeps costs no more syncs than one that writes a backup and no record.
+/// A change whose replaced text the history keeps costs no more syncs than one that writes a backup and no record.
 #[cfg(unix)]
 #[test]
 fn a_recorded_change_costs_few_syncs() {
