@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `audit`, `count`, `bench`, `scale`, `eval`, `compare`, `build`,
+//! The project's own commands: `cargo xtask demo`, `test`, `budget`, `audit`, `count`, `bench`, `scale`, `eval`, `compare`, `build`,
 //! `shells`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stderr, reason = "it shows the commands that it runs")]
 
+mod budget;
 mod clients;
 mod compare;
 mod component;
@@ -30,6 +31,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick]
        cargo xtask test --slow [--without-clients]
        cargo xtask test --remote
+       cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask count
        cargo xtask bench [--notes N] [--write]
@@ -49,6 +51,8 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --slow            Check the rest: slow tests, the release component, docs, packages, clients
     --remote          Stores in MiniStack, Ceph and PostgreSQL, with many clients, of which 1,500 are killed
     --without-clients Leave out the clients from PyPI and npm, which need those registries once
+  budget              Print how large the project is, and fail above a limit of budget.toml
+    --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   count               Print how many files, lines, imports and circular imports each crate has
   bench               Measure against what the original does, and print the ratios
@@ -71,6 +75,7 @@ enum Task {
     Test { quick: bool, slow: bool, without_clients: bool },
     TestRemote,
     DemoRemote,
+    Budget { lower: bool },
     Audit,
     Count,
     Bench { notes: Option<usize>, write: bool },
@@ -105,7 +110,7 @@ fn main() -> ExitCode {
 fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut remote) =
         (false, false, false, false, false, false);
-    let (mut notes, mut write) = (None, false);
+    let (mut notes, mut write, mut lower) = (None, false, false);
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
     if let ("eval", [set, path]) = (task.as_str(), options) {
         return Ok(Task::Eval { set: set.clone(), path: path.into() });
@@ -131,6 +136,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
                 notes = Some(number.ok_or_else(|| format!("--notes takes a number\n\n{USAGE}"))?);
             }
             ("bench", "--write") => write = true,
+            ("budget", "--lower") => lower = true,
             ("compare", path) if !path.starts_with('-') && program.is_none() => program = Some(PathBuf::from(path)),
             ("shells", "test") => test = true,
             ("dist", "oci") => dist = Dist::Oci,
@@ -144,6 +150,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "test" if remote => Ok(Task::TestRemote),
         "demo" => Ok(Task::Demo { native, keep }),
         "test" => Ok(Task::Test { quick, slow, without_clients }),
+        "budget" => Ok(Task::Budget { lower }),
         "audit" => Ok(Task::Audit),
         "count" => Ok(Task::Count),
         "bench" => Ok(Task::Bench { notes, write }),
@@ -167,6 +174,8 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Test { slow: true, without_clients, .. } => test::slow(without_clients),
         // It has no clients, with the option or without.
         Task::Test { .. } => test::all(),
+        Task::Budget { lower: true } => budget::lower(),
+        Task::Budget { lower: false } => budget::check(),
         Task::Audit => release::audit(),
         Task::Count => structure::count(),
         Task::Bench { notes, write } => bench(notes, write),

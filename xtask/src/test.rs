@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, program, root};
-use crate::{clients, component, new_user, release, remote, shells};
+use crate::{budget, clients, component, new_user, release, remote, shells};
 
 /// Tests of [`PACKAGES`] that take longest, by a part of their names: [`all`] skips them and [`slow`] runs them.
 /// Of most tests in both engines the native one stays with [`all`].
@@ -160,6 +160,7 @@ impl Pass {
         add_target(component::TARGET)?;
         add_target(NO_STD_TARGET)?;
         self.step("format", format)?;
+        self.step("budget", budget::check)?;
         self.step("check without the standard library", || {
             cargo(["check", "--quiet"].into_iter().chain(COMPONENT).chain(["--lib", "--target", NO_STD_TARGET]))
         })?;
