@@ -10,9 +10,6 @@ use crate::args::line;
 /// Nouns of the program. Two words between backticks are a command if the first is a noun.
 const NOUNS: [&str; 5] = ["note", "entry", "file", "memory", "tools"];
 
-/// Page about changes, which may name what is gone.
-const CHANGELOG: &str = "CHANGELOG.md";
-
 #[test]
 fn every_command_line_of_the_documentation_can_be_run() {
     let (mut checked, mut problems) = (0, Vec::new());
@@ -111,7 +108,7 @@ fn pages() -> Vec<PathBuf> {
     let of_root = fs::read_dir(project()).expect("the project").map(|entry| entry.expect("an entry").path());
     let pages = of_root.chain(files(&project().join("docs")));
     let is_page = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "md");
-    pages.filter(|path| is_page(path) && !path.ends_with(CHANGELOG)).collect()
+    pages.filter(is_page).collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

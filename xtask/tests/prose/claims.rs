@@ -192,11 +192,10 @@ fn option(word: &str) -> Option<&str> {
     (end > 0 && name.starts_with(|c: char| c.is_ascii_lowercase())).then(|| &word[..end + 2])
 }
 
-/// Returns each page with its spans of code and the lines of its fenced code. The changelog and the generated page are
-/// left out.
+/// Returns each page with its spans of code and the lines of its fenced code. The generated page is left out.
 fn spans() -> Vec<(String, String)> {
     let mut spans = Vec::new();
-    for (page, text) in pages().into_iter().filter(|(path, _)| path != COMMANDS && path != "CHANGELOG.md") {
+    for (page, text) in pages().into_iter().filter(|(path, _)| path != COMMANDS) {
         let mut is_code = false;
         for line in text.lines() {
             let is_fence = line.trim_start().starts_with("```");

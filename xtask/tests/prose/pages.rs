@@ -75,10 +75,7 @@ fn a_link_and_a_heading_are_found_outside_of_code() {
 /// Returns the Markdown pages of the root and of `docs/`.
 pub(super) fn pages() -> Vec<(String, String)> {
     let is_page = |path: &str| path.ends_with(".md") && (!path.contains('/') || path.starts_with("docs/"));
-    let mut pages: Vec<_> = sources().into_iter().filter(|(path, _)| is_page(path)).collect();
-    let changelog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../CHANGELOG.md");
-    pages.push(("CHANGELOG.md".to_string(), std::fs::read_to_string(changelog).expect("CHANGELOG.md")));
-    pages
+    sources().into_iter().filter(|(path, _)| is_page(path)).collect()
 }
 
 /// Returns the line and the target of each link to a file of the project.
