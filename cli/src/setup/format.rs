@@ -30,20 +30,21 @@ impl Format {
     pub(crate) fn insert(self, text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
         let new = match self {
             Self::Json(dialect) => json::insert(text, dialect, path, value, false)?,
-            Self::Toml => toml::insert(text, path, value)?,
+            Self::Toml => toml::insert(text, path, value),
             Self::Whole => text.to_string(),
         };
         let steps: Vec<Step<'_>> = path.iter().copied().map(Step::Key).collect();
         self.checked(text, new, &steps, Some(value))
     }
 
-    /// Returns the text with one more item at the end of a list.
+    /// Returns the text with one more item at the beginning of a list.
     pub(crate) fn push(self, text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
         let Self::Json(dialect) = self else { return Err(not_in_place(path.iter().copied().map(Step::Key))) };
         let new = json::insert(text, dialect, path, value, true)?;
-        let number = self.parse(text)?.at(path).map_or(0, |list| list.items().len());
-        let steps: Vec<Step<'_>> = path.iter().copied().map(Step::Key).chain([Step::Item(number)]).collect();
-        self.checked(text, new, &steps, Some(value))
+        let list = self.parse(text)?.at(path).map(|list| list.items().to_vec()).unwrap_or_default();
+        let list = Value::List(std::iter::once(value.clone()).chain(list).collect());
+        let steps: Vec<Step<'_>> = path.iter().copied().map(Step::Key).collect();
+        self.checked(text, new, &steps, Some(&list))
     }
 
     /// Returns the text with a value replaced.
@@ -96,26 +97,18 @@ fn with(mut value: Value, path: &[Step<'_>], new: Option<&Value>) -> Value {
                 let inner = std::mem::replace(&mut pairs[at].1, Value::Null);
                 pairs[at].1 = with(inner, rest, new);
             }
-            None => pairs.push(((*key).to_string(), with(empty_for(rest), rest, new))),
+            None => pairs.insert(0, ((*key).to_string(), with(Value::Table(Vec::new()), rest, new))),
         },
         (Value::List(items), Step::Item(number)) => match items.get_mut(*number) {
             Some(_) if rest.is_empty() && new.is_none() => {
                 items.remove(*number);
             }
             Some(item) => *item = with(std::mem::replace(item, Value::Null), rest, new),
-            None => items.push(with(empty_for(rest), rest, new)),
+            None => {}
         },
         _ => {}
     }
     value
-}
-
-/// Returns the empty value that the first step of a path leads into.
-fn empty_for(path: &[Step<'_>]) -> Value {
-    match path.first() {
-        Some(Step::Item(_)) => Value::List(Vec::new()),
-        _ => Value::Table(Vec::new()),
-    }
 }
 
 fn keys<'a>(path: &[Step<'a>]) -> Result<Vec<&'a str>, Unfit> {

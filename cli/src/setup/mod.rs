@@ -3,7 +3,7 @@
 //!
 //! [`clients`] says where the configurations are and what belongs there, and [`hooks`] which events have a hook.
 //! [`switch`] finds the settings that switch hooks off. [`piece`] adds and removes one entry; [`mod@format`] edits the
-//! text, with [`json`] and [`toml`]. [`plan`] works out the change of a file, [`crate::disk`] writes it, and
+//! text, with [`json`] and [`toml`]; each keeps every byte that is not ours. [`plan`] works out the change of a file, [`crate::disk`] writes it, and
 //! [`record`] keeps the previous content. [`apply`] shows the changes, asks, and makes them; [`report`] is what is printed.
 //! [`sharing`] shares memory with other machines. [`setup --uninstall`] removes everything that the program has put on this machine.
 
@@ -27,7 +27,6 @@ mod record;
 mod report;
 mod run;
 pub(crate) mod sharing;
-mod splice;
 mod switch;
 mod templates;
 mod toml;

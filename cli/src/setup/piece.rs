@@ -35,7 +35,8 @@ pub(crate) struct Edited {
 /// Returns the text of a file with the pieces. A foreign entry is replaced only if `force` is set.
 pub(crate) fn added(text: Option<&str>, format: Format, pieces: &[Piece], force: bool) -> Result<Edited, Unfit> {
     let mut edited = Edited { text: Some(text.unwrap_or_default().to_string()), foreign: Vec::new() };
-    for piece in pieces {
+    // Each addition comes first in its table.
+    for piece in pieces.iter().rev() {
         let current = edited.text.as_deref().unwrap_or_default();
         if let Some(new) = with_piece(current, text.is_none(), format, piece, force, &mut edited.foreign)? {
             edited.text = Some(new);

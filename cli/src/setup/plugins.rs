@@ -8,10 +8,12 @@ use saddlebag_tests_generated::Kind;
 use serde_json::Value as Json;
 
 use super::clients::{Client, OPENCODE_ARGUMENTS, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};
+use super::format::Format;
 use super::hooks;
+use super::json::Dialect;
 use super::piece::{Piece, SERVER};
 use super::places::Platform;
-use super::value::{Layout, Lines, Value};
+use super::value::Value;
 
 const DESCRIPTION: &str = "Memory for agents, kept as plain Markdown files that you own";
 
@@ -208,7 +210,7 @@ fn table(pairs: Vec<(&str, Value)>) -> Value {
 }
 
 fn json(value: &Value) -> String {
-    format!("{}\n", value.to_json(&Layout { lines: Lines::Many, newline: "\n", indent: "", unit: "  " }))
+    Format::Json(Dialect::Strict).insert("", &[], value).expect("a table")
 }
 
 /// Returns the folder of the workspace.

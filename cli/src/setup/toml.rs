@@ -1,11 +1,11 @@
-//! Edits of a TOML file in place: a table is added, replaced or removed, and every other byte stays. The parser gives
-//! the places.
+//! Edits of a TOML file in place: a table is added, replaced or removed, and every other byte stays. `toml_edit` writes our
+//! table and gives the places of its parts. The file itself is not written by it: it would change line ends and
+//! the order of dotted keys, and a removed table would take the comment above it.
 
 use std::ops::Range;
 
-use toml_edit::{Document, Item, Table, TableLike, Value as TomlValue};
+use toml_edit::{Array, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value as TomlValue};
 
-use super::splice::{Splice, before_line_end, line_and_column, line_start, newline_of, spliced};
 use super::types::Unfit;
 use super::value::Value;
 
@@ -15,74 +15,49 @@ pub(super) fn parse(text: &str) -> Result<Value, Unfit> {
 }
 
 /// Returns the text with a table added at its end.
-pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
-    let newline = newline_of(text);
+pub(super) fn insert(text: &str, path: &[&str], value: &Value) -> String {
+    let newline = if text.find('\n').is_some_and(|at| text[..at].ends_with('\r')) { "\r\n" } else { "\n" };
     let line_end = if text.is_empty() || text.ends_with('\n') { "" } else { newline };
     let gap = if text.is_empty() { "" } else { newline };
-    Ok(format!("{text}{line_end}{gap}{}", block(path, value, newline)))
+    let Value::Table(pairs) = value else { return text.to_string() };
+    let table: Table = pairs.iter().map(|(key, value)| (key.as_str(), written(value))).collect();
+    let nested = path.iter().rev().fold(table, |inner, key| {
+        let mut outer = Table::new();
+        outer.set_implicit(true);
+        outer.insert(key, Item::Table(inner));
+        outer
+    });
+    format!("{text}{line_end}{gap}{}", DocumentMut::from(nested).to_string().replace('\n', newline))
 }
 
-/// Returns the text with the table at a path replaced.
+/// Returns the text with the table at a path replaced. It moves to the end.
 pub(super) fn replace(text: &str, path: &[&str], value: &Value) -> Result<String, Unfit> {
-    let parts = lines_of(text, path)?;
-    let Some((first, others)) = parts.split_first() else { return insert(text, path, value) };
-    if !text[first.clone()].trim_start().starts_with('[') {
-        return insert(&remove(text, path)?, path, value);
-    }
-    let newline = newline_of(text);
-    let written = block(path, value, newline);
-    let is_whole = text[first.clone()].ends_with('\n');
-    let written = if is_whole { written } else { written.trim_end_matches(newline).to_string() };
-    let mut splices = vec![Splice { range: first.clone(), text: written }];
-    splices.extend(others.iter().cloned().map(Splice::cut));
-    Ok(spliced(text, &splices))
+    Ok(insert(&remove(text, path)?, path, value))
 }
 
 /// Returns the text without the table at a path, and without one empty line before it.
 pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, Unfit> {
-    let mut parts = lines_of(text, path)?;
-    if let Some(first) = parts.first_mut() {
-        let before = before_line_end(text, first.start);
-        let is_blank = before < first.start && text[line_start(text, before)..before].trim().is_empty();
-        if is_blank {
-            first.start = line_start(text, before);
+    let (mut out, mut done) = (String::new(), 0);
+    for (number, lines) in lines_of(text, path)?.into_iter().enumerate() {
+        let mut kept = &text[done..lines.start];
+        if number == 0
+            && let Some(above) = kept.strip_suffix('\n')
+            && above.rsplit('\n').next().is_some_and(|line| line.trim().is_empty())
+        {
+            kept = &above[..above.rfind('\n').map_or(0, |newline| newline + 1)];
         }
+        out.push_str(kept);
+        done = lines.end;
     }
-    Ok(spliced(text, &parts.into_iter().map(Splice::cut).collect::<Vec<_>>()))
+    out.push_str(&text[done..]);
+    Ok(out)
 }
 
 fn document(text: &str) -> Result<Document<&str>, Unfit> {
     Document::parse(text).map_err(|error| {
-        let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         let message = error.message().lines().next().unwrap_or_default().to_string();
-        Unfit::Malformed { line, column, message }
+        Unfit::malformed(text, error.span().map_or(0, |span| span.start), message)
     })
-}
-
-/// Returns a table as TOML with its header. Its values are strings, numbers, and lists of strings.
-fn block(path: &[&str], value: &Value, newline: &str) -> String {
-    let mut out = format!("[{}]{newline}", path.join("."));
-    if let Value::Table(pairs) = value {
-        for (key, value) in pairs {
-            out.push_str(&format!("{key} = {}{newline}", inline(value)));
-        }
-    }
-    out
-}
-
-fn inline(value: &Value) -> String {
-    match value {
-        Value::Null => "\"\"".to_string(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.clone(),
-        // A basic string of TOML has the escapes of JSON, and may not contain DEL.
-        Value::Text(text) => serde_json::Value::from(text.as_str()).to_string().replace('\u{7f}', "\\u007f"),
-        Value::List(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(", ")),
-        Value::Table(pairs) => {
-            let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
-            format!("{{ {} }}", pairs.join(", "))
-        }
-    }
 }
 
 /// Returns the lines of the table at a path, including the lines of its subtables, in the order of the file.
@@ -100,7 +75,7 @@ fn lines_of(text: &str, path: &[&str]) -> Result<Vec<Range<usize>>, Unfit> {
     spans.sort_by_key(|span| (span.start, span.end));
     let mut lines: Vec<Range<usize>> = Vec::new();
     for span in spans {
-        let start = line_start(text, span.start);
+        let start = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
         let end = text[span.end..].find('\n').map_or(text.len(), |newline| span.end + newline + 1);
         match lines.last_mut() {
             // Lines between two parts of one table belong to it, unless another table begins there.
@@ -155,5 +130,18 @@ fn value_of(value: &TomlValue) -> Value {
         TomlValue::Datetime(time) => Value::Number(time.value().to_string()),
         TomlValue::Array(items) => Value::List(items.iter().map(value_of).collect()),
         TomlValue::InlineTable(table) => value_of_table(table),
+    }
+}
+
+fn written(value: &Value) -> TomlValue {
+    match value {
+        Value::Null => "".into(),
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => number.parse().unwrap_or_else(|_| number.as_str().into()),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(written).collect::<Array>().into(),
+        Value::Table(pairs) => {
+            pairs.iter().map(|(key, value)| (key.as_str(), written(value))).collect::<InlineTable>().into()
+        }
     }
 }

@@ -71,6 +71,16 @@ pub(crate) enum Unfit {
     NotInPlace { path: String },
 }
 
+impl Unfit {
+    /// Returns the problem at an offset of a text. Lines and columns count from 1, and columns count characters.
+    pub(crate) fn malformed(text: &str, at: usize, message: String) -> Self {
+        let before = &text[..text.floor_char_boundary(at)];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Self::Malformed { line, column, message }
+    }
+}
+
 impl std::fmt::Display for Unfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -49,11 +49,10 @@ fn setup_mends_hooks_with_a_list_of_arguments() {
     let wanted = home.text(SETTINGS);
     let mut old = wanted.clone();
     for event in ["start", "prompt", "tool", "compact", "stop", "end"] {
-        let line = format!(
-            r#"{{"type": "command", "command": "{PROGRAM} hook {event} --client claude-code", "timeout": 10}}"#
-        );
+        let line = format!(r#""command": "{PROGRAM} hook {event} --client claude-code""#);
         assert!(old.contains(&line), "{line} is not in {old}");
-        old = old.replace(&line, &old_form(event));
+        let with_list = format!(r#""command": "{PROGRAM}", "args": ["hook", "{event}", "--client", "claude-code"]"#);
+        old = old.replace(&line, &with_list);
     }
     home.put(SETTINGS, &old);
     home.add("claude-code", &[]).exits(0);
@@ -76,7 +75,7 @@ fn a_hook_of_ours_in_a_group_of_others_is_mended_and_removed_and_theirs_stays() 
         .flat_map(|group| group["hooks"].as_array().expect("handlers"))
         .map(|handler| handler["command"].as_str().expect("a command"))
         .collect();
-    assert_eq!(of_stop, ["beep", &format!("{PROGRAM} hook stop --client claude-code")]);
+    assert_eq!(of_stop, [format!("{PROGRAM} hook stop --client claude-code").as_str(), "beep"]);
     home.put(SETTINGS, &with(&format!(", {}", old_form("stop"))));
     home.remove("claude-code", &[]).exits(0);
     assert_eq!(home.text(SETTINGS), with(""));
