@@ -1,6 +1,6 @@
 """Asks Saddlebag and two other memories the same questions, each through its own MCP server.
 
-    cargo xtask compare
+    cargo xtask bench compare
 
 Each server gets the notes of `tests/retrieval/notes` in an empty home folder, and each question in one call of its search
 tool: once as it is written, and once as keywords, in the form that this server finds most with. An answer is right if the
@@ -326,7 +326,7 @@ def main():
         return folder
 
     def count_tokens(text):
-        return int(subprocess.run([str(count)], input=text, capture_output=True, text=True, check=True).stdout)
+        return int(subprocess.run([str(count), "count-tokens"], input=text, capture_output=True, text=True, check=True).stdout)
 
     untuned = tomllib.loads((pathlib.Path(__file__).parent / "questions.toml").read_text())["question"]
     questions = tomllib.loads((ROOT / "tests/retrieval/questions.toml").read_text())["question"]

@@ -14,10 +14,7 @@ const SYLLABLES: [&str; 41] = [
     "to", "tu", "va",
 ];
 const VOCABULARY: usize = 4000;
-/// Last day of the logs. The notes do not depend on it.
-pub(crate) const LAST_DAY: &str = "2026-05-25";
 pub(crate) const PROJECT: &str = "proj";
-pub(crate) const AGENT: &str = "agent";
 
 /// xorshift64*, a random generator with the same numbers on every machine.
 struct Random(u64);
@@ -107,9 +104,8 @@ fn planted(i: usize) -> Vec<&'static str> {
     lines.into_iter().filter(|(every, _)| i.is_multiple_of(*every)).map(|(_, line)| line).collect()
 }
 
-/// Writes a notebook of `notes` notes with `links` wiki-links each below `root`. Returns the size of all files in
-/// bytes.
-pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Result<u64> {
+/// Writes a notebook of `notes` notes with `links` wiki-links each below `root`.
+pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Result<()> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);
     let config =
@@ -120,7 +116,6 @@ pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Res
     }
     fs::write(root.join(".zk/config.toml"), config)?;
     let stem = |i: usize| format!("n{i:05}-{}", vocabulary.words[(i * 37) % VOCABULARY]);
-    let mut bytes = 0;
     for i in 0..notes {
         let (title, tag, day) = (stem(i).replace('-', " "), i % 50, 1 + i % 28);
         let mut text =
@@ -130,57 +125,21 @@ pub(crate) fn write_notebook(root: &Path, notes: usize, links: usize) -> io::Res
             let links: Vec<String> = (0..links).map(|_| format!("[[{}]]", stem(random.below(notes)))).collect();
             text.push_str(&format!("\nSee {}\n", links.join(", ")));
         }
-        bytes += text.len() as u64;
         fs::write(root.join(folders[i % 3]).join(format!("{}.md", stem(i))), text)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
-/// Writes the journal layout with `notes` notes below `root`. Returns the size of all files in bytes.
-pub(crate) fn write_journal(root: &Path, notes: usize) -> io::Result<u64> {
+/// Writes long-term memory, a scratchpad and logs below `root`.
+pub(crate) fn write_journal(root: &Path) -> io::Result<()> {
     let mut random = Random(42);
     let vocabulary = Vocabulary::new(&mut random);
     let project = root.join("projects").join(PROJECT);
-    fs::create_dir_all(project.join("notes"))?;
     fs::create_dir_all(project.join("daily"))?;
-    let mut bytes = 0;
-    let mut write = |path: std::path::PathBuf, text: String| {
-        bytes += text.len() as u64;
-        fs::write(path, text)
-    };
-    for i in 0..notes {
-        write(project.join(format!("notes/note-{i:05}.md")), vocabulary.body(&mut random, 2000, &planted(i)))?;
-    }
     for day in 1..=25 {
         let text = vocabulary.body(&mut random, 2000, &["### 10:00 — worked on deploy"]);
-        write(project.join(format!("daily/2026-05-{day:02}.md")), text)?;
+        fs::write(project.join(format!("daily/2026-05-{day:02}.md")), text)?;
     }
-    write(root.join("MEMORY.md"), vocabulary.body(&mut random, 4000, &["- prefers port 5432 for postgres"]))?;
-    write(project.join("SCRATCHPAD.md"), "- [ ] open item\n- [x] closed item\n".to_string())?;
-    Ok(bytes)
-}
-
-/// Returns the key of entry `i`.
-pub(crate) fn entry_key(i: usize) -> String {
-    format!("fact_{i:05}")
-}
-
-/// Writes entries of about 500 bytes each below `root`, as an agent stores them. Every fourth is a core entry.
-pub(crate) fn write_entries(root: &Path, entries: usize) -> io::Result<()> {
-    let mut random = Random(42);
-    let vocabulary = Vocabulary::new(&mut random);
-    for i in 0..entries {
-        let category = if i % 4 == 0 { "core" } else { "notes" };
-        let folder = root.join("agents").join(AGENT).join("entries").join(category);
-        let (key, body) = (entry_key(i), vocabulary.body(&mut random, 400, &planted(i)));
-        let moment = format!("2026-05-{:02}T{:02}:{:02}:{:02}Z", 1 + i % 24, i / 3600, i / 60 % 60, i % 60);
-        let text = format!(
-            "---\nkey: {key}\ncategory: {category}\nagent: {AGENT}\ntags: [t{}, common]\ncreated: {moment}\n\
-             updated: {moment}\n---\n\n{body}",
-            i % 50
-        );
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(format!("{key}.md")), text)?;
-    }
-    Ok(())
+    fs::write(root.join("MEMORY.md"), vocabulary.body(&mut random, 4000, &["- prefers port 5432 for postgres"]))?;
+    fs::write(project.join("SCRATCHPAD.md"), "- [ ] open item\n- [x] closed item\n")
 }

@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 
 use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::shared::{Result, median, ripgrep};
+use crate::selection::Selection;
+use crate::work::{Result, median, ripgrep, settle};
 
 /// Number of runs of each event.
 const RUNS: usize = 11;
 /// Longest median for a prompt, and before a tool.
-const PROMPT_BAR: Duration = Duration::from_millis(40);
+const PROMPT_BAR: Duration = Duration::from_millis(25);
 /// Longest median for any other event.
-const OTHER_BAR: Duration = Duration::from_millis(20);
+const OTHER_BAR: Duration = Duration::from_millis(12);
 
 /// A client that runs the program at its events.
 struct Client<'a> {
@@ -66,13 +67,14 @@ impl Client<'_> {
     }
 }
 
-pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Result<()> {
-    eprintln!("measuring hooks over {notes} notes");
+pub(crate) fn measure(report: &mut Report, selection: &Selection) -> Result<()> {
+    let Some(program) = &selection.program else { return Ok(()) };
+    let notes = selection.notes[0];
     let folder = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
     corpus::write_notebook(folder.path(), notes, 3)?;
     std::fs::write(folder.path().join("named.md"), "# Named\n\nThe file src/before.rs is generated.\n")?;
-    std::thread::sleep(Duration::from_millis(50));
+    settle();
     let mut client = Client { program, root: folder.path(), home: home.path(), events: 0 };
     let none = json!({});
     let startup = json!({ "source": "startup" });
@@ -120,14 +122,14 @@ pub(crate) fn measure(report: &mut Report, program: &Path, notes: usize) -> Resu
         return Err("a hook failed, so its time means nothing".into());
     }
     for (name, time, bar, baseline) in [
-        ("start", start, OTHER_BAR, "20 ms"),
-        ("prompt", prompt, PROMPT_BAR, "40 ms"),
-        ("before a tool, named file", before_named, PROMPT_BAR, "40 ms"),
-        ("before a tool, other file", before_other, PROMPT_BAR, "40 ms"),
-        ("tool that edits", edit, OTHER_BAR, "20 ms"),
-        ("tool that fails", failed, OTHER_BAR, "20 ms"),
-        ("stop", stop, OTHER_BAR, "20 ms"),
-        ("end", end, OTHER_BAR, "20 ms"),
+        ("start", start, OTHER_BAR, "12 ms"),
+        ("prompt", prompt, PROMPT_BAR, "25 ms"),
+        ("before a tool, named file", before_named, PROMPT_BAR, "25 ms"),
+        ("before a tool, other file", before_other, PROMPT_BAR, "25 ms"),
+        ("tool that edits", edit, OTHER_BAR, "12 ms"),
+        ("tool that fails", failed, OTHER_BAR, "12 ms"),
+        ("stop", stop, OTHER_BAR, "12 ms"),
+        ("end", end, OTHER_BAR, "12 ms"),
     ] {
         let bars =
             [Bar { baseline, time: Some(bar), at_most: 1.0 }, Bar { baseline: "rg", time: rg, at_most: f64::INFINITY }];

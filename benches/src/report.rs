@@ -21,7 +21,11 @@ pub(crate) struct Report {
 }
 
 impl Report {
+    /// Adds a row for each baseline; one row if there is none.
     pub(crate) fn add(&mut self, work: &str, time: Duration, bars: &[Bar]) {
+        if bars.is_empty() {
+            self.row(work, milliseconds(time), String::new(), None, f64::INFINITY);
+        }
         for bar in bars {
             let (baseline, ratio) = match bar.time {
                 Some(base) => (milliseconds(base), Some(time.as_secs_f64() / base.as_secs_f64())),

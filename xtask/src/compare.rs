@@ -19,7 +19,7 @@ pub(crate) fn compare(program: Option<PathBuf>) -> Result<(), String> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_string());
     let with_way_out = |error| {
         format!(
-            "{error}\n  `compare` needs Python 3.12 or later ({PYTHON}, or the one that PYTHON names), Node.js 20 or later \
+            "{error}\n  `bench compare` needs Python 3.12 or later ({PYTHON}, or the one that PYTHON names), Node.js 20 or later \
              with npm, and their registries"
         )
     };
@@ -33,8 +33,8 @@ pub(crate) fn compare(program: Option<PathBuf>) -> Result<(), String> {
             root.join("target/release").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX))
         }
     };
-    cargo(["build", "--quiet", "--package", "saddlebag-bench", "--no-default-features", "--bin", "saddlebag-tokens"])?;
-    let tokens = root.join("target/debug").join(format!("saddlebag-tokens{}", std::env::consts::EXE_SUFFIX));
+    cargo(["build", "--quiet", "--profile", "measured", "--package", "saddlebag-bench"])?;
+    let tokens = root.join("target/measured").join(format!("saddlebag-bench{}", std::env::consts::EXE_SUFFIX));
     let script = root.join(SOURCE).join("compare.py");
     let arguments = [script, program, tokens, basic_memory, server_memory].map(OsString::from);
     command(&python, arguments, &[("PYTHONDONTWRITEBYTECODE", "1")], output)

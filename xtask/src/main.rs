@@ -1,5 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `budget`, `audit`, `count`, `bench`, `scale`, `eval`, `compare`, `build`,
-//! `shells`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `budget`, `audit`, `count`, `bench`, `build`, `shells`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -20,8 +19,7 @@ mod shells;
 mod structure;
 mod test;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use run::{NATIVE_PROGRAM, add_target, cargo, root};
@@ -34,10 +32,10 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask count
-       cargo xtask bench [--notes N] [--write]
-       cargo xtask scale
-       cargo xtask eval locomo|longmemeval|beam|conversations|prompts|languages PATH
-       cargo xtask compare [PROGRAM]
+       cargo xtask bench [PART]... [--notes N] [--write]
+       cargo xtask bench questions locomo|longmemeval|beam|conversations|prompts|languages PATH
+       cargo xtask bench compare [PROGRAM]
+       cargo xtask bench servers
        cargo xtask build
        cargo xtask shells [test]
        cargo xtask dist [oci|twice]
@@ -55,14 +53,13 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
   count               Print how many files, lines, imports and circular imports each crate has
-  bench               Measure against what the original does, and print the ratios
-    --notes N         With N notes, instead of 1,000 and 10,000
+  bench               Measure beside ripgrep, the native engine and fixed bars, and print the table
+    PART              Only search, recall, index, block, commands, hooks, server, prompts or tools
+    --notes N         With N notes, instead of 10,000 and 100,000
     --write           Also write the table to docs/benchmarks.md
-  scale               Measure changes a second on servers
-  eval                Measure recall on a public set of questions, or what prompts bring beside a folder of pages
-    PATH              The files of the set, as they are published
-  compare             Ask other memories the same questions, and print the table; needs Python 3.12 and Node.js
-    PROGRAM           The program to measure, instead of that of a release build
+    questions         Measure recall on the files of a public set, or what prompts bring beside a folder of pages
+    compare           Ask other memories the same questions; needs Python 3.12 and Node.js
+    servers           Measure changes a second of stores on servers
   build               Build the component of a release, check its size and print its path
   shells              Build the components for runtimes that load them, into target/shells
     test              Build them quickly, and run their tests in wasmtime
@@ -78,10 +75,9 @@ enum Task {
     Budget { lower: bool },
     Audit,
     Count,
-    Bench { notes: Option<usize>, write: bool },
-    Scale,
-    Eval { set: String, path: PathBuf },
+    Bench(Vec<String>),
     Compare { program: Option<PathBuf> },
+    BenchServers,
     Build,
     Shells { test: bool },
     Dist(Dist),
@@ -110,12 +106,17 @@ fn main() -> ExitCode {
 fn parse(words: &[String]) -> Result<Task, String> {
     let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut remote) =
         (false, false, false, false, false, false);
-    let (mut notes, mut write, mut lower) = (None, false, false);
+    let mut lower = false;
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
-    if let ("eval", [set, path]) = (task.as_str(), options) {
-        return Ok(Task::Eval { set: set.clone(), path: path.into() });
+    if task == "bench" {
+        return Ok(match options.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+            ["compare"] => Task::Compare { program: None },
+            ["compare", program] => Task::Compare { program: Some(program.into()) },
+            ["servers"] => Task::BenchServers,
+            _ => Task::Bench(options.to_vec()),
+        });
     }
-    let (mut program, mut dist, mut test) = (None, Dist::Everything, false);
+    let (mut dist, mut test) = (Dist::Everything, false);
     let mut options = options.iter().map(String::as_str);
     while let Some(option) = options.next() {
         match (task.as_str(), option) {
@@ -131,13 +132,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
             ("test", "--quick") if !slow => quick = true,
             ("test", "--slow") if !quick => slow = true,
             ("test", "--without-clients") => without_clients = true,
-            ("bench", "--notes") => {
-                let number = options.next().and_then(|text| text.parse().ok());
-                notes = Some(number.ok_or_else(|| format!("--notes takes a number\n\n{USAGE}"))?);
-            }
-            ("bench", "--write") => write = true,
             ("budget", "--lower") => lower = true,
-            ("compare", path) if !path.starts_with('-') && program.is_none() => program = Some(PathBuf::from(path)),
             ("shells", "test") => test = true,
             ("dist", "oci") => dist = Dist::Oci,
             ("dist", "twice") => dist = Dist::Twice,
@@ -153,10 +148,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "budget" => Ok(Task::Budget { lower }),
         "audit" => Ok(Task::Audit),
         "count" => Ok(Task::Count),
-        "bench" => Ok(Task::Bench { notes, write }),
-        "scale" => Ok(Task::Scale),
-        "eval" => Err(format!("`eval` takes a set and a path\n\n{USAGE}")),
-        "compare" => Ok(Task::Compare { program }),
         "build" => Ok(Task::Build),
         "shells" => Ok(Task::Shells { test }),
         "dist" => Ok(Task::Dist(dist)),
@@ -178,10 +169,9 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Budget { lower: false } => budget::check(),
         Task::Audit => release::audit(),
         Task::Count => structure::count(),
-        Task::Bench { notes, write } => bench(notes, write),
-        Task::Scale => remote::scale(),
-        Task::Eval { set, path } => eval(&set, &path),
+        Task::Bench(arguments) => bench(&arguments),
         Task::Compare { program } => compare::compare(program),
+        Task::BenchServers => remote::bench(),
         Task::Build => {
             let built = component::build()?;
             eprintln!("built {}", built.display());
@@ -215,25 +205,15 @@ fn demo(native: bool, keep: bool) -> Result<(), String> {
     cargo(run)
 }
 
-fn eval(set: &str, path: &Path) -> Result<(), String> {
-    let run = ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-eval", "--", set];
-    cargo(run.iter().map(OsString::from).chain([path.as_os_str().to_owned()]))
-}
-
-fn bench(notes: Option<usize>, write: bool) -> Result<(), String> {
+fn bench(arguments: &[String]) -> Result<(), String> {
     add_target(component::TARGET)?;
-    cargo(["build", "--release", "--package", "saddlebag-cli", "--features", "native"])?;
-    let program = root()?.join("target/release/saddlebag");
-    let mut arguments: Vec<String> =
-        ["run", "--profile", "measured", "--package", "saddlebag-bench", "--bin", "saddlebag-bench", "--"]
-            .map(String::from)
-            .to_vec();
-    arguments.extend(["--program".to_string(), program.display().to_string()]);
-    if let Some(notes) = notes {
-        arguments.extend(["--notes".to_string(), notes.to_string()]);
+    let mut run: Vec<String> =
+        ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-bench", "--"].map(String::from).to_vec();
+    run.extend_from_slice(arguments);
+    // Questions are asked in one process; the other parts may run the program of a release.
+    if arguments.first().is_none_or(|first| first != "questions") {
+        cargo(["build", "--release", "--package", "saddlebag-cli", "--features", "native"])?;
+        run.extend(["--program".to_string(), root()?.join("target/release/saddlebag").display().to_string()]);
     }
-    if write {
-        arguments.extend(["--write".to_string(), "docs/benchmarks.md".to_string()]);
-    }
-    cargo(&arguments)
+    cargo(&run)
 }

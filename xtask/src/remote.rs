@@ -112,13 +112,12 @@ fn test_on_ceph() -> Result<(), String> {
 }
 
 /// Measures changes a second on each server.
-pub(crate) fn scale() -> Result<(), String> {
+pub(crate) fn bench() -> Result<(), String> {
     let servers = Servers::start()?;
     let environment = servers.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let shown = ["--test", "throughput", "--", "--include-ignored", "--nocapture"];
-    let tests = ["test", "--quiet"].into_iter().chain(STORE).chain(shown);
-    cargo_with(tests, &environment, &mut Output::Inherited)
+    let bench = ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-bench", "--features", "servers"];
+    cargo_with(bench.into_iter().chain(["--", "servers"]), &environment, &mut Output::Inherited)
 }
 
 /// Shows two processes at work on one store, on each server.

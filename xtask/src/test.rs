@@ -79,7 +79,7 @@ const PACKAGES: [&str; 22] = [
     "--package",
     "saddlebag-tests",
     "--package",
-    "saddlebag-eval",
+    "saddlebag-bench",
     "--package",
     "xtask",
 ];
@@ -196,14 +196,13 @@ impl Pass {
         })?;
         // The tests of the disk wait for syncs, so another build beside them costs little. The component of a release
         // has its own target folder; cargo would make anything else wait for the tests to start.
-        let beside = Background::start("release component, docs, tokens", |output| {
+        let beside = Background::start("release component, docs", |output| {
             component::build_with(output)?;
             let no_warnings = [("RUSTDOCFLAGS", "--deny warnings")];
             // The library and the program have one name, so their pages must not be written at the same time.
             cargo_with(["doc", "--package", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings, output)?;
             let others = ["doc", "--workspace", "--exclude", "saddlebag-cli", "--no-deps", "--quiet"];
             cargo_with(others, &no_warnings, output)?;
-            cargo_with(["test", "--package", "saddlebag-bench", "--no-default-features", "--lib"], &[], output)?;
             cargo_with(["test", "--package", "saddlebag-packaging", "--no-run"], &[], output)
         });
         self.step("slow tests", || {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{Failure, USAGE};
+use crate::work::Result;
 
 /// A set as it was read.
 pub(crate) struct Data {
@@ -44,21 +44,21 @@ pub(crate) struct Question {
 }
 
 /// Reads a set.
-pub(crate) fn read(set: &str, path: &Path) -> Result<Data, Failure> {
+pub(crate) fn read(set: &str, path: &Path) -> Result<Data> {
     let mut files = Files { digest: Sha256::new() };
     let histories = match set {
-        "locomo" => list(&files.json(path)?)?.iter().map(locomo).collect::<Result<_, _>>()?,
+        "locomo" => list(&files.json(path)?)?.iter().map(locomo).collect::<Result<_>>()?,
         "longmemeval" => {
             let samples = files.json(path)?;
             let answered = list(&samples)?.iter().filter(|sample| !is_abstention(sample));
-            answered.map(longmemeval).collect::<Result<_, _>>()?
+            answered.map(longmemeval).collect::<Result<_>>()?
         }
         "beam" => files.beam(path)?,
         "conversations" => {
             let paths = if path.is_dir() { json_below(path)? } else { vec![path.to_path_buf()] };
-            paths.iter().map(|path| conversation(&files.json(path)?)).collect::<Result<_, _>>()?
+            paths.iter().map(|path| conversation(&files.json(path)?)).collect::<Result<_>>()?
         }
-        other => return Err(format!("there is no set `{other}`\n{USAGE}").into()),
+        other => return Err(format!("there is no set `{other}`").into()),
     };
     let digest = files.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Data { histories, digest })
@@ -69,14 +69,14 @@ struct Files {
 }
 
 impl Files {
-    fn json(&mut self, path: &Path) -> Result<Value, Failure> {
+    fn json(&mut self, path: &Path) -> Result<Value> {
         let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
         self.digest.update(&bytes);
         serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
     /// Reads each folder with a `chat.json` and its questions.
-    fn beam(&mut self, path: &Path) -> Result<Vec<History>, Failure> {
+    fn beam(&mut self, path: &Path) -> Result<Vec<History>> {
         let mut histories = Vec::new();
         let mut folders = vec![path.to_path_buf()];
         while let Some(folder) = folders.pop() {
@@ -89,7 +89,7 @@ impl Files {
             let mut below: Vec<PathBuf> = fs::read_dir(&folder)
                 .map_err(|error| format!("{}: {error}", folder.display()))?
                 .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<Result<_, _>>()?;
+                .collect::<std::io::Result<_>>()?;
             below.retain(|path| path.is_dir());
             below.sort_unstable_by(|a, b| b.cmp(a));
             folders.extend(below);
@@ -98,15 +98,15 @@ impl Files {
     }
 }
 
-fn json_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn json_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let paths = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut paths: Vec<PathBuf> = paths.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let mut paths: Vec<PathBuf> = paths.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "json"));
     paths.sort_unstable();
     Ok(paths)
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>, Failure> {
+fn list(value: &Value) -> Result<&Vec<Value>> {
     value.as_array().ok_or_else(|| "the file is not a list".into())
 }
 
@@ -115,7 +115,7 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 /// Reads one of the samples of LoCoMo.
-fn locomo(sample: &Value) -> Result<History, Failure> {
+fn locomo(sample: &Value) -> Result<History> {
     let conversation = &sample["conversation"];
     let mut history = History::default();
     for number in 1.. {
@@ -151,7 +151,7 @@ fn is_abstention(sample: &Value) -> bool {
 }
 
 /// Reads one of the questions of LongMemEval, with its own chats.
-fn longmemeval(sample: &Value) -> Result<History, Failure> {
+fn longmemeval(sample: &Value) -> Result<History> {
     let mut history = History::default();
     let answers: Vec<&str> =
         sample["answer_session_ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -175,7 +175,7 @@ fn longmemeval(sample: &Value) -> Result<History, Failure> {
 }
 
 /// Reads one of the chats of BEAM. A batch of turns is a session.
-fn beam(chat: &Value, questions: &Value) -> Result<History, Failure> {
+fn beam(chat: &Value, questions: &Value) -> Result<History> {
     const ABILITIES: [&str; 5] = [
         "information_extraction",
         "knowledge_update",
@@ -214,7 +214,7 @@ fn numbers(value: &Value, found: &mut Vec<String>) {
 }
 
 /// Reads a chat with `messages` and `questions`, whose evidence are numbers of messages.
-fn conversation(chat: &Value) -> Result<History, Failure> {
+fn conversation(chat: &Value) -> Result<History> {
     let mut history = History::default();
     let mut last = None;
     for (number, message) in list(&chat["messages"])?.iter().enumerate() {

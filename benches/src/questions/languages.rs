@@ -7,9 +7,9 @@ use comfy_table::{Table, presets};
 use saddlebag::files::Recall;
 use serde_json::Value;
 
-use crate::Failure;
-use crate::measure::{NOW, open};
-use crate::prompts::copy;
+use super::figures::{NOW, open};
+use super::prompts::copy;
+use crate::work::Result;
 
 /// Where the answers to some questions rank.
 #[derive(Clone, Copy, Default)]
@@ -39,8 +39,8 @@ impl Found {
 /// paths that answer. The pages in a folder of the same name are copied beside the notes. Every second question was at
 /// hand when the rules were chosen; the others were not. With `SADDLEBAG_EVAL_MISSES` in the environment, it prints each
 /// question whose answer is not the first.
-pub(crate) fn report(folder: &Path) -> Result<String, Failure> {
-    let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_, Failure>>()?;
+pub(crate) fn report(folder: &Path) -> Result<String> {
+    let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     files.retain(|path| path.extension().is_some_and(|suffix| suffix == "json"));
     files.sort();
     let mut table = Table::new();

@@ -11,9 +11,11 @@ use saddlebag::store::LONG_TERM_FILE;
 use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 use serde_json::Value;
 
-use crate::Failure;
-use crate::formats::History;
-use crate::measure::{NOW, open, write};
+use super::figures::{NOW, open, write};
+use super::formats::History;
+use crate::report::Report;
+use crate::selection::Selection;
+use crate::work::Result;
 
 /// Our question sets.
 const SETS: [(&str, &str); 8] = [
@@ -50,7 +52,7 @@ struct Asked {
 
 impl Asked {
     /// Returns the names of what a prompt brings.
-    fn brings(&mut self, prompt: &str, min_score: Option<u32>) -> Result<Vec<String>, Failure> {
+    fn brings(&mut self, prompt: &str, min_score: Option<u32>) -> Result<Vec<String>> {
         self.sessions += 1;
         let session = format!("s{}", self.sessions);
         let asked = RecallForPrompt {
@@ -68,7 +70,7 @@ impl Asked {
 
 impl Asked {
     /// Returns how many questions of a set have the right fact first in a recall, and how many in the first five.
-    fn recalled(&mut self, set: &Value) -> Result<[usize; 2], Failure> {
+    fn recalled(&mut self, set: &Value) -> Result<[usize; 2]> {
         let (mut first, mut in_five) = (0, 0);
         for question in list(&set[KINDS[0]])? {
             let query = question["prompt"].as_str().ok_or("a question without a prompt")?.to_string();
@@ -85,8 +87,24 @@ impl Asked {
     }
 }
 
+/// Measures how many ordinary prompts bring anything, each beside the facts of its set.
+pub(crate) fn ordinary(report: &mut Report, _: &Selection) -> Result<()> {
+    let (mut any, mut all) = (0_usize, 0_usize);
+    for (_, text) in SETS {
+        let set: Value = serde_json::from_str(text)?;
+        let mut asked = remember(&set, std::iter::empty())?;
+        for prompt in list(&set["unrelated"])?.iter().filter_map(Value::as_str) {
+            all += 1;
+            any += usize::from(!asked.brings(prompt, None)?.is_empty());
+        }
+    }
+    let share = any as f64 / all.max(1) as f64;
+    report.add_ratio(&format!("ordinary prompts that bring text, {any} of {all}, of 2 %"), share / 0.02, 1.0);
+    Ok(())
+}
+
 /// Returns the tables of our own questions beside the Markdown pages of a folder: with the default minimum, and with others.
-pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
+pub(crate) fn own(pages: &Path) -> Result<String> {
     let mut found = Vec::new();
     collect(pages, &mut found)?;
     found.sort();
@@ -125,8 +143,8 @@ pub(crate) fn own(pages: &Path) -> Result<String, Failure> {
 }
 
 /// Returns the table of the questions of `tests/retrieval/` about its notes, and of prompts about something else.
-fn ferry() -> Result<Table, Failure> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/retrieval");
+fn ferry() -> Result<Table> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/retrieval");
     let questions: toml::Table = fs::read_to_string(folder.join("questions.toml"))?.parse()?;
     let questions = questions["question"].as_array().ok_or("no questions")?;
     let root = tempfile::tempdir()?;
@@ -163,7 +181,7 @@ fn units(thousandths: u32) -> String {
     format!("{:.1}", f64::from(thousandths) / 1_000.0)
 }
 
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -189,7 +207,7 @@ struct Brought {
 }
 
 impl Brought {
-    fn of(asked: &mut Asked, set: &Value, min_score: Option<u32>) -> Result<Self, Failure> {
+    fn of(asked: &mut Asked, set: &Value, min_score: Option<u32>) -> Result<Self> {
         let mut brought = Self::default();
         for (kind, (right, all)) in KINDS.iter().zip(&mut brought.right) {
             for question in list(&set[*kind])? {
@@ -218,7 +236,7 @@ impl Brought {
 }
 
 /// Returns the table of the questions of histories: what a prompt brings of its own history, and of strangers'.
-pub(crate) fn of_histories(histories: &[History]) -> Result<String, Failure> {
+pub(crate) fn of_histories(histories: &[History]) -> Result<String> {
     let mut folders = Vec::new();
     for history in histories {
         let folder = tempfile::tempdir()?;
@@ -252,7 +270,7 @@ pub(crate) fn of_histories(histories: &[History]) -> Result<String, Failure> {
     Ok(table.to_string())
 }
 
-fn list(value: &Value) -> Result<&Vec<Value>, Failure> {
+fn list(value: &Value) -> Result<&Vec<Value>> {
     value.as_array().ok_or_else(|| "a list is missing".into())
 }
 
@@ -265,7 +283,7 @@ fn is_of(set: &Value, id: &str, source: &str) -> bool {
 }
 
 /// Makes a store of a project with the facts and the pages.
-fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result<Asked, Failure> {
+fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result<Asked> {
     let root = tempfile::tempdir()?;
     let engine = EngineKind::native().ok_or("this program was built without the engine")?;
     let project = root.path().join("projects/eval");
@@ -306,7 +324,7 @@ fn remember<'a>(set: &Value, pages: impl Iterator<Item = &'a PathBuf>) -> Result
     Ok(Asked { memory, sessions: 0, _root: root })
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {

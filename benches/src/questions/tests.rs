@@ -1,8 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::formats::{Data, read};
-use crate::measure::{apart, report, together};
+use super::figures::{apart, report, together};
+use super::formats::{Data, read};
 
 fn set(name: &str, files: &[(&str, &str)]) -> Data {
     let folder = tempfile::tempdir().unwrap();

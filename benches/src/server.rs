@@ -5,16 +5,13 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 use std::time::{Duration, Instant};
 
-use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
-use saddlebag::{Config, Reply};
-use saddlebag_host::{ComponentRuntime, Durability, Host};
 use serde_json::{Value, json};
 
 use crate::corpus;
 use crate::report::{Bar, Report};
-use crate::shared::{NOW, QUERIES, Result, disk, median};
+use crate::selection::Selection;
+use crate::work::{Result, median};
 
-const NOTES: usize = 10_000;
 const QUESTION: &str = "which port does postgres listen on";
 /// Time within which a server sees the change of an editor.
 const SEEN_WITHIN: Duration = Duration::from_millis(200);
@@ -81,40 +78,12 @@ impl Drop for Client {
     }
 }
 
-pub(crate) fn measure(report: &mut Report, runtime: &ComponentRuntime, program: &Path) -> Result<()> {
-    eprintln!("measuring the server");
-    let folder = tempfile::tempdir()?;
-    corpus::write_journal(folder.path(), NOTES)?;
-    let root = folder.path().join("projects").join(corpus::PROJECT);
-    let [.., (_, words), _] = QUERIES;
-    let arguments = json!({ "query": words.join(" ") });
-    let call = CallTool {
-        tool: "memory_search".into(),
-        input: arguments.to_string(),
-        options: ToolOptions { sets: vec![ToolSet::Journal], dialect: Dialect::Docs },
-    };
-    let mut host =
-        Host::new(Box::new(runtime.open(Config { epoch: 1, ..Config::default() })?), disk(&root, Durability::Full)?);
-    let in_process = median(21, || match host.run(NOW, ToolsCommand::CallTool(call.clone()))? {
-        Reply::Tools(ToolsReply::CallTool(answer)) if !answer.is_error => Ok(answer),
-        other => Err(format!("{other:?}").into()),
-    })?;
-    let mut client = Client::start(program, &root)?;
-    let params = json!({ "name": "memory_search", "arguments": arguments });
-    let round_trip = median(21, || {
-        let answer = client.request("tools/call", &params)?;
-        if answer["isError"] == true { Err(answer.to_string().into()) } else { Ok(answer) }
-    })?;
-    let bar = Bar { baseline: "the tool in process", time: Some(in_process), at_most: f64::INFINITY };
-    report.add(&format!("MCP round trip, search of two terms, {NOTES} notes"), round_trip, &[bar]);
-    Ok(())
-}
-
 /// Measures a question to a server that watches its folder, when nothing changes and after each change of another program.
-pub(crate) fn recall(report: &mut Report, program: &Path) -> Result<()> {
-    eprintln!("measuring recall of a server");
+pub(crate) fn measure(report: &mut Report, selection: &Selection) -> Result<()> {
+    let Some(program) = &selection.program else { return Ok(()) };
+    let notes = selection.notes[0];
     let folder = tempfile::tempdir()?;
-    corpus::write_notebook(folder.path(), NOTES, 3)?;
+    corpus::write_notebook(folder.path(), notes, 3)?;
     let mut client = Client::start(program, folder.path())?;
     let params = json!({ "name": "mem_recall", "arguments": { "query": QUESTION } });
     let mut ask = |words: &str| {
@@ -127,7 +96,7 @@ pub(crate) fn recall(report: &mut Report, program: &Path) -> Result<()> {
     ask("found")?;
     let unchanged = median(101, || ask("found"))?;
     let bar = Bar { baseline: "2 ms", time: Some(Duration::from_millis(2)), at_most: 1.0 };
-    report.add(&format!("MCP round trip, recall of a question, {NOTES} notes, nothing changed"), unchanged, &[bar]);
+    report.add(&format!("MCP round trip, recall of a question, {notes} notes, nothing changed"), unchanged, &[bar]);
     let mut times = Vec::new();
     for change in 0..21 {
         let text = format!("# Changed\n\nPostgres listens on port 9{change:03}.\n");
@@ -139,6 +108,6 @@ pub(crate) fn recall(report: &mut Report, program: &Path) -> Result<()> {
     }
     times.sort_unstable();
     let changed = times.get(times.len() / 2).copied().unwrap_or_default();
-    report.add(&format!("MCP round trip, recall 200 ms after an editor's change, {NOTES} notes"), changed, &[]);
+    report.add(&format!("MCP round trip, recall 200 ms after an editor's change, {notes} notes"), changed, &[]);
     Ok(())
 }

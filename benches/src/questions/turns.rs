@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use crate::formats::History;
+use super::formats::History;
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;

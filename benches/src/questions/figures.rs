@@ -11,9 +11,9 @@ use saddlebag::files::{Recall, RecallHit};
 use saddlebag::store::Timestamp;
 use saddlebag_host::{EngineKind, Options, Saddlebag};
 
-use crate::Failure;
-use crate::baseline::Turns;
-use crate::formats::{Data, History, Question};
+use super::formats::{Data, History, Question};
+use super::turns::Turns;
+use crate::work::Result;
 
 /// Number of times that a recall is asked for a budget of passages.
 const MAX_ATTEMPTS: usize = 6;
@@ -57,7 +57,7 @@ pub(crate) struct Notes {
 }
 
 /// Measures each history in a separate store, and the baseline.
-pub(crate) fn apart(histories: &[History]) -> Result<[Figures; 2], Failure> {
+pub(crate) fn apart(histories: &[History]) -> Result<[Figures; 2]> {
     let (mut ours, mut baseline) = (Figures::default(), Figures::default());
     for history in histories {
         let folder = tempfile::tempdir()?;
@@ -75,7 +75,7 @@ pub(crate) fn apart(histories: &[History]) -> Result<[Figures; 2], Failure> {
 }
 
 /// Measures all histories in one store.
-pub(crate) fn together(histories: &[History]) -> Result<Figures, Failure> {
+pub(crate) fn together(histories: &[History]) -> Result<Figures> {
     let folder = tempfile::tempdir()?;
     let mut all = Vec::new();
     for (number, history) in histories.iter().enumerate() {
@@ -92,7 +92,7 @@ pub(crate) fn together(histories: &[History]) -> Result<Figures, Failure> {
 }
 
 /// Writes a note for each session: the date as heading, and the turns as paragraphs.
-pub(crate) fn write(root: &Path, folder: &str, history: &History) -> Result<Notes, Failure> {
+pub(crate) fn write(root: &Path, folder: &str, history: &History) -> Result<Notes> {
     fs::create_dir_all(root.join(folder))?;
     let (mut paths, mut notes) = (BTreeMap::new(), Vec::new());
     for (number, session) in history.sessions.iter().enumerate() {
@@ -112,14 +112,14 @@ pub(crate) fn write(root: &Path, folder: &str, history: &History) -> Result<Note
     Ok(Notes { paths, notes })
 }
 
-pub(crate) fn open(root: &Path) -> Result<Saddlebag, Failure> {
+pub(crate) fn open(root: &Path) -> Result<Saddlebag> {
     let engine = EngineKind::native().ok_or("this program was built without the engine")?;
     Ok(Saddlebag::open(root, Options::new(engine))?)
 }
 
 impl Figures {
     /// Asks our recall.
-    fn add(&mut self, memory: &mut Saddlebag, question: &Question, notes: &Notes) -> Result<(), Failure> {
+    fn add(&mut self, memory: &mut Saddlebag, question: &Question, notes: &Notes) -> Result<()> {
         let begin = Instant::now();
         let asked = Recall { query: question.text.clone(), limit: 10, ..Recall::default() };
         let hits = memory.call(NOW, asked.clone())?.hits;
@@ -188,7 +188,7 @@ impl Figures {
 
 /// Returns the hits whose passages fill a budget. That of a recall is for their paths and titles too, so it is made larger by
 /// what these take.
-fn filled(memory: &mut Saddlebag, asked: &Recall, max_bytes: usize) -> Result<Vec<RecallHit>, Failure> {
+fn filled(memory: &mut Saddlebag, asked: &Recall, max_bytes: usize) -> Result<Vec<RecallHit>> {
     let (mut hits, mut most, mut budget) = (Vec::new(), 0, max_bytes);
     for _ in 0..MAX_ATTEMPTS {
         let found = memory.call(NOW, Recall { max_bytes: Some(budget as u32), ..asked.clone() })?.hits;
