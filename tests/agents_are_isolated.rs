@@ -22,7 +22,7 @@ use saddlebag::{Command, Config, Origin, Reply, Request, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{Kind, both_engines, keep, path, paths_of};
+use support::{Kind, both_engines, keep, nightly, path, paths_of};
 
 /// Text that the commands ask for.
 const SECRET: &str = SAMPLE_TEXT;
@@ -280,7 +280,7 @@ fn agents_are_isolated(kind: Kind) {
 }
 
 /// On file systems that ignore the case and the ending of a name, and on those that do not.
-#[test]
+#[nightly]
 fn no_spelling_of_a_name_reaches_the_memory_of_another() {
     let (user, agent, tool) = (Provenance::User, Provenance::Agent, Provenance::Tool);
     for (kind, folds, project, provenance) in [

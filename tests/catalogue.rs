@@ -55,7 +55,7 @@ fn has_lines_of(new: &[u8], old: &[u8]) -> bool {
 
 /// Each sample of a command succeeds in the sample store, and does no more than the effect of its
 /// command says.
-#[both_engines]
+#[both_engines(every_change)]
 fn every_sample_succeeds_and_does_no_more_than_its_command_says(kind: Kind) {
     let mut wrong = Vec::new();
     for info in catalogue() {
@@ -129,7 +129,7 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
     }
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn questions_change_nothing_whatever_they_ask_for(kind: Kind) {
     for name in [SAMPLE_NAME, "../x", "nope", "MEMORY", "a/b", ""] {
         for question in every_question(name) {

@@ -17,7 +17,7 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
 use support::drive::{Drive, drive};
-use support::{Kind, Random, agent_config, both_engines, each, path, today};
+use support::{Kind, Random, agent_config, both_engines, each, nightly, path, today};
 
 const NOTE: &str = "projects/proj/facts/port.md";
 
@@ -248,7 +248,7 @@ fn kept_below(root: &Path, folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>
     }
 }
 
-#[test]
+#[nightly]
 fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let files = || {

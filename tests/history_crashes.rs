@@ -8,7 +8,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Submission, Submit};
 use saddlebag_host::{Executor, Simulator};
 use support::drive::Drive;
-use support::{Kind, Random, agent_config, both_engines, each, path, today};
+use support::{Kind, Random, agent_config, both_engines, each, nightly, path, today};
 
 use crate::history::{change, kept};
 
@@ -154,7 +154,7 @@ fn changes_with_power_cuts_are_undone_to_the_beginning_and_made_again(kind: Kind
     }
 }
 
-#[test]
+#[nightly]
 fn ten_thousand_commands_with_power_cuts_lose_no_byte() {
     let commands: u32 = each("seed", 2..42).map(|seed| there_and_back(Kind::Native, seed, 30)).sum();
     assert!(commands >= 10_000, "{commands}");

@@ -73,7 +73,7 @@ fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
 
 /// The component trusts a host no more than the host trusts it: a wrong key, a result of another
 /// kind, a listing that is not a page of the folder and an invalid path change nothing.
-#[both_engines]
+#[both_engines(every_change)]
 fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     let id = drive.submit(append("- [ ] a"));
@@ -99,7 +99,7 @@ fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"- [ ] a\n");
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
     let outcomes = || {
         [
@@ -134,7 +134,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
     }
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_change_without_a_condition_is_never_stale(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     let id = drive.submit(append("a"));
@@ -150,7 +150,7 @@ fn a_change_without_a_condition_is_never_stale(kind: Kind) {
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\n");
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_read_must_fit_what_was_asked(kind: Kind) {
     let content = |bytes: usize, size: u64| {
         let content = FileContent { bytes: vec![b'x'; bytes], version: version("v"), size };
@@ -171,7 +171,7 @@ fn a_read_must_fit_what_was_asked(kind: Kind) {
     assert!(drive.finished[&id].is_ok());
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let entry =
         |file: &str| Entry { path: path(file), kind: EntryKind::File, size: 1, version: version("v"), modified: 0 };
@@ -226,7 +226,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     assert!(drive.finished[&id].is_ok());
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn command_ids_must_grow(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     let mut give =
@@ -239,7 +239,7 @@ fn command_ids_must_grow(kind: Kind) {
     assert!(give(6).is_ok() && give(u64::MAX).is_ok());
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn commands_in_flight_are_bounded(kind: Kind) {
     let limits = Limits { max_commands: 2, ..Limits::default() };
     let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
@@ -254,7 +254,7 @@ fn commands_in_flight_are_bounded(kind: Kind) {
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn requests_in_flight_are_bounded(kind: Kind) {
     let limits = Limits { max_requests: 2, ..Limits::default() };
     let files: Vec<String> = (0..9).map(|i| format!("projects/proj/notes/{i}.md")).collect();
@@ -272,7 +272,7 @@ fn requests_in_flight_are_bounded(kind: Kind) {
     assert_eq!(found.total_files, 9);
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_moment_out_of_range_is_refused(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     for bad in [
@@ -293,7 +293,7 @@ fn a_moment_out_of_range_is_refused(kind: Kind) {
     assert!(drive.engine.submit(CommandId(1), last, JournalCommand::Status(Status).submission()).is_ok());
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     let id = drive.submit(append("late"));
@@ -313,7 +313,7 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
 }
 
 /// An entry that the host cannot read is not said to be absent.
-#[both_engines]
+#[both_engines(every_change)]
 fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [
         ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text of k"),
@@ -354,7 +354,7 @@ impl<F: FnMut(&FsOp) -> Result<FsOutcome, saddlebag::protocol::FsError>> Executo
 }
 
 /// Every command ends, even if the host's folders or changes never do.
-#[both_engines]
+#[both_engines(every_change)]
 fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     let mut count = 0_u64;
     let endless = Nightmare(|op: &FsOp| {
@@ -377,7 +377,7 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
     let edit = EditChange::Replace { old_text: "x".into(), new_text: "y".into() };
@@ -427,7 +427,7 @@ fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     }
 }
 
-#[both_engines]
+#[both_engines(every_change)]
 fn an_append_that_cannot_be_confirmed_ends_in_contention(kind: Kind) {
     let forgetful = Nightmare(|op: &FsOp| {
         Ok(match op {
@@ -452,7 +452,7 @@ fn every_command() -> Vec<Submission<Command>> {
 }
 
 /// An error of the host is never a trap of the component.
-#[both_engines]
+#[both_engines(every_change)]
 fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kind) {
     let commands = every_command();
     for answer in every_fs_error() {

@@ -48,42 +48,47 @@ fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, Con
     }
 }
 
-proptest! {
-    #![proptest_config(cases(96))]
+mod nightly {
+    use super::*;
 
-    /// Hydration is a pure function of entries, budget and clock, in both engines.
-    ///
-    /// The order in which entries were stored, and lookups in between, make no difference.
-    #[test]
-    fn hydration_is_a_pure_function_of_entries_budget_and_clock(
-        entries in entries(),
-        max_bytes in 0_u64..300,
-        policy in prop::sample::select(vec![HydrationPolicy::Greedy, HydrationPolicy::Prefix]),
-        seed in any::<u64>(),
-    ) {
-        let request = Hydrate { max_bytes, policy };
-        let mut expected = None;
-        for kind in BOTH {
-            for order in 0..3_u64 {
-                let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
-                let mut scheduler = Scheduler::new(seed ^ order);
-                for place in scheduler.reorder((0..entries.len()).collect()) {
-                    insert(&mut drive.executor, &entries[place]);
-                    if order > 0 {
-                        hydrate(&mut drive, request);
+    proptest! {
+        #![proptest_config(cases(96))]
+
+        /// Hydration is a pure function of entries, budget and clock, in both engines.
+        ///
+        /// The order in which entries were stored, and lookups in between, make no difference.
+        #[test]
+        #[ignore = "runs at night: it takes long"]
+        fn hydration_is_a_pure_function_of_entries_budget_and_clock(
+            entries in entries(),
+            max_bytes in 0_u64..300,
+            policy in prop::sample::select(vec![HydrationPolicy::Greedy, HydrationPolicy::Prefix]),
+            seed in any::<u64>(),
+        ) {
+            let request = Hydrate { max_bytes, policy };
+            let mut expected = None;
+            for kind in BOTH {
+                for order in 0..3_u64 {
+                    let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
+                    let mut scheduler = Scheduler::new(seed ^ order);
+                    for place in scheduler.reorder((0..entries.len()).collect()) {
+                        insert(&mut drive.executor, &entries[place]);
+                        if order > 0 {
+                            hydrate(&mut drive, request);
+                        }
                     }
+                    let (reply, block) = hydrate(&mut drive, request);
+                    let sizes: u64 = reply.entries.iter().map(|entry| entry.size).sum();
+                    prop_assert_eq!(reply.bytes, sizes, "{:?}, order {}", kind, order);
+                    let fits = policy == HydrationPolicy::Prefix || sizes <= max_bytes;
+                    prop_assert!(fits, "{} over {} in {:?}, order {}", sizes, max_bytes, kind, order);
+                    let files = drive.executor.files().len();
+                    let named = reply.entries.len() + reply.explanations.len() + reply.problems.len();
+                    prop_assert_eq!(named, files, "{:?}, order {}", kind, order);
+                    // The simulator's count of changes is not part of a reply.
+                    let given = (reply, block);
+                    prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
                 }
-                let (reply, block) = hydrate(&mut drive, request);
-                let sizes: u64 = reply.entries.iter().map(|entry| entry.size).sum();
-                prop_assert_eq!(reply.bytes, sizes, "{:?}, order {}", kind, order);
-                let fits = policy == HydrationPolicy::Prefix || sizes <= max_bytes;
-                prop_assert!(fits, "{} over {} in {:?}, order {}", sizes, max_bytes, kind, order);
-                let files = drive.executor.files().len();
-                let named = reply.entries.len() + reply.explanations.len() + reply.problems.len();
-                prop_assert_eq!(named, files, "{:?}, order {}", kind, order);
-                // The simulator's count of changes is not part of a reply.
-                let given = (reply, block);
-                prop_assert_eq!(&given, expected.get_or_insert_with(|| given.clone()), "{:?}, order {}", kind, order);
             }
         }
     }

@@ -13,7 +13,7 @@ use saddlebag_host::{Scheduler, Simulator};
 use saddlebag_tests_mutations::each_mutation;
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, each, index_blocks, path};
+use support::{Kind, both_engines, each, index_blocks, nightly, path};
 
 const PART: &str = ".saddlebag/index/0000";
 const RECENT: &str = ".saddlebag/index/recent";
@@ -297,7 +297,7 @@ fn a_store_that_takes_no_index_answers_all_the_same(kind: Kind) {
 }
 
 /// A damaged index file does no harm, nor does a store that takes none.
-#[test]
+#[nightly]
 fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     // Small notes with their own words make an index of several parts.
     let text = |i: usize, version: &str| {
@@ -578,7 +578,7 @@ pub(crate) fn damaged(mut bytes: Vec<u8>, damage: &Damage) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-#[both_engines]
+#[both_engines(nightly)]
 fn a_damaged_index_is_never_believed(kind: Kind) {
     proptest!(cases(32), |(damage in damage())| {
         let mut with = indexed();

@@ -26,7 +26,7 @@ use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
 use support::arbitrary::NAMES;
 use support::drive::Drive;
-use support::{Kind, agent_config, keep, project_config};
+use support::{Kind, agent_config, keep, nightly, project_config};
 
 const SECRET: &str = "the secret of the outside";
 
@@ -334,7 +334,7 @@ fn an_agent_or_a_workspace_cannot_name_a_folder_outside() {
     }
 }
 
-#[test]
+#[nightly]
 fn links_to_files_are_neither_followed_nor_replaced() {
     for planted in [
         "MEMORY.md",
@@ -367,7 +367,7 @@ fn links_to_files_are_neither_followed_nor_replaced() {
     }
 }
 
-#[test]
+#[nightly]
 fn links_to_folders_are_not_followed() {
     for planted in [
         "projects",

@@ -78,7 +78,7 @@ fn looking() -> Vec<Submission<Command>> {
 
 /// The order of results decides nothing within a command, and nothing between commands about
 /// different files.
-#[both_engines]
+#[both_engines(every_change)]
 fn result_order_changes_nothing(kind: Kind) {
     for (commands, changes) in [(commutative(), true), (looking(), false)] {
         let mut expected = None;
@@ -97,7 +97,7 @@ fn result_order_changes_nothing(kind: Kind) {
 }
 
 /// Appends in flight to one file all land, in the order in which the host performs them.
-#[both_engines]
+#[both_engines(every_change)]
 fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
     for seed in each("seed", 0..20) {
         let mut drive = drive(kind, project_config(), &[]);

@@ -32,7 +32,7 @@ use support::{Kind, both_engines, engine, entries, exchange, noon, path, project
 const ROOT: &str = "/recorded/root-17/";
 
 /// `zk list` answers what zk recorded.
-#[both_engines]
+#[both_engines(every_change)]
 fn recorded_vectors_hold(kind: Kind) {
     let not_followed = NotFollowed::load();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -109,7 +109,7 @@ fn failed_zk_cases(kind: Kind, recorded: &zk::Recorded, not_followed: &NotFollow
 }
 
 /// Every deliberate difference from zk is listed with its reason, and is still one.
-#[both_engines]
+#[both_engines(every_change)]
 fn what_is_not_followed_differs(kind: Kind) {
     let not_followed = NotFollowed::load();
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/journal.json")).unwrap();

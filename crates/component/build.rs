@@ -48,7 +48,9 @@ fn embed(component: &Path) -> Result<(), String> {
     #[cfg(feature = "compiled")]
     {
         let target = variable("TARGET")?;
-        let code = saddlebag_wasmtime::precompile(&bytes, &target)
+        let is_released = variable("PROFILE")? == "release";
+        let effort = if is_released { saddlebag_wasmtime::Effort::Full } else { saddlebag_wasmtime::Effort::Least };
+        let code = saddlebag_wasmtime::precompile(&bytes, &target, effort)
             .map_err(|error| format!("compiling the component for {target} failed: {error:#}"))?;
         let path = PathBuf::from(variable("OUT_DIR")?).join("saddlebag.cwasm");
         std::fs::write(&path, code).map_err(|error| format!("{}: {error}", path.display()))?;

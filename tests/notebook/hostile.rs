@@ -147,7 +147,7 @@ fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
 
 /// The first 65,536 links, headings and tags of a note are known, and at most 2,000,000 of all
 /// notes are looked at together.
-#[both_engines]
+#[both_engines(nightly)]
 fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Kind) {
     let links = "[[a]]".repeat(3_000_000);
     let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
@@ -163,7 +163,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Ki
     assert_eq!(left, ["b.md", "c.md", "d.md"]);
 }
 
-#[both_engines]
+#[both_engines(nightly)]
 fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
     let links = "[[a]]".repeat(60_000);
     let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();

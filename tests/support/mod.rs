@@ -65,7 +65,7 @@ use saddlebag_history::{Contents, Log, MAX_CONTENT};
 use saddlebag_host::{
     ComponentCode, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, Simulator,
 };
-pub use saddlebag_tests_attributes::both_engines;
+pub use saddlebag_tests_attributes::{both_engines, nightly};
 
 /// The compiled component, once for all tests of a process.
 static RUNTIME: LazyLock<ComponentRuntime> =

@@ -104,6 +104,13 @@ pub(crate) fn lower() -> Result<(), String> {
     fs::write(&path, lines.collect::<String>()).map_err(|error| format!("cannot write {FILE}: {error}"))
 }
 
+/// Keeps a number that a step of the tests measured, for the table.
+pub(crate) fn keep(key: &str, number: u64) -> Result<(), String> {
+    let folder = root()?.join(MEASURED);
+    let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(key), number.to_string()));
+    kept.map_err(|error| format!("cannot write {MEASURED}/{key}: {error}"))
+}
+
 fn measured(base: &Path) -> Numbers {
     let kept = |key: &str| fs::read_to_string(base.join(MEASURED).join(key)).ok()?.trim().parse().ok();
     NUMBERS.into_iter().filter_map(|(key, _)| Some((key, kept(key)?))).collect()

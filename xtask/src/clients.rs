@@ -28,8 +28,7 @@ const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
 /// The other worlds that the host in Python loads, too; those in JavaScript load the last one.
 const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
-                       registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY); `cargo xtask test \
-                       --slow --without-clients` leaves it out";
+                       registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY)";
 
 /// Installs the clients below `target/`.
 pub(crate) fn install(output: &mut Output) -> Result<(), String> {

@@ -18,6 +18,22 @@ const FAST: &str = "component";
 /// Profile of the components that other hosts load.
 pub(crate) const SMALL: &str = "component-small";
 
+/// Arguments of cargo that compile the component as the build script of `saddlebag-component` does for tests.
+pub(crate) const COMPILE_FOR_TESTS: [&str; 12] = [
+    "rustc",
+    "--package",
+    "saddlebag",
+    "--lib",
+    "--target",
+    TARGET,
+    "--profile",
+    "component-dev",
+    "--crate-type",
+    "cdylib",
+    "--target-dir",
+    "target/component",
+];
+
 /// A world of `wit/world.wit`.
 pub(crate) struct World {
     pub(crate) name: &'static str,
@@ -96,15 +112,4 @@ pub(crate) fn check_size(component: &Path, max_bytes: u64) -> Result<u64, String
         return Err(format!("{path} has {size} bytes, more than the {max_bytes} of xtask/src/component.rs"));
     }
     Ok(size)
-}
-
-/// Checks that every world compiles, as a component and without warnings.
-pub(crate) fn check_worlds() -> Result<(), String> {
-    for world in WORLDS {
-        let check = ["check", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET];
-        let chosen = ["--no-default-features", "--features", world.features];
-        let no_warnings = [("RUSTFLAGS", "--deny warnings -Ctarget-feature=+simd128")];
-        cargo_with(check.into_iter().chain(chosen), &no_warnings, &mut Output::Inherited)?;
-    }
-    Ok(())
 }

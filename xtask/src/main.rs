@@ -11,6 +11,7 @@ mod compare;
 mod component;
 mod dist;
 mod new_user;
+mod nextest;
 mod paths;
 mod release;
 mod remote;
@@ -27,7 +28,7 @@ use run::{NATIVE_PROGRAM, add_target, cargo, root};
 const USAGE: &str = "\
 usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test [--quick]
-       cargo xtask test --slow [--without-clients]
+       cargo xtask test --nightly [--again]
        cargo xtask test --remote
        cargo xtask budget [--lower]
        cargo xtask audit
@@ -44,11 +45,12 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --engine native   Without the WebAssembly component: builds in a third of the time
     --keep            Keep the folder of the sample store and print its path
     --remote          Show two processes at work on a store in a bucket, and on one in PostgreSQL
-  test                Check what a change breaks most often
+  test                Check all that a change must pass
     --quick           Only what needs no component
-    --slow            Check the rest: slow tests, the release component, docs, packages, clients
+    --nightly         Check the rest, from the step where the last run stopped: long tests, the other engine, servers, clients,
+                      packages, docs, dependencies
+    --again           From the first step
     --remote          Stores in MiniStack, Ceph and PostgreSQL, with many clients, of which 1,500 are killed
-    --without-clients Leave out the clients from PyPI and npm, which need those registries once
   budget              Print how large the project is, and fail above a limit of budget.toml
     --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
@@ -69,8 +71,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
 
 enum Task {
     Demo { native: bool, keep: bool },
-    Test { quick: bool, slow: bool, without_clients: bool },
-    TestRemote,
+    Test(Test),
     DemoRemote,
     Budget { lower: bool },
     Audit,
@@ -82,6 +83,16 @@ enum Task {
     Shells { test: bool },
     Dist(Dist),
     Help,
+}
+
+/// Choice of tests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    All,
+    Quick,
+    Nightly,
+    NightlyAgain,
+    Remote,
 }
 
 /// Part of a release.
@@ -104,8 +115,8 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Result<Task, String> {
-    let (mut native, mut keep, mut quick, mut slow, mut without_clients, mut remote) =
-        (false, false, false, false, false, false);
+    let (mut native, mut keep, mut remote) = (false, false, false);
+    let mut tests = Test::All;
     let mut lower = false;
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
     if task == "bench" {
@@ -127,11 +138,12 @@ fn parse(words: &[String]) -> Result<Task, String> {
                     other => return Err(format!("--engine takes component or native, not {other:?}\n\n{USAGE}")),
                 }
             }
-            ("demo" | "test", "--remote") if options.len() == 0 => remote = true,
+            ("demo", "--remote") if options.len() == 0 => remote = true,
             ("demo", "--keep") => keep = true,
-            ("test", "--quick") if !slow => quick = true,
-            ("test", "--slow") if !quick => slow = true,
-            ("test", "--without-clients") => without_clients = true,
+            ("test", "--quick") if tests == Test::All => tests = Test::Quick,
+            ("test", "--nightly") if tests == Test::All => tests = Test::Nightly,
+            ("test", "--again") if tests == Test::Nightly => tests = Test::NightlyAgain,
+            ("test", "--remote") if tests == Test::All => tests = Test::Remote,
             ("budget", "--lower") => lower = true,
             ("shells", "test") => test = true,
             ("dist", "oci") => dist = Dist::Oci,
@@ -142,9 +154,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
     }
     match task.as_str() {
         "demo" if remote => Ok(Task::DemoRemote),
-        "test" if remote => Ok(Task::TestRemote),
         "demo" => Ok(Task::Demo { native, keep }),
-        "test" => Ok(Task::Test { quick, slow, without_clients }),
+        "test" => Ok(Task::Test(tests)),
         "budget" => Ok(Task::Budget { lower }),
         "audit" => Ok(Task::Audit),
         "count" => Ok(Task::Count),
@@ -159,12 +170,12 @@ fn parse(words: &[String]) -> Result<Task, String> {
 fn perform(task: Task) -> Result<(), String> {
     match task {
         Task::Demo { native, keep } => demo(native, keep),
-        Task::TestRemote => remote::test(remote::Length::Full),
         Task::DemoRemote => remote::demo(),
-        Task::Test { quick: true, .. } => test::quick(),
-        Task::Test { slow: true, without_clients, .. } => test::slow(without_clients),
-        // It has no clients, with the option or without.
-        Task::Test { .. } => test::all(),
+        Task::Test(Test::All) => test::all(),
+        Task::Test(Test::Quick) => test::quick(),
+        Task::Test(Test::Nightly) => test::nightly(),
+        Task::Test(Test::NightlyAgain) => test::forget_what_passed().and_then(|()| test::nightly()),
+        Task::Test(Test::Remote) => remote::test(remote::Length::Full),
         Task::Budget { lower: true } => budget::lower(),
         Task::Budget { lower: false } => budget::check(),
         Task::Audit => release::audit(),
@@ -196,8 +207,8 @@ fn demo(native: bool, keep: bool) -> Result<(), String> {
         run.extend(["--", "demo", "--engine", "native"]);
     } else {
         add_target(component::TARGET)?;
-        // No `--package`: the selection decides the features of dependencies, and `test` uses the same one.
-        run.extend(["--bin", "saddlebag", "--", "demo"]);
+        // The demo uses neither the server nor the page.
+        run.extend(["--package", "saddlebag-cli", "--no-default-features", "--features", "component", "--", "demo"]);
     }
     if keep {
         run.push("--keep");

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Arguments of cargo that choose the program with the native engine alone.
 pub(crate) const NATIVE_PROGRAM: [&str; 5] =
@@ -39,6 +39,18 @@ pub(crate) fn cargo_with(
 ) -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
     command(&cargo, arguments, environment, output)
+}
+
+/// Runs cargo and returns its messages. What it says to people goes to the terminal.
+pub(crate) fn cargo_messages(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<String, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().into()).collect();
+    let line = arguments.iter().map(|argument| argument.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    eprintln!("$ cargo {line}");
+    let output = Command::new(cargo).args(&arguments).current_dir(root()?).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot run `cargo {line}`: {error}"))?;
+    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() { Ok(messages) } else { Err(format!("`cargo {line}` failed")) }
 }
 
 /// Runs a command at the root of the workspace and prints it first.

@@ -5,8 +5,9 @@ use std::thread;
 use serde_json::Value;
 
 use crate::support::{Store, TODAY};
+use saddlebag_tests_attributes::nightly;
 
-#[test]
+#[nightly]
 fn two_processes_appending_lose_no_line_ten_times_in_a_row() {
     for round in 0..10 {
         let store = Store::new();

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 
 use saddlebag_host::project_slug;
 
-/// Engine of the tests, unless `SADDLEBAG_TEST_ENGINE` names another.
-const ENGINE: &str = if cfg!(feature = "component") { "component" } else { "native" };
+/// Engine of the tests, unless `SADDLEBAG_TEST_ENGINE` names another. The golden files are those of the component.
+const ENGINE: &str = "native";
 
 /// Time of every run.
 pub(crate) const NOW: &str = "2026-05-30T09:15:00+02:00";

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::machines::Machines;
 use crate::support::{Store, engine, run};
+use saddlebag_tests_attributes::nightly;
 
 pub(crate) fn paths(synced: &Value, list: &str) -> Vec<String> {
     let files = synced[list].as_array().expect("a list").iter();
@@ -525,7 +526,7 @@ fn random_edits_on_two_machines_meet() {
     random_edits(12, 2);
 }
 
-#[test]
+#[nightly]
 fn five_hundred_random_edits_on_each_of_two_machines_meet() {
     random_edits(500, 1);
 }

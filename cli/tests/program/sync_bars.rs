@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::machines::Machines;
 use crate::support::run;
+use saddlebag_tests_attributes::nightly;
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
@@ -165,7 +166,7 @@ fn random_edits_on_five_machines_with_partitions_and_other_clocks_end_with_the_s
     random_edits(5, 200, 14, 2);
 }
 
-#[test]
+#[nightly]
 fn ten_thousand_random_edits_on_five_machines_lose_and_bring_back_nothing() {
     random_edits(5, 10_000, 25, 3);
 }
@@ -258,8 +259,8 @@ fn the_number_of_git_processes_does_not_grow_with_the_number_of_files() {
 }
 
 /// An unoptimised program is an upper bound, and gets more time.
-#[test]
 #[cfg(unix)]
+#[nightly]
 fn ten_changes_among_ten_thousand_notes_are_synchronised_in_a_second() {
     let Some(mut counted) = Counted::new(10_000) else { return };
     let limit = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });

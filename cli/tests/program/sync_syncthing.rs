@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::machines::Machines;
+use saddlebag_tests_attributes::nightly;
 
 /// Maximum time until a change reaches the other instance.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -92,7 +93,7 @@ fn copies(machines: &Machines, name: &str) -> usize {
     files.filter(|file| file.file_name().to_string_lossy().contains(".sync-conflict-")).count()
 }
 
-#[test]
+#[nightly]
 fn edits_that_real_syncthing_could_not_merge_are_merged() {
     if Command::new("syncthing").arg("--version").output().is_err() {
         eprintln!("skipped: syncthing is missing; `apt-get install syncthing` installs it");

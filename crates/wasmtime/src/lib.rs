@@ -29,6 +29,16 @@ fn config_for(windows: bool) -> Config {
 #[cfg(feature = "compiler")]
 const X86_64_V2: [&str; 5] = ["has_popcnt", "has_sse3", "has_ssse3", "has_sse41", "has_sse42"];
 
+/// How well a component is compiled.
+#[cfg(feature = "compiler")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Code that runs fast.
+    Full,
+    /// Code that is made fast, for a compiler that is itself not optimised.
+    Least,
+}
+
 /// Compiles a component for the target triple, such as `x86_64-unknown-linux-gnu`. The code uses only what every processor
 /// of the architecture has, or on x86-64 that of the level x86-64-v2, whatever the machine that compiles. A processor
 /// without it is found when the code is loaded.
@@ -37,8 +47,12 @@ const X86_64_V2: [&str; 5] = ["has_popcnt", "has_sse3", "has_ssse3", "has_sse41"
 ///
 /// The bytes are not a component, or this build has no compiler for the architecture.
 #[cfg(feature = "compiler")]
-pub fn precompile(component: &[u8], target: &str) -> wasmtime::Result<Vec<u8>> {
+pub fn precompile(component: &[u8], target: &str, effort: Effort) -> wasmtime::Result<Vec<u8>> {
     let mut config = config_for(target.contains("-windows-"));
+    if effort == Effort::Least {
+        config.cranelift_opt_level(wasmtime::OptLevel::None);
+        config.cranelift_regalloc_algorithm(wasmtime::RegallocAlgorithm::SinglePass);
+    }
     // With an explicit target wasmtime does not ask for the features of this machine's processor.
     config.target(target)?;
     if target.starts_with("x86_64-") {

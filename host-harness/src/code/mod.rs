@@ -42,7 +42,7 @@ fn use_memory(_: &mut wasmtime::Config) {}
 mod tests {
     use std::env::consts::ARCH;
 
-    use saddlebag_wasmtime::precompile;
+    use saddlebag_wasmtime::{Effort, precompile};
     use wasmtime::component::{Component, Linker};
     use wasmtime::{Config, Engine, Store};
 
@@ -74,19 +74,21 @@ mod tests {
 
     #[test]
     fn code_that_was_compiled_at_build_time_runs_in_an_engine_of_the_host() {
-        let code = precompile(&wat::parse_str(SEVEN).unwrap(), &here()).unwrap();
-        let (engine, component) = load(&config(), &code).unwrap();
-        let mut store = Store::new(&engine, ());
-        store.set_epoch_deadline(1);
-        let instance = Linker::new(&engine).instantiate(&mut store, &component).unwrap();
-        let seven = instance.get_typed_func::<(), (i32,)>(&mut store, "seven").unwrap();
-        assert_eq!(seven.call(&mut store, ()).unwrap().0, 7);
+        for effort in [Effort::Full, Effort::Least] {
+            let code = precompile(&wat::parse_str(SEVEN).unwrap(), &here(), effort).unwrap();
+            let (engine, component) = load(&config(), &code).unwrap();
+            let mut store = Store::new(&engine, ());
+            store.set_epoch_deadline(1);
+            let instance = Linker::new(&engine).instantiate(&mut store, &component).unwrap();
+            let seven = instance.get_typed_func::<(), (i32,)>(&mut store, "seven").unwrap();
+            assert_eq!(seven.call(&mut store, ()).unwrap().0, 7, "{effort:?}");
+        }
     }
 
     #[test]
     fn code_of_another_configuration_version_or_processor_is_refused() {
         let seven = wat::parse_str(SEVEN).unwrap();
-        let code = precompile(&seven, &here()).unwrap();
+        let code = precompile(&seven, &here(), Effort::Least).unwrap();
         let refusal = |config: &Config, code: &[u8]| load(config, code).map(drop).unwrap_err().root_cause().to_string();
 
         let mut without_deadlines = config();
@@ -111,7 +113,7 @@ mod tests {
     fn code_is_compiled_for_every_target_of_this_architecture() {
         let seven = wat::parse_str(SEVEN).unwrap();
         for system in ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin", "pc-windows-msvc", "pc-windows-gnu"] {
-            let code = precompile(&seven, &format!("{ARCH}-{system}")).unwrap();
+            let code = precompile(&seven, &format!("{ARCH}-{system}"), Effort::Full).unwrap();
             assert_eq!(Engine::detect_precompiled(&code), Some(wasmtime::Precompiled::Component), "{system}");
         }
     }

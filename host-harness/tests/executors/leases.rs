@@ -11,6 +11,7 @@ use saddlebag_locks::{Error, Identity, LeaseGuard, LockFiles, Number, PATIENCE, 
 
 use crate::concurrency::{EDITS, LINES, start};
 use crate::support::{Any, Ask, open};
+use saddlebag_tests_attributes::nightly;
 
 /// A small host on `std::fs`, which needs only files that are created exclusively.
 struct LeaseHost {
@@ -186,7 +187,7 @@ fn hold_a_lease() {
     });
 }
 
-#[test]
+#[nightly]
 fn a_killed_host_with_a_lease_blocks_others_for_less_than_ten_seconds() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = start("leases::hold_a_lease", folder.path(), "");

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { inspect } from 'node:util';
 
-/** The component in JavaScript, which `cargo xtask test --slow` makes. */
+/** The component in JavaScript, which `cargo xtask test --nightly` makes. */
 export const COMPONENT = new URL('../../../target/clients/js/component/saddlebag.js', import.meta.url);
 
 /** The same for the world `saddlebag-json`. */

@@ -39,13 +39,13 @@ pub(crate) fn is_installed(program: &str, check: &str) -> bool {
     found
 }
 
-/// Returns the path of a tool that `cargo xtask test --slow` installs below `target/`; `None` if it did not, and names the check.
+/// Returns the path of a tool that `cargo xtask test --nightly` installs below `target/`; `None` if it did not, and names the check.
 pub(crate) fn installed_below_target(root: &Path, tool: &str, check: &str) -> Option<PathBuf> {
     let path = root.join("target/clients/packaging").join(tool);
     if path.exists() {
         return Some(path);
     }
-    eprintln!("left out: {check}, because {} is not there; `cargo xtask test --slow` installs it", path.display());
+    eprintln!("left out: {check}, because {} is not there; `cargo xtask test --nightly` installs it", path.display());
     None
 }
 

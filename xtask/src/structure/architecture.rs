@@ -103,7 +103,7 @@ fn add_tests(text: &str, names: &mut BTreeSet<String>) {
     let (mut is_test, mut is_attribute) = (false, false);
     for line in text.lines().map(str::trim) {
         if is_attribute || line.starts_with("#[") {
-            is_test |= ["#[test]", "#[both_engines"].iter().any(|start| line.starts_with(start));
+            is_test |= ["#[test]", "#[nightly]", "#[both_engines"].iter().any(|start| line.starts_with(start));
             is_attribute = !line.ends_with(']');
         } else if !line.starts_with("//") {
             let name = line.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());

@@ -160,7 +160,9 @@ fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let root = store.root.to_str().expect("text");
     let filled = |argument: &&str| argument.replace(cases::STORE, root).replace(cases::PROJECT, slug(store));
     let arguments: Vec<String> = arguments.iter().map(filled).collect();
-    let mut command = store.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    // One run of each command goes through the engine that a person has.
+    let engine = ["--engine", if cfg!(feature = "component") { "component" } else { "native" }];
+    let mut command = store.command_of(&engine, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     let home = store.here.join("home");
     command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_STATE_HOME", home.join("state"));
     command.env("SADDLEBAG_MACHINE", "laptop");
