@@ -18,8 +18,6 @@
 //!   text by a person.
 //! * [`Memory`]: runs the commands of all of them.
 #![no_std]
-// A smaller set of families leaves code unused; the linker drops it.
-#![cfg_attr(not(feature = "everything"), allow(dead_code, unused_imports, unused_variables))]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
 
 extern crate alloc;

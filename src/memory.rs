@@ -135,13 +135,13 @@ impl CommandInfo {
 
 /// Generates [`Command`] and [`Reply`] from the families.
 macro_rules! families {
-    ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident) if $enabled:meta,)*) => {
+    ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident),)*) => {
         /// A command of any family.
         #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command {
-            $($(#[$doc])* #[cfg($enabled)] $family($command),)*
+            $($(#[$doc])* $family($command),)*
         }
 
         /// Reply of a [`Command`], in the case of the same name.
@@ -149,7 +149,7 @@ macro_rules! families {
         #[serde(untagged)]
         #[non_exhaustive]
         pub enum Reply {
-            $($(#[$doc])* #[cfg($enabled)] $family($reply),)*
+            $($(#[$doc])* $family($reply),)*
         }
 
         impl Command {
@@ -157,7 +157,7 @@ macro_rules! families {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(#[cfg($enabled)] Self::$family(command) => command.name(),)*
+                    $(Self::$family(command) => command.name(),)*
                 }
             }
 
@@ -165,7 +165,7 @@ macro_rules! families {
             #[must_use]
             pub fn effect(&self) -> Effect {
                 match self {
-                    $(#[cfg($enabled)] Self::$family(command) => command.effect(),)*
+                    $(Self::$family(command) => command.effect(),)*
                 }
             }
         }
@@ -174,19 +174,17 @@ macro_rules! families {
         #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
-            $(#[cfg($enabled)] $command::visit(&mut commands);)*
+            $($command::visit(&mut commands);)*
             commands
         }
 
         $(
-            #[cfg($enabled)]
             impl From<$command> for Command {
                 fn from(command: $command) -> Self {
                     Self::$family(command)
                 }
             }
 
-            #[cfg($enabled)]
             impl Part for $command {
                 fn pick(reply: Reply) -> Result<$reply, Reply> {
                     match reply {
@@ -201,27 +199,27 @@ macro_rules! families {
 
 families! {
     /// Journal.
-    Journal(JournalCommand => JournalReply) if feature = "journal",
+    Journal(JournalCommand => JournalReply),
     /// Text of a prompt.
-    Prompt(PromptCommand => PromptReply) if all(),
+    Prompt(PromptCommand => PromptReply),
     /// Managed section of AGENTS.md.
-    AgentsMd(AgentsMdCommand => AgentsMdReply) if feature = "notebook",
+    AgentsMd(AgentsMdCommand => AgentsMdReply),
     /// Notebook.
-    Notebook(NotebookCommand => NotebookReply) if feature = "notebook",
+    Notebook(NotebookCommand => NotebookReply),
     /// Entries.
-    Entries(EntriesCommand => EntriesReply) if feature = "entries",
+    Entries(EntriesCommand => EntriesReply),
     /// Files.
-    Files(FilesCommand => FilesReply) if feature = "notebook",
+    Files(FilesCommand => FilesReply),
     /// Tools.
-    Tools(ToolsCommand => ToolsReply) if all(),
+    Tools(ToolsCommand => ToolsReply),
     /// History of the changes.
-    History(HistoryCommand => HistoryReply) if feature = "notebook",
+    History(HistoryCommand => HistoryReply),
     /// Approval by a person.
-    Trust(TrustCommand => TrustReply) if feature = "notebook",
+    Trust(TrustCommand => TrustReply),
     /// Session of an agent.
-    Session(SessionCommand => SessionReply) if feature = "session",
+    Session(SessionCommand => SessionReply),
     /// Exchange with other agents.
-    Exchange(ExchangeCommand => ExchangeReply) if feature = "everything",
+    Exchange(ExchangeCommand => ExchangeReply),
 }
 
 /// A family whose commands a memory takes.
@@ -572,46 +570,33 @@ async fn run(
         call.screen.name("the reason", reason)?;
     }
     Ok(match command {
-        #[cfg(feature = "journal")]
         Command::Journal(command) => {
-            #[cfg(feature = "notebook")]
             let command = notebook::locate_page(call, notebook, command).await?;
             Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
         Command::Prompt(command) => {
-            #[cfg(feature = "notebook")]
             let memories = &|turn| notebook.memories(turn);
-            #[cfg(not(feature = "notebook"))]
-            let memories = &|_| crate::context::TurnMemories::default();
             let run = origin.run.as_deref();
             Reply::Prompt(command.run(&PromptCall { call, entries, run, memories }).await?)
         }
-        #[cfg(feature = "notebook")]
         Command::AgentsMd(command) => {
             Reply::AgentsMd(command.run(&AgentsMdCall { call, entries }).await.map_err(entries::unavailable)?)
         }
-        #[cfg(feature = "notebook")]
         Command::Notebook(command) => Reply::Notebook(command.run(&NotebookCall { call, notebook }).await?),
-        #[cfg(feature = "entries")]
         Command::Entries(command) => {
             Reply::Entries(entries::run_any(call, entries, &origin, command).await.map_err(entries::unavailable)?)
         }
-        #[cfg(feature = "notebook")]
         Command::Files(command) => Reply::Files(command.run(&FilesCall { call, notebook, entries, listing }).await?),
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)
         }
-        #[cfg(feature = "notebook")]
         Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
-        #[cfg(feature = "notebook")]
         Command::History(command) => Reply::History(command.run(&HistoryCall { call, notebook, entries }).await?),
-        #[cfg(feature = "session")]
         Command::Session(command) => {
             let origin = &origin;
             Reply::Session(command.run(&SessionCall { call, notebook, entries, origin }).await?)
         }
-        #[cfg(feature = "everything")]
         Command::Exchange(command) => {
             let provenance = origin.provenance;
             Reply::Exchange(
@@ -622,7 +607,6 @@ async fn run(
 }
 
 /// Returns the call of a command that sees the files as they were at a moment.
-#[cfg(feature = "notebook")]
 async fn look_back(call: Call, entries: &Entries, effect: Effect, at: &Moment) -> Result<Call, Error> {
     if effect != Effect::Reads {
         return Err(Error::invalid_argument("the past cannot be changed", "leave the time out"));
@@ -632,11 +616,6 @@ async fn look_back(call: Call, entries: &Entries, effect: Effect, at: &Moment) -
     let then = Timestamp { seconds, nanoseconds: 0, ..call.now.timestamp() }.local();
     let then = then.ok_or_else(|| Error::invalid_argument("the time is out of range", "give a time in the past"))?;
     Ok(call.at(then))
-}
-
-#[cfg(not(feature = "notebook"))]
-async fn look_back(_: Call, _: &Entries, _: Effect, _: &Moment) -> Result<Call, Error> {
-    Err(Error::invalid_argument("this build of the component does not read the history", "leave the time out"))
 }
 
 /// Returns an invalid name of a scope.

@@ -27,7 +27,7 @@ use bindings::exports::saddlebag::memory::{
     types,
 };
 
-saddlebag::wit_contract!(wit_records wit_variants open: types fs config engine prompt tools journal entries agents_md notebook files history trust session exchange);
+saddlebag::wit_contract!(wit_records wit_variants open);
 saddlebag::wit_error!(open: types::Error);
 
 #[allow(missing_docs, unreachable_pub)]

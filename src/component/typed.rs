@@ -1,4 +1,4 @@
-//! The interfaces of the worlds with types.
+//! The interfaces of the world with types.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -9,40 +9,15 @@ use core::str::FromStr;
 use crate::protocol::ResultError;
 use crate::wit_convert::{Mismatch, WitConvert};
 
-// The largest enabled set of families determines the world.
-#[cfg(feature = "everything")]
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
-#[cfg(all(feature = "notebook", not(feature = "everything")))]
-wit_bindgen::generate!({ path: "wit", world: "notebook-memory", generate_all });
-#[cfg(all(feature = "journal", feature = "entries", not(feature = "notebook")))]
-wit_bindgen::generate!({ path: "wit", world: "journal-entries-memory", generate_all });
-#[cfg(all(feature = "journal", not(feature = "entries")))]
-wit_bindgen::generate!({ path: "wit", world: "journal-memory", generate_all });
-#[cfg(all(feature = "entries", not(feature = "journal")))]
-wit_bindgen::generate!({ path: "wit", world: "entries-memory", generate_all });
-#[cfg(not(any(feature = "journal", feature = "entries")))]
-compile_error!("the component needs a family: enable the feature `journal`, `entries`, `notebook` or `everything`");
 
-#[cfg(feature = "entries")]
-use exports::saddlebag::memory::entries;
-#[cfg(feature = "journal")]
-use exports::saddlebag::memory::journal;
-#[cfg(feature = "notebook")]
-use exports::saddlebag::memory::{agents_md, files, history, notebook, trust};
-use exports::saddlebag::memory::{config, engine, fs, prompt, tools, types};
-#[cfg(feature = "everything")]
-use exports::saddlebag::memory::{exchange, session};
+use exports::saddlebag::memory::{
+    agents_md, config, engine, entries, exchange, files, fs, history, journal, notebook, prompt, session, tools, trust,
+    types,
+};
 
-crate::wit_contract!(wit_records wit_variants closed: types fs config engine prompt tools);
+crate::wit_contract!(wit_records wit_variants closed);
 crate::wit_error!(closed: types::Error);
-#[cfg(feature = "journal")]
-crate::wit_contract!(wit_records wit_variants closed: journal);
-#[cfg(feature = "entries")]
-crate::wit_contract!(wit_records wit_variants closed: entries);
-#[cfg(feature = "notebook")]
-crate::wit_contract!(wit_records wit_variants closed: agents_md files history notebook trust);
-#[cfg(feature = "everything")]
-crate::wit_contract!(wit_records wit_variants closed: exchange session);
 
 struct Component;
 
@@ -119,11 +94,8 @@ macro_rules! family {
     };
 }
 
-#[cfg(feature = "notebook")]
 family!(agents_md: AgentsMdCommand => AgentsMdReply {});
-#[cfg(feature = "entries")]
 family!(entries: EntriesCommand => EntriesReply {});
-#[cfg(feature = "notebook")]
 family!(files: FilesCommand => FilesReply {
     fn merge(path: String, sides: files::MergeSides) -> Result<files::MergedFile, types::Error> {
         crate::files::merge(&path, &given(sides)).map(returned).map_err(returned)
@@ -138,7 +110,6 @@ family!(files: FilesCommand => FilesReply {
     }
 });
 
-#[cfg(feature = "journal")]
 family!(journal: JournalCommand => JournalReply {
     fn project_slug(path: Vec<u8>) -> String {
         alloc::string::ToString::to_string(&crate::store::ProjectSlug::from_path(&path))
@@ -157,13 +128,10 @@ family!(journal: JournalCommand => JournalReply {
     }
 });
 
-#[cfg(feature = "notebook")]
 family!(notebook: NotebookCommand => NotebookReply {});
 
-#[cfg(feature = "notebook")]
 family!(history: HistoryCommand => HistoryReply {});
 
-#[cfg(feature = "notebook")]
 family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {
         let (text, flags) = crate::trust::for_model(&text);
@@ -172,7 +140,6 @@ family!(trust: TrustCommand => TrustReply {
     }
 });
 
-#[cfg(feature = "everything")]
 family!(exchange: ExchangeCommand => ExchangeReply {
     fn detect(paths: Vec<String>) -> Option<exchange::Detected> {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
@@ -185,7 +152,6 @@ family!(exchange: ExchangeCommand => ExchangeReply {
     }
 });
 
-#[cfg(feature = "everything")]
 family!(session: SessionCommand => SessionReply {});
 
 family!(prompt: PromptCommand => PromptReply {

@@ -122,7 +122,6 @@ pub(crate) async fn session_block(
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
     let PromptCall { call, entries, run, memories } = *with;
     let Context { overflow, max_bytes, turn, .. } = request;
-    check_families(&request)?;
     let memories = turn.map(memories);
     let layout = &call.scope.layout;
     let today = call.now.date();
@@ -144,7 +143,6 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
     let user_notes = user_notes(call).await?;
     sections.extend(user_notes.section);
-    #[cfg(feature = "entries")]
     let not_hydrated = match request.entries {
         Some(request) => {
             let (section, left_out) = hydrated(call, entries, request, run).await?;
@@ -153,8 +151,6 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         }
         None => Vec::new(),
     };
-    #[cfg(not(feature = "entries"))]
-    let not_hydrated: Vec<LeftOut> = Vec::new();
     let TurnMemories { items: recalled, unapproved } = memories.unwrap_or_default();
     let section = SectionKind::Memories.title();
     let mut left_out: Vec<LeftOut> = unapproved
@@ -165,21 +161,6 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
     Ok(Gathered { sections, recalled, left_out })
-}
-
-/// Refuses a request for a section whose family is missing from this build.
-fn check_families(request: &Context) -> Result<(), Error> {
-    let asked = [
-        ("entries", request.entries.is_some(), cfg!(feature = "entries")),
-        ("turn", request.turn.is_some(), cfg!(feature = "notebook")),
-    ];
-    match asked.into_iter().find(|(_, is_asked, is_there)| *is_asked && !is_there) {
-        Some((field, ..)) => {
-            let message = format!("`{field}` needs a family that this component does not include");
-            Err(Error::invalid_argument(message, "leave the field out, or load the component of a larger world"))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Hydrates the entries of the section, and reports those that are left out. If they cannot be read, the block is made

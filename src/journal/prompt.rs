@@ -3,9 +3,7 @@
 /// Explanation of the default tools for a system prompt: when to use which.
 ///
 /// Put it after the memory block, in every conversation that has the tools.
-pub const MEMORY_PROMPT: &str = if cfg!(feature = "notebook") { EVERYDAY_PROMPT } else { JOURNAL_PROMPT };
-
-const EVERYDAY_PROMPT: &str = "\
+pub const MEMORY_PROMPT: &str = "\
 # Memory
 
 You keep a memory across sessions, in plain Markdown files. What matters now is in the memory \

@@ -494,10 +494,6 @@ impl Corpus {
 
     /// Parses the notes that are new since the last call, and adds their words to the ranked index.
     pub(crate) fn index_notes(&mut self) {
-        // The journal has literal search only. Without the parser of notes its component is a tenth smaller.
-        if cfg!(not(feature = "entries")) {
-            return;
-        }
         let (mut records, mut ends) = (Vec::new(), Vec::new());
         for id in self.ranked_to..self.files.next_id() {
             let Some(doc) = self.files.doc_mut(id).filter(|doc| doc.is_note) else { continue };

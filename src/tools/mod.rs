@@ -26,7 +26,6 @@ mod answer;
 mod anthropic;
 mod arguments;
 mod entries;
-#[cfg(feature = "notebook")]
 mod everyday;
 mod journal;
 mod json;
@@ -47,7 +46,6 @@ pub use prompt::memory_prompt;
 pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet};
 
 use crate::family::family;
-#[cfg(feature = "notebook")]
 use crate::files::answer_recall;
 use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::NotebookCall;
@@ -143,12 +141,9 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.input)?;
     match spec.set {
-        #[cfg(feature = "notebook")]
         ToolSet::Everyday => everyday::run(with, spec, &arguments).await,
-        #[cfg(feature = "journal")]
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
-            #[cfg(feature = "notebook")]
             let command = crate::notebook::locate_page(call, notebook, command).await?;
             let with = JournalCall { call, corpus };
             let reply = command.run(&with).await?;
@@ -161,7 +156,6 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             }
             Ok(answer)
         }
-        #[cfg(feature = "entries")]
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;
             let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
@@ -169,25 +163,20 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
                 crate::entries::run_any(call, entries, &origin, command).await.map_err(crate::entries::unavailable)?;
             self::entries::answer(&arguments, reply)
         }
-        #[cfg(feature = "notebook")]
         ToolSet::Notebook if spec.id == Id::RecallNotes => {
             let reply = answer_recall(call, notebook, entries, self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
-        #[cfg(feature = "notebook")]
         ToolSet::Notebook => {
             let command = self::notebook::command(spec, &arguments)?;
             let call = &call.of_provenance(arguments.provenance()?)?;
             let reply = command.run(&NotebookCall { call, notebook }).await?;
             self::notebook::answer(&arguments, reply)
         }
-        #[cfg(feature = "notebook")]
         ToolSet::Anthropic => {
             let text = anthropic::run(call, entries, given.options.dialect, &arguments).await?;
             Ok(Answer { text, structured: None, flags: Vec::new() })
         }
-        #[cfg(not(feature = "notebook"))]
-        _ => Err(unknown(given)),
     }
 }
 

@@ -15,11 +15,10 @@ found in it.
 /// Returns the explanation of memory for a system prompt. It names only tools of these sets.
 #[must_use]
 pub fn memory_prompt(sets: &[ToolSet]) -> &'static str {
-    let has = |set: ToolSet| set.is_enabled() && sets.contains(&set);
-    match () {
-        () if has(ToolSet::Everyday) => MEMORY_PROMPT,
-        () if has(ToolSet::Journal) => JOURNAL_PROMPT,
-        () => SHORT_PROMPT,
+    match sets {
+        sets if sets.contains(&ToolSet::Everyday) => MEMORY_PROMPT,
+        sets if sets.contains(&ToolSet::Journal) => JOURNAL_PROMPT,
+        _ => SHORT_PROMPT,
     }
 }
 

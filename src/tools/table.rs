@@ -72,10 +72,9 @@ const TAGS: Field = optional("tags", Kind::Texts(MAX_TEXTS));
 const PROVENANCE: Field = optional("provenance", Kind::Word(&[Provenance::Agent.as_str(), Provenance::Tool.as_str()]))
     .about("tool: what a tool or page said; kept out of prompts until approved");
 
-/// Returns the rows of these sets, in the order in which a model is shown them. A set whose family is disabled has no
-/// rows.
+/// Returns the rows of these sets, in the order in which a model is shown them.
 pub(super) fn rows(sets: &[ToolSet]) -> impl Iterator<Item = &'static Spec> {
-    TABLE.iter().filter(|spec| spec.set.is_enabled() && sets.contains(&spec.set))
+    TABLE.iter().filter(|spec| sets.contains(&spec.set))
 }
 
 /// Every tool.

@@ -32,8 +32,7 @@ pub enum ToolSet {
 }
 
 /// Default sets. The others show the same memory a second time, in the words of the systems that they come from.
-pub const DEFAULT_SETS: &[ToolSet] =
-    if ToolSet::Everyday.is_enabled() { &[ToolSet::Everyday] } else { &[ToolSet::Journal, ToolSet::Entries] };
+pub const DEFAULT_SETS: &[ToolSet] = &[ToolSet::Everyday];
 
 words!(ToolSet, "set of tools" {
     Everyday = "everyday",
@@ -42,18 +41,6 @@ words!(ToolSet, "set of tools" {
     Notebook = "notebook",
     Anthropic = "anthropic",
 });
-
-impl ToolSet {
-    /// Returns true if the family of the set is enabled. A set that is not enabled has no tools.
-    #[must_use]
-    pub const fn is_enabled(self) -> bool {
-        match self {
-            Self::Journal => cfg!(feature = "journal"),
-            Self::Entries => cfg!(feature = "entries"),
-            Self::Everyday | Self::Notebook | Self::Anthropic => cfg!(feature = "notebook"),
-        }
-    }
-}
 
 /// Wording of the answers of `memory`. Models know both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

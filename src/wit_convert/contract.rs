@@ -3,16 +3,27 @@
 /// The package of the contract.
 pub const PACKAGE: &str = "saddlebag:memory@0.3.0-dev";
 
-/// Hands the types of these interfaces to a macro for records and one for variants, over the modules of the bindings in
+/// Hands the types of every interface to a macro for records and one for variants, over the modules of the bindings in
 /// scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_contract {
-    ($records:ident $variants:ident $openness:ident: $($interface:ident)*) => {
-        $($crate::wit_contract! { @$interface $records $variants $openness })*
-    };
     ($records:ident $variants:ident $openness:ident) => {
-        $crate::wit_contract! { $records $variants $openness: agents_md config engine entries exchange files fs history journal notebook prompt session tools trust types }
+        $crate::wit_contract! { @agents_md $records $variants $openness }
+        $crate::wit_contract! { @config $records $variants $openness }
+        $crate::wit_contract! { @engine $records $variants $openness }
+        $crate::wit_contract! { @entries $records $variants $openness }
+        $crate::wit_contract! { @exchange $records $variants $openness }
+        $crate::wit_contract! { @files $records $variants $openness }
+        $crate::wit_contract! { @fs $records $variants $openness }
+        $crate::wit_contract! { @history $records $variants $openness }
+        $crate::wit_contract! { @journal $records $variants $openness }
+        $crate::wit_contract! { @notebook $records $variants $openness }
+        $crate::wit_contract! { @prompt $records $variants $openness }
+        $crate::wit_contract! { @session $records $variants $openness }
+        $crate::wit_contract! { @tools $records $variants $openness }
+        $crate::wit_contract! { @trust $records $variants $openness }
+        $crate::wit_contract! { @types $records $variants $openness }
     };
     (@agents_md $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:

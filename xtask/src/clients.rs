@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::component::{TARGET, WORLDS, build_for_tests};
+use crate::component::{JSON, TARGET, build_for_tests};
 use crate::run::{Output, command, program, root};
 use crate::shells;
 
@@ -25,8 +25,6 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
 /// The driver of the same host, for `saddlebag conform`.
 const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
-/// The other worlds that the host in Python loads, too; those in JavaScript load the last one.
-const OTHERS: [&str; 3] = ["journal-memory", "entries-memory", "saddlebag-json"];
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY)";
 
@@ -76,20 +74,14 @@ pub(crate) fn run() -> Result<(), String> {
     }
     // The component that the tests run, built by the build script of `saddlebag-component`.
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
-    let built = |name: &&str| {
-        let world =
-            WORLDS.iter().find(|world| world.name == *name).ok_or_else(|| format!("there is no world {name}"))?;
-        build_for_tests(world, &mut Output::Inherited)
-    };
-    let others: Vec<PathBuf> = OTHERS.iter().map(built).collect::<Result<_, String>>()?;
+    let json = build_for_tests(&JSON, output)?;
     if cfg!(target_os = "linux") {
-        let [.., json] = &others[..] else { return Err("no other world is built".into()) };
-        run_javascript(&root, &program, &component, json, output)?;
+        run_javascript(&root, &program, &component, &json, output)?;
     } else {
         eprintln!("left out: the hosts in JavaScript, whose tests need `/proc`");
     }
-    let first = [OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into()];
-    command(&python, first.into_iter().chain(others.into_iter().map(PathBuf::into_os_string)), environment, output)?;
+    let scenario = [OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into(), json.into()];
+    command(&python, scenario, environment, output)?;
     let own = format!("'{}' --engine native conform --driver", program.display());
     let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
     command(&program.to_string_lossy(), conform.into_iter().chain([component.clone().into()]), environment, output)?;

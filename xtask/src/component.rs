@@ -1,4 +1,4 @@
-//! The component: as a release embeds it, and as the smaller worlds that other hosts load.
+//! The component: as a release embeds it, and as other hosts load it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,13 @@ use crate::run::{Output, add_target, cargo_with, root};
 
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
-/// Maximum size of the component in bytes, so that it does not grow unnoticed. The bar is lower: see
-/// `docs/benchmarks.md`.
+/// Maximum size of the component before `wasm-opt` in bytes, so that it does not grow unnoticed.
 const MAX_BYTES: u64 = 4_590_000;
 
 /// Profile of the component that the program embeds.
 const FAST: &str = "component";
 
-/// Profile of the components that other hosts load.
+/// Profile of components that are small rather than fast.
 pub(crate) const SMALL: &str = "component-small";
 
 /// Arguments of cargo that compile the component as the build script of `saddlebag-component` does for tests.
@@ -34,26 +33,37 @@ pub(crate) const COMPILE_FOR_TESTS: [&str; 12] = [
     "target/component",
 ];
 
-/// A world of `wit/world.wit`.
-pub(crate) struct World {
+/// A component of a release.
+pub(crate) struct Build {
+    /// Name of its file, without `.wasm`.
     pub(crate) name: &'static str,
-    /// Cargo features that select it.
-    pub(crate) features: &'static str,
-    /// Cargo profile of a release: the profile of the program's component, or the profile for small components.
-    pub(crate) profile: &'static str,
-    /// Maximum size of its optimised component in bytes.
+    /// True for the world `saddlebag-json`, false for `saddlebag`.
+    is_json: bool,
+    profile: &'static str,
+    /// Maximum size in bytes after `wasm-opt`.
     pub(crate) max_bytes: u64,
 }
 
-/// Worlds, the smallest first.
-pub(crate) const WORLDS: [World; 6] = [
-    World { name: "journal-memory", features: "journal", profile: SMALL, max_bytes: 1_220_000 },
-    World { name: "entries-memory", features: "entries", profile: SMALL, max_bytes: 1_470_000 },
-    World { name: "journal-entries-memory", features: "journal,entries", profile: SMALL, max_bytes: 1_570_000 },
-    World { name: "notebook-memory", features: "notebook", profile: SMALL, max_bytes: 2_840_000 },
-    World { name: "saddlebag", features: "everything", profile: FAST, max_bytes: 3_900_000 },
-    World { name: "saddlebag-json", features: "json", profile: SMALL, max_bytes: 3_200_000 },
-];
+/// The component that the program embeds.
+const EMBEDDED: Build = Build { name: "saddlebag", is_json: false, profile: FAST, max_bytes: 3_900_000 };
+
+/// The component that has the interfaces with types, for other hosts.
+pub(crate) const TYPED: Build = Build { name: "saddlebag-small", is_json: false, profile: SMALL, max_bytes: 3_500_000 };
+
+/// The component whose calls are JSON text.
+pub(crate) const JSON: Build = Build { name: "saddlebag-json", is_json: true, profile: SMALL, max_bytes: 3_200_000 };
+
+pub(crate) const BUILDS: [Build; 3] = [EMBEDDED, TYPED, JSON];
+
+/// Folder in which cargo builds what is not embedded.
+const FOLDER: &str = "target/worlds";
+
+impl Build {
+    /// Returns the options of cargo that choose its world.
+    fn features(&self) -> &'static [&'static str] {
+        if self.is_json { &["--features", "json"] } else { &[] }
+    }
+}
 
 /// Builds the component with the profile of releases and checks its size.
 pub(crate) fn build() -> Result<PathBuf, String> {
@@ -62,44 +72,42 @@ pub(crate) fn build() -> Result<PathBuf, String> {
 
 pub(crate) fn build_with(output: &mut Output) -> Result<PathBuf, String> {
     // In the folder that the build script of `saddlebag-component` uses, so that a release build finds it.
-    let built = build_world("everything", FAST, "target/component", &[], output)?;
+    let built = build_profile(&EMBEDDED, FAST, "target/component", &[], output)?;
     check_size(&built, MAX_BYTES)?;
     Ok(built)
 }
 
-/// Builds the component of a smaller world for tests: quickly, and not optimised.
-pub(crate) fn build_for_tests(world: &World, output: &mut Output) -> Result<PathBuf, String> {
-    let built = build_world(world.features, "component-dev", "target/worlds", &[], output)?;
-    let kept = built.with_file_name(format!("{}.wasm", world.name));
-    fs::copy(&built, &kept).map_err(|error| format!("cannot copy {}: {error}", built.display()))?;
-    Ok(kept)
+/// Builds a component for tests: quickly, and not optimised.
+pub(crate) fn build_for_tests(build: &Build, output: &mut Output) -> Result<PathBuf, String> {
+    build_profile(build, "component-dev", FOLDER, &[], output)
 }
 
-/// Builds the component of a world for a release.
-pub(crate) fn build_released(world: &World, output: &mut Output) -> Result<PathBuf, String> {
-    build_released_in("target/worlds", world, output)
+/// Builds a component for a release.
+pub(crate) fn build_released(build: &Build, output: &mut Output) -> Result<PathBuf, String> {
+    build_released_in(FOLDER, build, output)
 }
 
-/// Builds the component of a world for a release in this folder.
-pub(crate) fn build_released_in(folder: &str, world: &World, output: &mut Output) -> Result<PathBuf, String> {
-    let built = build_world(world.features, world.profile, folder, &paths::left_out(TARGET)?, output)?;
+/// Builds a component for a release in this folder.
+pub(crate) fn build_released_in(folder: &str, build: &Build, output: &mut Output) -> Result<PathBuf, String> {
+    let built = build_profile(build, build.profile, folder, &paths::left_out(TARGET)?, output)?;
     paths::check(&built)?;
     Ok(built)
 }
 
-/// Builds the component that these features choose, with these options of cargo.
-fn build_world(
-    features: &str,
+/// Builds a component with another profile, and these options of cargo.
+fn build_profile(
+    build: &Build,
     profile: &str,
     folder: &str,
     options: &[String],
     output: &mut Output,
 ) -> Result<PathBuf, String> {
     add_target(TARGET)?;
-    let build = ["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
+    let kind = ["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
     // As in the build script of `saddlebag-component`: without the ordinary library, cargo optimises across crates.
-    let chosen = ["--crate-type", "cdylib", "--no-default-features", "--features", features, "--target-dir", folder];
-    let arguments = build.into_iter().chain(chosen).chain(options.iter().map(String::as_str));
+    let chosen = ["--crate-type", "cdylib", "--target-dir", folder];
+    let arguments = kind.into_iter().chain(build.features().iter().copied()).chain(chosen);
+    let arguments = arguments.chain(options.iter().map(String::as_str));
     cargo_with(arguments, &[], output)?;
     Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
 }

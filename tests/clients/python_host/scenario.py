@@ -1,6 +1,6 @@
-"""Uses a host in Python, written from the pages alone, over every family: scenario.py PROGRAM COMPONENT [SMALLER]...
+"""Uses a host in Python, written from the pages alone, over every family: scenario.py PROGRAM COMPONENT JSON
 
-Components of smaller worlds are used as far as they go.
+JSON is the component of the world of JSON text.
 
 Then the host and the program change one folder at the same time, and nothing may be lost.
 """
@@ -28,11 +28,9 @@ APPENDS = 300
 EDITS = 150
 
 
-def main(program, component, *smaller):
+def main(program, component, json):
     runtime = Runtime(component)
-    for path in smaller:
-        name = pathlib.Path(path).stem
-        json_world(runtime.engine, path) if name == "saddlebag-json" else small_world(Runtime(path), name)
+    json_world(runtime.engine, json)
     for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange,
                   failures):
         with tempfile.TemporaryDirectory() as folder:
@@ -44,31 +42,6 @@ def main(program, component, *smaller):
     print("python host: every family, and every operation on every state of a path")
     with tempfile.TemporaryDirectory() as folder:
         race(program, runtime, pathlib.Path(folder))
-
-
-def small_world(runtime, name):
-    families = {"journal-memory": [journal, prompt], "entries-memory": [entries]}[name]
-    base = {"types", "fs", "config", "engine", "prompt", "tools"}
-    exports = {export.split("/")[1].split("@")[0] for export in runtime.component.type.exports(runtime.engine)}
-    assert exports == base | {families[0].__name__}, exports
-    for check in families:
-        with tempfile.TemporaryDirectory() as folder:
-            check(Scene(runtime, pathlib.Path(folder)))
-    with tempfile.TemporaryDirectory() as folder:
-        scene = Scene(runtime, pathlib.Path(folder))
-        tools = scene.memory.call("tools", "tools", ["journal", "entries", "notebook", "anthropic"])
-        assert len(tools) == 4 and all(tool.set == families[0].__name__ for tool in tools), tools
-        arguments = {"memory_write": '{"target":"long_term","content":"Tea."}', "memory_store": '{"key":"k","content":"Tea."}'}
-        assert not scene("tools", "call", dict(tool=tools[0].name, input=arguments[tools[0].name])).is_error
-        context = dict(overflow="balanced", max_bytes=4096, form="claude")
-        wanted = dict(max_bytes=4096, policy="greedy")
-        if "entries" in exports:
-            assert "Tea." in scene("prompt", "context", context | dict(entries=wanted)).block
-        else:
-            assert "Tea." in scene("prompt", "context", context).block
-            scene.fails("invalid-argument", "prompt", "context", context | dict(entries=wanted))
-        scene.fails("invalid-argument", "prompt", "context", context | dict(turn=1))
-    print(f"python host: {name}, {len(exports)} interfaces")
 
 
 def json_world(engine, path):

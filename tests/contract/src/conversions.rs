@@ -99,24 +99,25 @@ fn rendered() -> String {
         arms.push_str(&arm);
     }
     let package = contract.packages.iter().map(|(_, package)| package.name.to_string()).collect::<Vec<_>>().join(" ");
-    let every = interfaces.keys().map(|interface| snake(interface)).collect::<Vec<_>>().join(" ");
+    let every: String = interfaces
+        .keys()
+        .map(|interface| {
+            format!("        $crate::wit_contract! {{ @{} $records $variants $openness }}\n", snake(interface))
+        })
+        .collect();
     format!(
         "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
 
 /// The package of the contract.
 pub const PACKAGE: &str = \"{package}\";
 
-/// Hands the types of these interfaces to a macro for records and one for variants, over the modules of the bindings in
+/// Hands the types of every interface to a macro for records and one for variants, over the modules of the bindings in
 /// scope, which are named as the interfaces.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! wit_contract {{
-    ($records:ident $variants:ident $openness:ident: $($interface:ident)*) => {{
-        $($crate::wit_contract! {{ @$interface $records $variants $openness }})*
-    }};
     ($records:ident $variants:ident $openness:ident) => {{
-        $crate::wit_contract! {{ $records $variants $openness: {every} }}
-    }};
+{every}    }};
 {arms}}}
 "
     )

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::program::Program;
-use crate::component::WORLDS;
+use crate::component::BUILDS;
 use crate::run::{NATIVE_PROGRAM, cargo, root};
 
 /// Time of every run, so that the engines are asked the same.
@@ -75,12 +75,12 @@ pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, S
     Ok(format!("{}: first start {first:.1} ms, later {later:.1} ms (status); replay: {replayed}", program.target))
 }
 
-/// Replays a trace against the component of every world, and compares each request.
-pub(super) fn check_worlds(folder: &Path, trace: &Path) -> Result<(), String> {
-    for world in &WORLDS {
-        let component = folder.join(format!("{}.wasm", world.name));
+/// Replays a trace against every component, and compares each answer.
+pub(super) fn check_components(folder: &Path, trace: &Path) -> Result<(), String> {
+    for build in &BUILDS {
+        let component = folder.join(format!("{}.wasm", build.name));
         let run =
-            ["run", "--quiet", "--package", "saddlebag-tests", "--features", "compiler", "--bin", "replay-world", "--"]
+            ["run", "--quiet", "--package", "saddlebag-tests", "--features", "compiler", "--bin", "replay-trace", "--"]
                 .map(OsStr::new);
         cargo(run.into_iter().chain([component.as_os_str(), trace.as_os_str()]))?;
     }

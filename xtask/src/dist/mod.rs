@@ -23,7 +23,7 @@ pub(crate) fn dist() -> Result<(), String> {
     for program in &programs {
         built.push(check::check_program(program, &trace)?);
     }
-    check::check_worlds(&folder, &trace)?;
+    check::check_components(&folder, &trace)?;
     program::check_other_targets(&component)?;
     packages::build(&programs, &folder)?;
     eprintln!("\nin {FOLDER}:");
@@ -40,7 +40,7 @@ pub(crate) fn oci() -> Result<(), String> {
     packages::build_layouts(&folder)
 }
 
-/// Builds the component of every world twice, in different folders, and returns an error if two builds differ.
+/// Builds every component twice, in different folders, and returns an error if two builds differ.
 pub(crate) fn twice() -> Result<(), String> {
     worlds::build_twice()
 }

@@ -116,7 +116,7 @@ impl Keys {
     }
 }
 
-#[cfg(all(test, feature = "german"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -286,7 +286,6 @@ mod tests {
         assert!(!of("Fixtures, pytest and nginx.").is_mostly_beside(first.together));
     }
 
-    #[cfg(feature = "languages")]
     #[test]
     fn one_word_of_another_language_or_a_compound_is_not_enough() {
         for (text, prompt) in [

@@ -12,37 +12,18 @@ use snowstem::{Algorithm, Stemmer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     English,
-    #[cfg(feature = "german")]
     German,
-    #[cfg(feature = "spanish")]
     Spanish,
-    #[cfg(feature = "french")]
     French,
-    #[cfg(feature = "italian")]
     Italian,
-    #[cfg(feature = "portuguese")]
     Portuguese,
-    #[cfg(feature = "russian")]
     Russian,
 }
 
 impl Language {
-    /// Every language of this build.
-    pub(super) const ALL: &[Self] = &[
-        Self::English,
-        #[cfg(feature = "german")]
-        Self::German,
-        #[cfg(feature = "spanish")]
-        Self::Spanish,
-        #[cfg(feature = "french")]
-        Self::French,
-        #[cfg(feature = "italian")]
-        Self::Italian,
-        #[cfg(feature = "portuguese")]
-        Self::Portuguese,
-        #[cfg(feature = "russian")]
-        Self::Russian,
-    ];
+    /// Every language.
+    pub(super) const ALL: &[Self] =
+        &[Self::English, Self::German, Self::Spanish, Self::French, Self::Italian, Self::Portuguese, Self::Russian];
 
     /// Returns the languages that have the most function words of these words, and none if there are no function words.
     pub(super) fn of_text<'w>(words: impl Iterator<Item = &'w [u8]> + Clone) -> Vec<Self> {
@@ -61,7 +42,6 @@ impl Language {
                 endings: &[],
                 has_compounds: false,
             },
-            #[cfg(feature = "german")]
             Self::German => Rules {
                 function_words: include_str!("function_words/german.txt"),
                 common_words: ["und", "der", "ist", "nicht"],
@@ -69,7 +49,6 @@ impl Language {
                 endings: &[],
                 has_compounds: true,
             },
-            #[cfg(feature = "spanish")]
             Self::Spanish => Rules {
                 function_words: include_str!("function_words/spanish.txt"),
                 common_words: ["los", "las", "el", "y"],
@@ -77,7 +56,6 @@ impl Language {
                 endings: &[("cion", "ción"), ("sion", "sión")],
                 has_compounds: false,
             },
-            #[cfg(feature = "french")]
             Self::French => Rules {
                 function_words: include_str!("function_words/french.txt"),
                 common_words: ["les", "des", "est", "et"],
@@ -85,7 +63,6 @@ impl Language {
                 endings: &[("ees", "ées"), ("ee", "ée")],
                 has_compounds: false,
             },
-            #[cfg(feature = "italian")]
             Self::Italian => Rules {
                 function_words: include_str!("function_words/italian.txt"),
                 common_words: ["che", "della", "il", "di"],
@@ -93,7 +70,6 @@ impl Language {
                 endings: &[],
                 has_compounds: false,
             },
-            #[cfg(feature = "portuguese")]
             Self::Portuguese => Rules {
                 function_words: include_str!("function_words/portuguese.txt"),
                 common_words: ["uma", "nao", "dos", "em"],
@@ -101,7 +77,6 @@ impl Language {
                 endings: &[("oes", "ao"), ("aes", "ao"), ("eis", "el"), ("ais", "al"), ("ois", "ol"), ("ns", "m")],
                 has_compounds: false,
             },
-            #[cfg(feature = "russian")]
             Self::Russian => Rules {
                 function_words: include_str!("function_words/russian.txt"),
                 common_words: ["и", "в", "не", "на"],
@@ -151,7 +126,6 @@ impl Language {
     fn may_have(self, word: &str) -> bool {
         match self {
             Self::English => word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_lowercase()),
-            #[allow(unreachable_patterns, reason = "English may be the only language")]
             _ => word.chars().all(char::is_alphabetic),
         }
     }
@@ -406,7 +380,6 @@ mod tests {
         assert_ne!(stem(Language::English, "ground"), stem(Language::English, "grind"));
     }
 
-    #[cfg(all(feature = "spanish", feature = "french", feature = "portuguese"))]
     #[test]
     fn endings_without_their_diacritics_are_endings() {
         for (language, one, other) in [
@@ -426,11 +399,8 @@ mod tests {
         let of = |text: &str| Language::of_text(text.split(' ').map(str::as_bytes));
         assert_eq!(of("where is the key"), [Language::English]);
         assert_eq!(of("staging port"), []);
-        #[cfg(feature = "german")]
         assert_eq!(of("wo ist der schlussel"), [Language::German]);
-        #[cfg(all(feature = "spanish", feature = "french"))]
         assert!(of("de la red").contains(&Language::Spanish) && of("de la red").contains(&Language::French));
-        #[cfg(feature = "german")]
         assert!(of("in").contains(&Language::English) && of("in").contains(&Language::German));
     }
 

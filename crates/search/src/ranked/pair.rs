@@ -28,8 +28,8 @@ impl Pair {
             return None;
         }
         let is_function = |c: char| match is_japanese {
-            true => cfg!(feature = "japanese") && is_hiragana(c),
-            false => cfg!(feature = "chinese") && CHINESE.contains(c),
+            true => is_hiragana(c),
+            false => CHINESE.contains(c),
         };
         match (is_function(first), is_function(second)) {
             (true, true) => Some(Self::Function),
@@ -53,7 +53,7 @@ fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9fff}')
 }
 
-#[cfg(all(test, feature = "languages"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -589,7 +589,6 @@ fn which_tokens_of_a_long_question_count_depends_only_on_notes_that_count() {
     assert_ne!(super::search(&[other], &query, 100), search_in(&clean, &query, 100));
 }
 
-#[cfg(feature = "languages")]
 mod languages {
     use super::*;
 
