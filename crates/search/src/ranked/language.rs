@@ -3,10 +3,13 @@
 //! The words are those of the index: diacritics are folded, and the stemmers of Snowball do as well without them. A guess of
 //! the language is never needed to find a word as it stands.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use snowstem::{Algorithm, Stemmer};
+use once_cell::race::OnceBox;
+
+use super::stemmer::Program;
 
 /// Language of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,49 +41,49 @@ impl Language {
             Self::English => Rules {
                 function_words: include_str!("function_words/english.txt"),
                 common_words: ["the", "and", "of", "is"],
-                stem: |word, out| Stemmer::create(Algorithm::English).stem_into(word, out),
+                stems: include_str!("stems/english.txt"),
                 endings: &[],
                 has_compounds: false,
             },
             Self::German => Rules {
                 function_words: include_str!("function_words/german.txt"),
                 common_words: ["und", "der", "ist", "nicht"],
-                stem: |word, out| Stemmer::create(Algorithm::German).stem_into(word, out),
+                stems: include_str!("stems/german.txt"),
                 endings: &[],
                 has_compounds: true,
             },
             Self::Spanish => Rules {
                 function_words: include_str!("function_words/spanish.txt"),
                 common_words: ["los", "las", "el", "y"],
-                stem: |word, out| Stemmer::create(Algorithm::Spanish).stem_into(word, out),
+                stems: include_str!("stems/spanish.txt"),
                 endings: &[("cion", "ción"), ("sion", "sión")],
                 has_compounds: false,
             },
             Self::French => Rules {
                 function_words: include_str!("function_words/french.txt"),
                 common_words: ["les", "des", "est", "et"],
-                stem: |word, out| Stemmer::create(Algorithm::French).stem_into(word, out),
+                stems: include_str!("stems/french.txt"),
                 endings: &[("ees", "ées"), ("ee", "ée")],
                 has_compounds: false,
             },
             Self::Italian => Rules {
                 function_words: include_str!("function_words/italian.txt"),
                 common_words: ["che", "della", "il", "di"],
-                stem: |word, out| Stemmer::create(Algorithm::Italian).stem_into(word, out),
+                stems: include_str!("stems/italian.txt"),
                 endings: &[],
                 has_compounds: false,
             },
             Self::Portuguese => Rules {
                 function_words: include_str!("function_words/portuguese.txt"),
                 common_words: ["uma", "nao", "dos", "em"],
-                stem: |word, out| Stemmer::create(Algorithm::Portuguese).stem_into(word, out),
+                stems: include_str!("stems/portuguese.txt"),
                 endings: &[("oes", "ao"), ("aes", "ao"), ("eis", "el"), ("ais", "al"), ("ois", "ol"), ("ns", "m")],
                 has_compounds: false,
             },
             Self::Russian => Rules {
                 function_words: include_str!("function_words/russian.txt"),
                 common_words: ["и", "в", "не", "на"],
-                stem: |word, out| Stemmer::create(Algorithm::Russian).stem_into(word, out),
+                stems: include_str!("stems/russian.txt"),
                 endings: &[],
                 has_compounds: false,
             },
@@ -114,13 +117,18 @@ impl Language {
             let irregular = IRREGULAR.binary_search_by(|(form, _)| (*form).cmp(word)).ok();
             word = irregular.and_then(|at| IRREGULAR.get(at)).map_or(word, |(_, word)| word);
         }
-        let Rules { endings, stem, .. } = self.rules();
-        let mut restored = endings.iter().filter_map(|(folded, ending)| {
+        let mut restored = self.rules().endings.iter().filter_map(|(folded, ending)| {
             let rest = word.strip_suffix(folded).filter(|rest| !rest.is_empty())?;
             Some([rest, ending].concat())
         });
-        stem(restored.next().as_deref().unwrap_or(word), out);
+        self.program().stem(restored.next().as_deref().unwrap_or(word), out);
         true
+    }
+
+    /// Returns the stemmer. It is made for the first word.
+    fn program(self) -> &'static Program {
+        static PROGRAMS: [OnceBox<Program>; Language::ALL.len()] = [const { OnceBox::new() }; Language::ALL.len()];
+        PROGRAMS[self as usize].get_or_init(|| Box::new(Program::new(self.rules().stems)))
     }
 
     fn may_have(self, word: &str) -> bool {
@@ -137,8 +145,8 @@ struct Rules {
     function_words: &'static str,
     /// See [`Language::common_words`].
     common_words: [&'static str; 4],
-    /// Writes the stem of a word.
-    stem: fn(&str, &mut String),
+    /// Rules of the stemmer: see [`Program`].
+    stems: &'static str,
     /// Endings for which the stemmer needs their diacritics or their singular, with what it is given for them.
     endings: &'static [(&'static str, &'static str)],
     /// See [`Language::has_compounds`].

@@ -78,6 +78,7 @@ mod query;
 mod score;
 mod segment;
 mod source;
+mod stemmer;
 mod succession;
 #[cfg(test)]
 mod tests;
