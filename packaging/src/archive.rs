@@ -4,12 +4,14 @@ use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipArchive, ZipWriter};
 
-use crate::release::TIME;
+/// Time of every file in an archive, in seconds since 1970: the first that a zip can hold, 1980-01-01.
+const TIME: u64 = 315_532_800;
 
 /// File of an archive.
 #[derive(Clone, Debug)]
@@ -23,17 +25,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn text(path: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { path: path.into(), bytes: text.into().into_bytes(), is_program: false }
+    pub(crate) fn text(path: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        Self { path: path.into(), bytes: text.into(), is_program: false }
     }
 
     pub(crate) fn program(path: impl Into<String>, bytes: &[u8]) -> Self {
         Self { path: path.into(), bytes: bytes.to_vec(), is_program: true }
-    }
-
-    /// An empty folder, of a tar file.
-    pub(crate) fn folder(path: &str) -> Self {
-        Self { path: format!("{path}/"), bytes: Vec::new(), is_program: true }
     }
 
     fn mode(&self) -> u32 {
@@ -57,7 +54,7 @@ pub(crate) fn zip(entries: &[Entry]) -> Result<Vec<u8>, String> {
     Ok(writer.finish().map_err(|error| failed(error.to_string()))?.into_inner())
 }
 
-/// Returns the entries of a zip file.
+/// Returns the files of a zip file.
 ///
 /// # Errors
 ///
@@ -79,34 +76,38 @@ pub fn entries_of_zip(bytes: &[u8]) -> Result<Vec<Entry>, String> {
 
 /// Returns a compressed tar file of these entries.
 pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("cannot compress: {error}");
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(&tar(entries)?).map_err(failed)?;
-    encoder.finish().map_err(failed)
-}
-
-/// Returns a tar file of these entries.
-pub(crate) fn tar(entries: &[Entry]) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("cannot write a tar file: {error}");
-    let mut builder = tar::Builder::new(Vec::new());
+    let mut builder = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::default()));
     for entry in entries {
         let mut header = tar::Header::new_ustar();
         header.set_size(entry.bytes.len() as u64);
         header.set_mode(entry.mode());
-        if entry.path.ends_with('/') {
-            header.set_entry_type(tar::EntryType::Directory);
-        }
         header.set_mtime(TIME);
         builder.append_data(&mut header, &entry.path, entry.bytes.as_slice()).map_err(failed)?;
     }
-    builder.into_inner().map_err(failed)
+    builder.into_inner().and_then(GzEncoder::finish).map_err(failed)
 }
 
-/// Writes a compressed file, for the pages of a Debian package.
-pub(crate) fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
-    written.map_err(|error| format!("cannot compress: {error}"))
+/// Returns the files of a compressed tar file, without its folders.
+///
+/// # Errors
+///
+/// The bytes are not a compressed tar file.
+pub fn entries_of_tar_gz(bytes: &[u8]) -> Result<Vec<Entry>, String> {
+    let failed = |error: std::io::Error| format!("cannot read a tar file: {error}");
+    let mut entries = Vec::new();
+    for file in tar::Archive::new(GzDecoder::new(bytes)).entries().map_err(failed)? {
+        let mut file = file.map_err(failed)?;
+        if !file.header().entry_type().is_file() {
+            continue;
+        }
+        let path = file.path().map_err(failed)?.to_string_lossy().into_owned();
+        let is_program = file.header().mode().map_err(failed)? & 0o100 != 0;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        entries.push(Entry { path, bytes, is_program });
+    }
+    Ok(entries)
 }
 
 /// Returns the SHA-256 of these bytes, in hexadecimal.
@@ -125,32 +126,20 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<PathBuf, String> {
     Ok(path.to_path_buf())
 }
 
-/// Reads a file.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entries() -> [Entry; 2] {
-        [Entry::program("bin/run", b"\x7fELF"), Entry::text("about.md", "About.\n")]
-    }
-
     #[test]
     fn the_same_entries_give_the_same_bytes_and_keep_what_is_a_program() {
-        let zipped = zip(&entries()).expect("a zip file");
-        assert_eq!(zipped, zip(&entries()).expect("a zip file"));
-        let read = entries_of_zip(&zipped).expect("entries");
-        let read: Vec<_> =
-            read.iter().map(|entry| (entry.path.as_str(), entry.bytes.len(), entry.is_program)).collect();
-        assert_eq!(read, [("bin/run", 4, true), ("about.md", 7, false)]);
-        assert_eq!(tar_gz(&entries()), tar_gz(&entries()));
-    }
-
-    #[test]
-    fn a_digest_is_that_of_the_standard() {
-        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let entries = [Entry::program("bin/run", b"\x7fELF"), Entry::text("about.md", "About.\n")];
+        let (zipped, tarred) = (zip(&entries).expect("a zip file"), tar_gz(&entries).expect("a tar file"));
+        assert_eq!((Ok(&zipped), Ok(&tarred)), (zip(&entries).as_ref(), tar_gz(&entries).as_ref()));
+        for read in [entries_of_zip(&zipped), entries_of_tar_gz(&tarred)] {
+            let read = read.expect("entries");
+            let read: Vec<_> =
+                read.iter().map(|entry| (entry.path.as_str(), entry.bytes.len(), entry.is_program)).collect();
+            assert_eq!(read, [("bin/run", 4, true), ("about.md", 7, false)]);
+        }
     }
 }

@@ -1,84 +1,94 @@
-//! [`Program`]: a built program.
+//! [`Program`]: a built program, as the archive of a release has it.
 
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
+use crate::archive::{Entry, entries_of_tar_gz, entries_of_zip, write};
 use crate::release::Release;
 use crate::target::{Os, Target};
 
-/// A built program, with its bytes.
+/// A program and the licences beside it.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// Machine that it is built for.
-    pub target: Target,
+    pub(crate) target: Target,
     /// Content of the file.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
+    /// Its own licences, and those of everything in it.
+    pub(crate) licenses: Vec<Entry>,
     /// Newest version of the GNU C library that it asks for; `None` if it uses none.
-    pub glibc: Option<(u32, u32)>,
-    path: PathBuf,
+    pub(crate) glibc: Option<(u32, u32)>,
 }
 
 impl Program {
-    /// Reads a program, and checks that it is the program of the release and needs no more than its target has.
-    ///
-    /// # Errors
-    ///
-    /// The program cannot be read or run, has another version, or uses another C library.
-    pub fn read(path: &Path, target: Target, release: &Release) -> Result<Self, String> {
+    /// Reads the program of a target from its archive in a folder, and checks that it needs no more than its target has.
+    /// Returns `None` if there is no such archive.
+    pub(crate) fn find(release: &Release, target: &Target, folder: &Path) -> Result<Option<Self>, String> {
+        let path = folder.join(release.archive(target));
+        if !path.exists() {
+            return Ok(None);
+        }
         let shown = path.display();
-        let bytes = std::fs::read(path).map_err(|error| format!("cannot read the program {shown}: {error}"))?;
+        let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+        let entries = if target.os == Os::Win32 { entries_of_zip(&bytes) } else { entries_of_tar_gz(&bytes) };
+        let (mut program, mut licenses) = (None, Vec::new());
+        for entry in entries.map_err(|error| format!("{shown}: {error}"))? {
+            let name = entry.path.rsplit('/').next().unwrap_or_default().to_string();
+            if name == target.os.program() {
+                program = Some(entry.bytes);
+            } else if name.starts_with("LICENSE") || name.starts_with("THIRD-PARTY") {
+                licenses.push(Entry { path: name, ..entry });
+            }
+        }
+        licenses.sort_by(|a, b| a.path.cmp(&b.path));
+        let bytes = program.ok_or_else(|| format!("{shown} has no {}", target.os.program()))?;
         let glibc = if target.os == Os::Linux { glibc(&bytes) } else { None };
+        let triple = &target.triple;
         match (target.is_gnu, glibc) {
             (false, Some((major, minor))) => {
-                let triple = &target.triple;
-                return Err(format!(
-                    "{shown} needs version {major}.{minor} of the GNU C library, which {triple} lacks"
-                ));
+                let needs = format!("version {major}.{minor} of the GNU C library");
+                Err(format!("the program of {shown} needs {needs}, which {triple} lacks"))
             }
-            (true, None) => return Err(format!("{shown} is not for {}: it asks for no GNU C library", target.triple)),
-            _ => {}
+            (true, None) => Err(format!("the program of {shown} is not for {triple}: it asks for no GNU C library")),
+            _ => Ok(Some(Self { target: target.clone(), bytes, licenses, glibc })),
         }
-        let program = Self { target, bytes, glibc, path: path.to_path_buf() };
-        let version = program.run(&["--version"])?;
-        let version = version.split_whitespace().nth(1).unwrap_or_default();
-        if version != release.version {
-            return Err(format!("{shown} has version `{version}`, and the release is {}", release.version));
-        }
-        Ok(program)
     }
 
-    /// Returns the tools that its MCP server offers, as names and descriptions.
-    pub(crate) fn tools(&self) -> Result<Vec<(String, String)>, String> {
-        let listed = self.run(&["tools", "--json"])?;
-        let listed: Value = serde_json::from_str(&listed).map_err(|error| format!("`tools --json`: {error}"))?;
-        let tools = listed["tools"].as_array().into_iter().flatten();
-        let field = |tool: &Value, name: &str| tool[name].as_str().map(str::to_string);
-        let tools: Option<Vec<_>> =
-            tools.map(|tool| Some((field(tool, "name")?, field(tool, "description")?))).collect();
-        let tools = tools.filter(|tools| !tools.is_empty());
-        tools.ok_or_else(|| "`tools --json` has a tool without a name or a description".to_string())
+    /// Returns true if this machine can run it.
+    pub(crate) fn runs_here(&self) -> bool {
+        let (os, cpu) = (self.target.os, if self.target.is_arm { "aarch64" } else { "x86_64" });
+        let here = match std::env::consts::OS {
+            "windows" => Os::Win32,
+            "macos" => Os::Darwin,
+            _ => Os::Linux,
+        };
+        os == here && std::env::consts::ARCH == cpu
     }
 
-    /// Writes its manual pages into a folder.
-    pub(crate) fn write_manual(&self, folder: &Path) -> Result<(), String> {
-        self.run(&["completions", "man", "--out", &folder.to_string_lossy()]).map(drop)
-    }
-
-    /// Returns its completion script for a shell.
-    pub(crate) fn completions(&self, shell: &str) -> Result<String, String> {
-        self.run(&["completions", shell])
-    }
-
-    fn run(&self, arguments: &[&str]) -> Result<String, String> {
-        let line = format!("{} {}", self.path.display(), arguments.join(" "));
-        let ended = Command::new(&self.path).args(arguments).output();
-        let ended = ended.map_err(|error| format!("cannot run `{line}`, and its packages need it: {error}"))?;
+    /// Returns the tools that its MCP server offers, as `tools --json` lists them: names and descriptions.
+    pub(crate) fn tools(&self) -> Result<Vec<Value>, String> {
+        let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
+        let path = write(&folder.path().join(self.target.os.program()), &self.bytes)?;
+        make_executable(&path)?;
+        let ended = loop {
+            match Command::new(&path).args(["tools", "--json"]).output() {
+                // A process that another thread starts at this moment holds the file open until it runs its own program.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {}
+                ended => break ended,
+            }
+        };
+        let ended = ended.map_err(|error| format!("cannot run `saddlebag tools --json`: {error}"))?;
         if !ended.status.success() {
-            return Err(format!("`{line}` failed: {}", String::from_utf8_lossy(&ended.stderr).trim()));
+            return Err(format!("`saddlebag tools --json` failed: {}", String::from_utf8_lossy(&ended.stderr).trim()));
         }
-        String::from_utf8(ended.stdout).map_err(|error| format!("`{line}`: {error}"))
+        let listed: Value =
+            serde_json::from_slice(&ended.stdout).map_err(|error| format!("`saddlebag tools --json`: {error}"))?;
+        let tools = listed["tools"].as_array().filter(|tools| !tools.is_empty());
+        let tools = tools.ok_or("`saddlebag tools --json` lists no tools")?.iter();
+        Ok(tools.map(|tool| serde_json::json!({ "name": tool["name"], "description": tool["description"] })).collect())
     }
 }
 
@@ -96,29 +106,23 @@ fn glibc(bytes: &[u8]) -> Option<(u32, u32)> {
     versions.max()
 }
 
-/// Programs for tests: scripts that answer as the real program does.
-#[cfg(all(test, unix))]
-pub(crate) mod script {
-    #![allow(clippy::expect_used, reason = "tests alone use it")]
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), String> {
+    use std::os::unix::fs::PermissionsExt;
 
-    use std::io::Write;
-    use std::path::Path;
-    use std::process::{Command, Stdio};
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, mode).map_err(|error| format!("cannot change {}: {error}", path.display()))
+}
 
-    /// Writes a script. Another process writes it: the system refuses to start a file that is open for writing, and a process that
-    /// another test starts at the same time inherits what this one has open.
-    pub(crate) fn write_program(path: &Path, script: &str) {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(Stdio::piped());
-        let mut shell = shell.spawn().expect("a shell");
-        shell.stdin.take().expect("an input").write_all(script.as_bytes()).expect("written");
-        assert!(shell.wait().expect("the shell ends").success());
-    }
+#[cfg(not(unix))]
+fn make_executable(_: &Path) -> Result<(), String> {
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::tar_gz;
 
     #[test]
     fn the_newest_version_of_the_c_library_is_found_by_number_and_not_by_text() {
@@ -127,25 +131,17 @@ mod tests {
         assert_eq!(glibc(b"none"), None);
     }
 
-    /// Reads a script as a program for a target.
-    #[cfg(unix)]
-    fn read_script(script: &str, triple: &str) -> Result<Program, String> {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("saddlebag");
-        super::script::write_program(&path, script);
-        Program::read(&path, Target::of(triple).expect("known"), &Release::read().expect("a release"))
-    }
-
-    #[cfg(unix)]
     #[test]
-    fn a_program_of_another_version_or_with_another_c_library_is_refused() {
-        let refused = |script: &str, triple: &str| read_script(script, triple).expect_err("refused");
-        let old = "#!/bin/sh\necho saddlebag 0.0.1\n";
-        assert!(refused(old, "x86_64-unknown-linux-musl").contains("has version `0.0.1`"));
-        let needs = refused("#!/bin/sh\n# \0GLIBC_2.34\0\n", "x86_64-unknown-linux-musl");
+    fn a_program_that_needs_another_c_library_than_its_target_has_is_refused() {
+        let release = Release::read().expect("a release");
+        let refused = |program: &[u8], triple: &str| {
+            let (folder, target) = (tempfile::tempdir().expect("a folder"), Target::of(triple).expect("known"));
+            let archive = tar_gz(&[Entry::program("top/saddlebag", program)]).expect("an archive");
+            write(&folder.path().join(release.archive(&target)), &archive).expect("written");
+            Program::find(&release, &target, folder.path()).expect_err("refused")
+        };
+        let needs = refused(b"\0GLIBC_2.34\0", "x86_64-unknown-linux-musl");
         assert!(needs.contains("needs version 2.34 of the GNU C library"), "{needs}");
-        assert!(refused(old, "x86_64-unknown-linux-gnu").contains("asks for no GNU C library"));
-        let own = format!("#!/bin/sh\necho saddlebag {}\n", env!("CARGO_PKG_VERSION"));
-        assert_eq!(read_script(&own, "x86_64-unknown-linux-musl").expect("a program").glibc, None);
+        assert!(refused(b"static", "x86_64-unknown-linux-gnu").contains("asks for no GNU C library"));
     }
 }

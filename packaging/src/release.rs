@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Time of every file in an archive, in seconds since 1970: the first that a zip can hold, 1980-01-01.
-pub(crate) const TIME: u64 = 315_532_800;
+use crate::target::{Os, Target};
 
 /// Authors, as the licence names them.
 pub(crate) const AUTHORS: &str = "The Saddlebag developers";
@@ -71,10 +70,11 @@ impl Release {
         format!("{}/releases/download/v{}/{file}", self.repository, self.version)
     }
 
-    /// Name of the archive of a target. Its top folder has the same name, without `.tar.gz`.
+    /// Name of the archive of a target, as `dist` makes it. A tar file has a top folder with this name without `.tar.gz`; a zip
+    /// file has none.
     #[must_use]
-    pub fn archive(&self, triple: &str) -> String {
-        format!("{}-{}-{triple}.tar.gz", Self::NAME, self.version)
+    pub fn archive(&self, target: &Target) -> String {
+        format!("{}-{}.{}", Self::CRATE, target.triple, if target.os == Os::Win32 { "zip" } else { "tar.gz" })
     }
 
     /// Name in the registry of MCP servers: the account that owns the repository, reversed.
@@ -88,14 +88,22 @@ impl Release {
         Ok(format!("io.github.{owner}/{}", Self::NAME))
     }
 
+    /// Returns the values for the marks of a template that every package has.
+    pub(crate) fn values(&self) -> Result<Vec<(&'static str, Value)>, String> {
+        Ok(vec![
+            ("VERSION", json!(self.version)),
+            ("DESCRIPTION", json!(self.description)),
+            ("LICENSE", json!(self.license)),
+            ("REPOSITORY", json!(self.repository)),
+            ("KEYWORDS", json!(self.keywords)),
+            ("AUTHORS", json!(AUTHORS)),
+            ("SERVER", json!(self.server_name()?)),
+        ])
+    }
+
     /// Reads the text file of the repository.
     pub(crate) fn text(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(self.root.join(path)).map_err(|error| format!("cannot read {path}: {error}"))
-    }
-
-    /// Returns the licences, with their names.
-    pub(crate) fn licenses(&self) -> Result<Vec<(&'static str, String)>, String> {
-        ["LICENSE-APACHE", "LICENSE-MIT"].into_iter().map(|name| Ok((name, self.text(name)?))).collect()
     }
 }
 
@@ -106,7 +114,7 @@ fn root() -> PathBuf {
 }
 
 /// Runs cargo at the root of the repository and returns its output.
-pub(crate) fn cargo(arguments: &[&str]) -> Result<String, String> {
+fn cargo(arguments: &[&str]) -> Result<String, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
     let line = format!("cargo {}", arguments.join(" "));
     let ended = Command::new(cargo).args(arguments).current_dir(root()).output();

@@ -9,6 +9,9 @@ pub const RELEASED: [&str; 5] = [
     "x86_64-pc-windows-msvc",
 ];
 
+/// Targets that a machine builds for itself if it has no static C library.
+pub(crate) const GNU: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
+
 /// Operating system, by the name that Node.js and `.mcpb` bundles use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Os {
@@ -21,9 +24,6 @@ pub enum Os {
 }
 
 impl Os {
-    /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Darwin, Self::Linux, Self::Win32];
-
     /// Returns the name, for example `win32`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -89,11 +89,6 @@ impl Target {
     /// Returns the name of the processor in npm.
     pub(crate) fn npm_cpu(&self) -> &'static str {
         if self.is_arm { "arm64" } else { "x64" }
-    }
-
-    /// Returns the architecture of a Debian package; `None` for a target that Debian does not run.
-    pub(crate) fn debian_architecture(&self) -> Option<&'static str> {
-        (self.os == Os::Linux).then_some(if self.is_arm { "arm64" } else { "amd64" })
     }
 
     /// Returns the platform tags of a wheel. A program that uses the GNU C library needs its version.

@@ -1,7 +1,7 @@
 //! The Python wheel with the program, as the standard for binary distributions describes it.
 //!
-//! Maturin would write the same, but it compiles the program itself. This wheel has the bytes of the archive, so that one
-//! digest and one attestation hold for both. `packaging/python/pyproject.toml` is for those who build from the sources.
+//! Maturin would write the same, but it compiles the program itself. This wheel has the program of the archive, so that one
+//! attestation holds for both.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use crate::archive::{Entry, write, zip};
-use crate::notices;
 use crate::program::Program;
 use crate::release::{AUTHORS, Release};
 
@@ -18,13 +17,7 @@ use crate::release::{AUTHORS, Release};
 pub(crate) const ABOUT: &str = "packaging/about.md";
 
 /// Builds the wheel and returns its path.
-pub(crate) fn build(
-    release: &Release,
-    program: &Program,
-    notices: &str,
-    sbom: &str,
-    out: &Path,
-) -> Result<PathBuf, String> {
+pub(crate) fn build(release: &Release, program: &Program, out: &Path) -> Result<PathBuf, String> {
     let name = Release::NAME;
     let version = python_version(&release.version)?;
     let tags = program.target.wheel_tags(program.glibc);
@@ -33,13 +26,11 @@ pub(crate) fn build(
     let script = format!("{stem}.data/scripts/{}", program.target.os.program());
     let mut entries = vec![
         Entry::program(script, &program.bytes),
-        Entry::text(format!("{info}/METADATA"), metadata(release, &version)?),
+        Entry::text(format!("{info}/METADATA"), metadata(release, program, &version)?),
         Entry::text(format!("{info}/WHEEL"), wheel(&tags, release)),
-        Entry::text(format!("{info}/sboms/{name}.cdx.json"), sbom),
-        Entry::text(format!("{info}/licenses/{}", notices::NAME), notices),
     ];
-    for (file, text) in release.licenses()? {
-        entries.push(Entry::text(format!("{info}/licenses/{file}"), text));
+    for license in &program.licenses {
+        entries.push(Entry::text(format!("{info}/licenses/{}", license.path), license.bytes.clone()));
     }
     entries.push(record(&entries, format!("{info}/RECORD")));
     write(&out.join(file_name(&version, &tags)), &zip(&entries)?)
@@ -50,10 +41,8 @@ pub(crate) fn file_name(version: &str, tags: &[String]) -> String {
     format!("{}-{version}-py3-none-{}.whl", Release::NAME, tags.join("."))
 }
 
-fn metadata(release: &Release, version: &str) -> Result<String, String> {
-    let licenses = release.licenses()?;
-    let names = licenses.iter().map(|(name, _)| *name).chain([notices::NAME]);
-    let licenses: String = names.map(|name| format!("License-File: {name}\n")).collect();
+fn metadata(release: &Release, program: &Program, version: &str) -> Result<String, String> {
+    let licenses: String = program.licenses.iter().map(|license| format!("License-File: {}\n", license.path)).collect();
     Ok(format!(
         "Metadata-Version: 2.4\nName: {}\nVersion: {version}\nSummary: {}\nKeywords: {}\nAuthor: {AUTHORS}\n\
          License-Expression: {}\n{licenses}Project-URL: Source Code, {}\n\

@@ -13,7 +13,7 @@ use crate::shells;
 
 /// Folder of the scripts. Their requirements name the versions.
 const SCRIPTS: &str = "cli/tests/clients";
-/// Folder of the requirements of the tools that check packages.
+/// Folder of the requirements of the tools that make packages and check workflows.
 const TOOLS: &str = "packaging/tools";
 const JCO: &str = "xtask/node";
 /// Folder of the hosts in JavaScript.
@@ -40,14 +40,22 @@ pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     install_tools(output).map_err(with_way_out)
 }
 
-/// Installs the tools that check the packages of a release, and the crates that they read.
+/// Installs the tools that make the files of a release, and those that check its workflow.
 pub(crate) fn install_tools(output: &mut Output) -> Result<(), String> {
     let root = root()?;
-    // Maturin reads the metadata of the crates of every platform, without the network.
-    command("cargo", ["fetch", "--locked", "--quiet"].map(OsString::from), &[], output)?;
-    let folder = root.join("target/clients/packaging");
-    install_python(&root, TOOLS, &folder.join("python"), output)?;
-    install_packages(&root, &folder.join("node"), TOOLS, output)
+    install_python(&root, TOOLS, &tools(&root).join("python"), output)?;
+    install_packages(&root, &tools(&root).join("node"), TOOLS, output)
+}
+
+/// The folder of these tools.
+pub(crate) fn tools(root: &Path) -> PathBuf {
+    root.join("target/clients/packaging")
+}
+
+/// Returns the path of one of these tools that is from PyPI.
+pub(crate) fn tool_of_python(root: &Path, name: &str) -> PathBuf {
+    let python = tools(root).join("python");
+    if cfg!(windows) { python.join("Scripts").join(name).with_extension("exe") } else { python.join("bin").join(name) }
 }
 
 /// Runs each client, which must be installed, against the program.

@@ -39,7 +39,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask bench servers
        cargo xtask build
        cargo xtask shells [test]
-       cargo xtask dist [oci|twice]
+       cargo xtask dist [assemble|rehearse|twice]
 
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
@@ -65,8 +65,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   build               Build the component of a release, check its size and print its path
   shells              Build the components for runtimes that load them, into target/shells
     test              Build them quickly, and run their tests in wasmtime
-  dist                Build the files of a release: components, program, packages; needs Node.js
-    oci               Only the components, and an OCI layout of each and of the contract
+  dist                Build the files of a release for this machine, install and use them; needs Python and Node.js
+    assemble          Only what names several targets, from the files of each
+    rehearse          Only the packages, of a program that is built quickly, and install and use them
     twice             Only the components, each twice, and compare the bytes";
 
 enum Task {
@@ -99,7 +100,8 @@ enum Test {
 #[derive(Clone, Copy)]
 enum Dist {
     Everything,
-    Oci,
+    Assemble,
+    Rehearse,
     Twice,
 }
 
@@ -146,7 +148,8 @@ fn parse(words: &[String]) -> Result<Task, String> {
             ("test", "--remote") if tests == Test::All => tests = Test::Remote,
             ("budget", "--lower") => lower = true,
             ("shells", "test") => test = true,
-            ("dist", "oci") => dist = Dist::Oci,
+            ("dist", "assemble") => dist = Dist::Assemble,
+            ("dist", "rehearse") => dist = Dist::Rehearse,
             ("dist", "twice") => dist = Dist::Twice,
             (_, "--help" | "-h") => return Ok(Task::Help),
             (task, option) => return Err(format!("`{task}` does not take `{option}`\n\n{USAGE}")),
@@ -191,7 +194,8 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Shells { test: true } => shells::test(),
         Task::Shells { test: false } => shells::build(true),
         Task::Dist(Dist::Everything) => dist::dist(),
-        Task::Dist(Dist::Oci) => dist::oci(),
+        Task::Dist(Dist::Assemble) => dist::assemble(),
+        Task::Dist(Dist::Rehearse) => dist::rehearse(),
         Task::Dist(Dist::Twice) => dist::twice(),
         Task::Help => {
             eprintln!("{USAGE}");

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::clients::{self, install_packages, with_way_out};
+use crate::clients::{install_packages, tool_of_python, with_way_out};
 use crate::run::{Output, command, root};
 
 /// Folder of the script, and of the file that names the version of Claude Code.
 const SOURCE: &str = "tests/clients/new_user";
 
-/// Installs Claude Code below `target/`.
+/// Installs Claude Code below `target/`. [`run`] also needs the tools of the packages.
 pub(crate) fn install(output: &mut Output) -> Result<(), String> {
     let root = root()?;
     install_packages(&root, &folder(&root), SOURCE, output).map_err(with_way_out)
@@ -39,7 +39,7 @@ fn run_with(root: &Path, packages: &Path, way: &str, claude: Option<PathBuf>) ->
     let script = root.join(SOURCE).join("new_user.py");
     let arguments = [script.into_os_string(), packages.into(), way.into()];
     let environment = [("PYTHONDONTWRITEBYTECODE", "1")];
-    let python = clients::python(root);
+    let python = tool_of_python(root, "python");
     let arguments = arguments.into_iter().chain(claude.map(OsString::from));
     command(&python.to_string_lossy(), arguments, &environment, &mut Output::Inherited)
 }

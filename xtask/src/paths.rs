@@ -7,9 +7,14 @@ use crate::run::root;
 
 /// Returns the options of cargo that leave the paths of this machine out of what it builds for a target.
 pub(crate) fn left_out(target: &str) -> Result<Vec<String>, String> {
-    let flags = [(cargo_home()?, "cargo"), (root()?, ".")]
-        .map(|(path, name)| format!("{:?}", format!("--remap-path-prefix={}={name}", path.display())));
+    let flags = flags()?.map(|flag| format!("{flag:?}"));
     Ok(vec!["--config".to_string(), format!("target.{target}.rustflags=[{}]", flags.join(","))])
+}
+
+/// Returns the flags of the compiler that leave the paths of this machine out.
+pub(crate) fn flags() -> Result<[String; 2], String> {
+    let paths = [(cargo_home()?, "cargo"), (root()?, ".")];
+    Ok(paths.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())))
 }
 
 /// Returns an error if a file contains a path of this machine.

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::run::{COMPILING, Output, add_target, cargo, cargo_messages, cargo_with, command, program, root};
-use crate::{budget, clients, component, new_user, nextest, release, remote, shells};
+use crate::{budget, clients, component, dist, nextest, release, remote, shells};
 
 /// Target without a standard library, to check that a crate uses none.
 const NO_STD_TARGET: &str = "wasm32v1-none";
@@ -143,14 +143,7 @@ impl Pass {
             clients::install(&mut Output::Inherited)?;
             clients::run()
         })?;
-        self.step("installed packages", |_| {
-            cargo(["test", "--quiet", "--package", "saddlebag-packaging", "--", "--include-ignored", "--nocapture"])
-        })?;
-        // The folder that the packages of the step before are in.
-        self.step("a new user", |_| {
-            new_user::install(&mut Output::Inherited)?;
-            new_user::run(&root()?.join("target/tmp/packages/made"), &["archive"])
-        })
+        self.step("rehearsal of a release", |_| dist::rehearse())
     }
 
     /// Runs a command of cargo that compiles, and keeps the units that it names.

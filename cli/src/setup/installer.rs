@@ -16,7 +16,6 @@ pub(crate) enum Installer {
     Uv,
     Uvx,
     Homebrew,
-    Dpkg,
     Nix,
     /// Built from source, and never installed.
     Build,
@@ -45,10 +44,6 @@ impl Installer {
             && fs::read_to_string(cargo.join(".crates.toml")).is_ok_and(|crates| crates.contains("\"saddlebag-cli "))
         {
             Self::Cargo
-        } else if fs::read_to_string("/var/lib/dpkg/info/saddlebag.list")
-            .is_ok_and(|list| list.lines().any(|line| line == path))
-        {
-            Self::Dpkg
         } else if has_distribution(folder) {
             Self::Pip
         } else if folder.join("deps").is_dir() && folder.join(".fingerprint").is_dir() {
@@ -72,7 +67,6 @@ impl Installer {
             Self::Pipx => "pipx uninstall saddlebag",
             Self::Uv => "uv tool uninstall saddlebag",
             Self::Homebrew => "brew uninstall saddlebag",
-            Self::Dpkg => "sudo apt remove saddlebag",
             Self::Nix => "nix profile remove saddlebag",
             Self::Npx | Self::Uvx | Self::Build | Self::File => return None,
         };

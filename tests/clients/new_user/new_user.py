@@ -3,9 +3,9 @@ take the settings out again, uninstall.
 
     new_user.py ARTEFACTS WAY [CLAUDE]
 
-ARTEFACTS is the folder with the packages, WAY is archive, wheel or npm. With CLAUDE, the program of Claude Code, the sessions
-are real ones: Claude Code starts the server and runs the hooks, and talks to a model that this script plays on the loopback
-interface. Without it, the script runs the commands of the settings with the input that Claude Code gives them.
+ARTEFACTS is the folder with the packages, WAY is archive, installer, wheel or npm. With CLAUDE, the program of Claude Code, the
+sessions are real ones: Claude Code starts the server and runs the hooks, and talks to a model that this script plays on the
+loopback interface. Without it, the script runs the commands of the settings with the input that Claude Code gives them.
 """
 
 import json
@@ -21,6 +21,7 @@ from model import Model
 PROMPT = "How are half cents rounded in the tax report?"
 FACT = "Half cents are rounded to even in the tax report."
 CHECK = "test -f report.txt || exit 3"
+UVX = pathlib.Path(__file__).resolve().parents[3] / "target/clients/packaging/python/bin/uvx"
 STEPS = [
     ("Bash", {"command": CHECK, "description": "Check the report"}),
     ("Write", {"file_path": "report.txt", "content": "BODY OF THE REPORT"}),
@@ -61,9 +62,15 @@ class Home:
 def install_archive(artefacts, home):
     """Unpacks the archive. Uninstalling removes the program."""
     machine = os.uname().machine.replace("arm64", "aarch64")
-    home.run(["tar", "-xzf", only(artefacts, f"saddlebag-*-{machine}-*.tar.gz"), "-C", home.prefix])
+    home.run(["tar", "-xzf", only(artefacts, f"saddlebag-cli-{machine}-*.tar.gz"), "-C", home.prefix])
     program = only(home.prefix, "**/saddlebag")
     return program, lambda: None
+
+
+def install_installer(artefacts, home):
+    """Runs the installer, which downloads the archive. Uninstalling leaves its receipt, and what tells shells where programs are."""
+    home.run(["sh", only(artefacts, "saddlebag-cli-installer.sh")], more={"SADDLEBAG_CLI_DOWNLOAD_URL": artefacts.as_uri()})
+    return home.path / ".local/bin/saddlebag", lambda: None
 
 
 def install_wheel(artefacts, home):
@@ -76,15 +83,14 @@ def install_wheel(artefacts, home):
 
 
 def install_npm(artefacts, home):
-    platform = only(artefacts, "saddlebag-npm-linux-x64*.tgz" if os.uname().machine == "x86_64" else "saddlebag-npm-*arm64*.tgz")
-    launcher = next(path for path in sorted(artefacts.glob("saddlebag-npm-[0-9]*.tgz")))
+    platform = only(artefacts, f"saddlebag-npm-*-{'x64' if os.uname().machine == 'x86_64' else 'arm64'}-*.tgz")
     more = {"npm_config_cache": str(home.prefix / "cache"), "npm_config_update_notifier": "false"}
     npm = ["npm", "--offline", "--no-audit", "--no-fund", "--silent", "--global", "--prefix", home.prefix]
-    home.run([*npm, "install", launcher, platform], more=more)
+    home.run([*npm, "install", only(artefacts, "saddlebag-npm-[0-9]*.tgz"), platform], more=more)
     return home.prefix / "bin/saddlebag", lambda: home.run([*npm, "uninstall", "saddlebag"], more=more)
 
 
-WAYS = {"archive": install_archive, "wheel": install_wheel, "npm": install_npm}
+WAYS = {"archive": install_archive, "installer": install_installer, "wheel": install_wheel, "npm": install_npm}
 
 
 def only(folder, pattern):
@@ -190,7 +196,12 @@ def main():
 def live(artefacts, way, claude, home):
     program, remove_package = WAYS[way](artefacts, home)
     before = {path: (home.path / path).read_bytes() for path in home.files()}
-    print(f"{way}, {'Claude Code' if claude else 'recorded sessions'}: {home.run([program, '--version']).strip()}")
+    print(f"{way}, {'Claude Code' if claude else 'recorded sessions'}")
+    version = home.run([program, "--version"]).split()[1]
+    check(only(artefacts, "saddlebag-npm-[0-9]*.tgz").name == f"saddlebag-npm-{version}.tgz", f"the version is {version}")
+    if way == "wheel":
+        uvx = [UVX, "--offline", "--no-index", "--no-python-downloads", "--from", only(artefacts, "saddlebag-*.whl")]
+        home.run([*uvx, "saddlebag", "--version"], more={"HOME": str(home.prefix)})
     home.run([program, "setup", "claude-code", "--yes"])
     client = Real(home, claude) if claude else Recorded(home)
 

@@ -1,53 +1,68 @@
-//! `cargo xtask dist`: the files of a release, in `target/dist/`. Nothing is published.
+//! `cargo xtask dist`: the files of a release. The components are in `target/dist/`, archives and packages in
+//! `target/distrib/`, the folder of `dist`. Nothing is published.
 
 mod check;
 mod packages;
 mod program;
+mod tool;
 mod worlds;
 
 use std::fs;
-use std::path::PathBuf;
 
-use crate::run::root;
+use crate::new_user;
+use crate::run::{Output, cargo, root};
+use program::Build;
 
-const FOLDER: &str = "target/dist";
+/// Folder of the components.
+const COMPONENTS: &str = "target/dist";
 
-/// Builds and checks every file, and prints what it built.
+/// Ways of installing that are tried from the first step to the last one.
+const WAYS: [&str; 4] = ["archive", "installer", "wheel", "npm"];
+
+/// Builds and checks every file that this machine can build, installs each package, and prints what it built.
 pub(crate) fn dist() -> Result<(), String> {
-    let folder = folder()?;
+    packages::install_tools()?;
+    let folder = root()?.join(COMPONENTS);
+    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let mut built = worlds::build(&folder)?;
     let component = folder.join("saddlebag.wasm");
-    let programs = program::build(&component)?;
+    packages::list_licenses()?;
+    let program = program::build(Build::Release { component: &component })?;
     let trace = root()?.join("target/worlds/session.jsonl");
     check::record(&trace)?;
-    for program in &programs {
-        built.push(check::check_program(program, &trace)?);
-    }
+    built.push(check::check_program(&program, &trace)?);
     check::check_components(&folder, &trace)?;
     program::check_other_targets(&component)?;
-    packages::build(&programs, &folder)?;
-    eprintln!("\nin {FOLDER}:");
+    packages::build(&program.target)?;
+    new_user::install(&mut Output::Inherited)?;
+    new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))?;
+    eprintln!("\nin {COMPONENTS} and {}:", tool::FOLDER);
     for line in built {
         eprintln!("{line}");
     }
     Ok(())
 }
 
-/// Builds the components and their OCI layouts.
-pub(crate) fn oci() -> Result<(), String> {
-    let folder = folder()?;
-    worlds::build(&folder)?;
-    packages::build_layouts(&folder)
+/// Makes the files of a release from a program that is built quickly, installs each into an empty folder, and works with it to the
+/// first recall.
+pub(crate) fn rehearse() -> Result<(), String> {
+    packages::install_tools()?;
+    let program = packages::without_licenses(|| program::build(Build::Rehearsal))?;
+    packages::build(&program.target)?;
+    packages::check_workflows()?;
+    // Now that `dist` is installed, a test asks it what it plans.
+    cargo(["test", "--quiet", "--test", "packages", "--", "configuration::"])?;
+    new_user::install(&mut Output::Inherited)?;
+    new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))
+}
+
+/// Makes what names several targets, from the files of all of them.
+pub(crate) fn assemble() -> Result<(), String> {
+    packages::install_tools()?;
+    packages::assemble()
 }
 
 /// Builds every component twice, in different folders, and returns an error if two builds differ.
 pub(crate) fn twice() -> Result<(), String> {
     worlds::build_twice()
-}
-
-/// Returns the folder of the files, and creates it.
-fn folder() -> Result<PathBuf, String> {
-    let folder = root()?.join(FOLDER);
-    fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
-    Ok(folder)
 }

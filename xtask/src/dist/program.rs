@@ -6,19 +6,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::tool::{FOLDER, dist};
 use crate::paths;
-use crate::run::{Output, cargo_with, has_target, root};
+use crate::run::{Output, cargo, cargo_with, has_target, root};
 
-/// Folder of the build. It is not the usual one: cargo would replace what a build with other features left there.
-const BUILD: &str = "target/programs";
-const PROFILE: &str = "release";
+/// Folder of the check of other targets. It is not the usual one: cargo would replace what a build with other features left there.
+const CHECK: &str = "target/programs";
+
+/// Profile that `dist` builds with.
+const PROFILE: &str = "dist";
+
+/// Component of a debug build.
+const COMPONENT: &str = "target/component/wasm32-wasip2/component-dev/saddlebag.wasm";
 
 /// Script of the linker for programs for Linux.
 const WITHOUT_UNWIND_TABLES: &str = "packaging/linux/without-unwind-tables.ld";
 
-/// Arguments that choose the package and the features of a released program: the default ones, and a compiler for every
-/// architecture at build time.
-pub(super) const SELECTION: [&str; 5] =
+/// Arguments that choose the released program, which `cargo install` builds too.
+const RELEASED: [&str; 2] = ["--package", "saddlebag-cli"];
+
+/// The same with a compiler for every architecture at build time.
+const SELECTION: [&str; 5] =
     ["--package", "saddlebag-cli", "--no-default-features", "--features", "component,cross,server"];
 
 /// Maximum size of a program in bytes: the bar of `docs/benchmarks.md`.
@@ -27,7 +35,7 @@ const MAX_BYTES: u64 = 16_000_000;
 /// Crates that compile, which no released program has.
 const COMPILERS: [&str; 3] = ["cranelift-codegen", "wasmtime-internal-cranelift", "blake3"];
 
-/// A program as a release has it: stripped, with the compiled component in it.
+/// A program in its archive, which also has its licences.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     /// The file, on this machine.
@@ -38,52 +46,99 @@ pub(crate) struct Program {
     pub(crate) version: String,
 }
 
-/// Builds the programs for this machine with this component. A target that cannot be built here is named.
-pub(super) fn build(component: &Path) -> Result<Vec<Program>, String> {
-    let host = host()?;
-    let mut targets = vec![host.clone()];
-    if let Some(machine) = host.strip_suffix("-unknown-linux-gnu") {
-        let musl = format!("{machine}-unknown-linux-musl");
-        match musl_is_missing(&musl) {
-            None => targets.push(musl),
-            Some(missing) => eprintln!("left out: the static program for {musl}, as {missing}"),
-        }
-    }
-    targets.into_iter().map(|target| build_for(target, component)).collect()
+/// Purpose of a build.
+#[derive(Clone, Copy)]
+pub(super) enum Build<'a> {
+    /// A release, with this optimised component.
+    Release { component: &'a Path },
+    /// A test of the packages. Nothing is optimised, and the component is that of a debug build.
+    Rehearsal,
 }
 
-fn build_for(target: String, component: &Path) -> Result<Program, String> {
-    has_no_compiler(&target, &SELECTION)?;
-    let build = ["rustc", "--bin", "saddlebag", "--profile", PROFILE, "--target-dir", BUILD, "--target", &target];
-    let component = component.to_string_lossy();
-    let environment = [("SADDLEBAG_COMPONENT", &*component)];
-    let link = link_arguments(&target)?;
-    let paths = paths::left_out(&target)?;
-    let options = paths.iter().chain(&link).map(String::as_str);
-    let arguments = build.into_iter().chain(SELECTION).chain(options);
-    cargo_with(arguments, &environment, &mut Output::Inherited)?;
-    let name = if target.contains("-windows-") { "saddlebag.exe" } else { "saddlebag" };
-    let path = root()?.join(BUILD).join(&target).join(PROFILE).join(name);
-    let bytes = fs::metadata(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?.len();
-    if bytes > MAX_BYTES {
-        return Err(format!(
-            "{} has {bytes} bytes, more than the {MAX_BYTES} of xtask/src/dist/program.rs",
-            path.display()
-        ));
+/// Builds the program for this machine and its archive, by `dist`. On Linux a release is static, if the target and `musl-gcc` are
+/// installed.
+pub(super) fn build(how: Build<'_>) -> Result<Program, String> {
+    let root = root()?;
+    // Archives of other builds must not get into the packages.
+    let packages = root.join(FOLDER);
+    if packages.exists() {
+        fs::remove_dir_all(&packages).map_err(|error| format!("cannot remove {}: {error}", packages.display()))?;
     }
-    paths::check(&path)?;
+    let target = match how {
+        Build::Release { .. } => released_target()?,
+        Build::Rehearsal => host()?,
+    };
+    let local = ["--artifacts=local".to_string(), format!("--target={target}")];
+    // It is not a target of a release, and `dist` builds it only if it may choose.
+    let options =
+        if target.ends_with("-gnu") { vec!["--artifacts=host"] } else { local.iter().map(String::as_str).collect() };
+    let component = match how {
+        Build::Release { component } => component.to_path_buf(),
+        Build::Rehearsal => root.join(COMPONENT),
+    };
+    if !component.exists() {
+        cargo(["build", "--bin", "saddlebag"])?;
+    }
+    let component = component.to_string_lossy();
+    let flags = flags(&target)?;
+    let quick = [
+        ("CARGO_PROFILE_DIST_OPT_LEVEL", "0"),
+        ("CARGO_PROFILE_DIST_LTO", "off"),
+        ("CARGO_PROFILE_DIST_CODEGEN_UNITS", "16"),
+    ];
+    let mut environment = vec![("SADDLEBAG_COMPONENT", &*component)];
+    match how {
+        Build::Release { .. } => environment.push(("RUSTFLAGS", &flags)),
+        Build::Rehearsal => environment.extend(quick),
+    }
+    let manifest = dist(&options, &environment)?;
+    // The step that makes the formula takes the digests of the archives from it.
+    let at = packages.join(format!("{target}-dist-manifest.json"));
+    fs::write(&at, manifest).map_err(|error| format!("cannot write {}: {error}", at.display()))?;
+    let name = if target.contains("-windows-") { "saddlebag.exe" } else { "saddlebag" };
+    let path = root.join("target").join(&target).join(PROFILE).join(name);
+    if let Build::Release { .. } = how {
+        has_no_compiler(&target, &RELEASED)?;
+        let bytes = fs::metadata(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?.len();
+        if bytes > MAX_BYTES {
+            let bar = "of xtask/src/dist/program.rs";
+            return Err(format!("{} has {bytes} bytes, more than the {MAX_BYTES} {bar}", path.display()));
+        }
+        paths::check(&path)?;
+    }
     Ok(Program { path, target, version: version()? })
 }
 
-/// Returns the arguments of `cargo rustc` that leave the tables for unwinding the stack, 0.6 MB, out of a program for Linux. It
-/// aborts on a panic and has no symbols, so a backtrace would name nothing.
-fn link_arguments(target: &str) -> Result<Vec<String>, String> {
-    if !target.contains("-linux-") {
-        return Ok(Vec::new());
+/// Returns the ways of installing the packages of a target. `dist` makes no installer where it builds for one target alone.
+pub(super) fn ways(target: &str, all: &[&'static str]) -> Vec<&'static str> {
+    let has_installer = target.ends_with("-gnu");
+    all.iter().copied().filter(|way| has_installer || *way != "installer").collect()
+}
+
+/// Returns the flags of the compiler for a release. They leave the paths of this machine out, and on Linux the tables for
+/// unwinding the stack, 0.6 MB: the program aborts on a panic and has no symbols, so a backtrace would name nothing.
+fn flags(target: &str) -> Result<String, String> {
+    let mut flags = paths::flags()?.to_vec();
+    if target.contains("-linux-") {
+        let script = root()?.join(WITHOUT_UNWIND_TABLES);
+        flags.push("-Clink-arg=-Wl,--no-eh-frame-hdr".to_string());
+        flags.push(format!("-Clink-arg=-Wl,-T,{}", script.display()));
     }
-    let script = root()?.join(WITHOUT_UNWIND_TABLES);
-    let script = format!("link-arg=-Wl,-T,{}", script.display());
-    Ok(["--", "-C", "link-arg=-Wl,--no-eh-frame-hdr", "-C", &script].map(str::to_string).to_vec())
+    Ok(flags.join(" "))
+}
+
+/// Returns the target of a release that this machine builds.
+fn released_target() -> Result<String, String> {
+    let host = host()?;
+    let Some(machine) = host.strip_suffix("-unknown-linux-gnu") else { return Ok(host) };
+    let musl = format!("{machine}-unknown-linux-musl");
+    match musl_is_missing(&musl) {
+        None => Ok(musl),
+        Some(missing) => {
+            eprintln!("the program is built for {host} and not for {musl}, as {missing}");
+            Ok(host)
+        }
+    }
 }
 
 /// Targets of a release that other machines build.
@@ -101,7 +156,7 @@ pub(super) fn check_other_targets(component: &Path) -> Result<(), String> {
             eprintln!("left out: the check for {target}, as the target is not installed: `rustup target add {target}`");
             continue;
         }
-        let check = ["check", "--quiet", "--profile", PROFILE, "--target-dir", BUILD, "--target", target];
+        let check = ["check", "--quiet", "--profile", PROFILE, "--target-dir", CHECK, "--target", target];
         let component = component.to_string_lossy();
         let underscored = target.replace('-', "_");
         let (compiler, archiver) = (format!("CC_{underscored}"), format!("AR_{underscored}"));
@@ -128,7 +183,7 @@ fn has_no_compiler(target: &str, selection: &[&str]) -> Result<(), String> {
 }
 
 /// Returns the target triple of this machine.
-pub(super) fn host() -> Result<String, String> {
+fn host() -> Result<String, String> {
     let output = output("rustc", ["--version", "--verbose"])?;
     let host = output.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_string).ok_or_else(|| "`rustc --version --verbose` names no host".to_string())
@@ -171,12 +226,9 @@ mod tests {
     #[test]
     fn a_released_program_has_no_compiler_on_any_target() {
         for target in ["x86_64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"] {
-            has_no_compiler(target, &SELECTION).expect("no compiler");
+            for selection in [&RELEASED[..], &SELECTION] {
+                has_no_compiler(target, selection).expect("no compiler");
+            }
         }
-    }
-
-    #[test]
-    fn what_cargo_install_builds_has_no_compiler_either() {
-        has_no_compiler(&host().expect("a host"), &["--package", "saddlebag-cli"]).expect("no compiler");
     }
 }
