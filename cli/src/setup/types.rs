@@ -72,7 +72,7 @@ pub(crate) enum Unfit {
 }
 
 impl Unfit {
-    /// Returns the problem at an offset of a text. Lines and columns count from 1, and columns count characters.
+    /// Returns the problem at an offset of the text. Lines and columns count from 1, and columns count characters.
     pub(crate) fn malformed(text: &str, at: usize, message: String) -> Self {
         let before = &text[..text.floor_char_boundary(at)];
         let line = before.matches('\n').count() + 1;
