@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use crate::agents_md::Side;
 use crate::context::{BlockForm, Overflow, SourceFamily};
 use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
@@ -15,7 +14,6 @@ use crate::trust::{FlagKind, Provenance, SecretPolicy};
 
 /// Files that define enums with words.
 const CONTRACT: &str = concat!(
-    include_str!("../wit/agents-md.wit"),
     include_str!("../wit/config.wit"),
     include_str!("../wit/entries.wit"),
     include_str!("../wit/fs.wit"),
@@ -30,7 +28,7 @@ const CONTRACT: &str = concat!(
 
 #[test]
 fn the_contract_has_the_same_words_in_the_same_order() {
-    let enums: [(&str, &[&str]); 16] = [
+    let enums: [(&str, &[&str]); 15] = [
         ("backup-place", &BackupPlace::WORDS),
         ("begin-source", &BeginSource::WORDS),
         ("block-form", &BlockForm::WORDS),
@@ -43,7 +41,6 @@ fn the_contract_has_the_same_words_in_the_same_order() {
         ("overflow", &Overflow::WORDS),
         ("hydration-policy", &HydrationPolicy::WORDS),
         ("secret-policy", &SecretPolicy::WORDS),
-        ("side", &Side::WORDS),
         ("sort-by", &SortBy::WORDS),
         ("source-family", &SourceFamily::WORDS),
         ("tool-set", &ToolSet::WORDS),

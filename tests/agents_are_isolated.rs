@@ -1,7 +1,7 @@
 //! One agent never sees the entries of another: every command of every family, with two agents and two workspaces, in
 //! both engines.
 
-use saddlebag::agents_md::{Side, SyncAgentsMd};
+use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::Pending;
 use saddlebag::catalogue::SAMPLE_TEXT;
 use saddlebag::context::{Context, Preamble, PromptCommand};
@@ -102,8 +102,7 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let remember =
         |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
     let listing = Pending { limit: 50, ..Pending::default() };
-    let section = b"<!-- saddlebag:begin agent=b -->\n- k: mine\n<!-- saddlebag:end -->\n".to_vec();
-    let sync = SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() };
+    let section = b"<!-- saddlebag:begin agent=b -->\n<!-- saddlebag:end -->\n".to_vec();
     let mut others: Vec<Command> = vec![
         Read { target: page(), offset: 0, max_bytes: 4_000 }.into(),
         Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
@@ -118,8 +117,7 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         Link { source: name(), target: name(), text: None }.into(),
         Pending { cursor: Some(name()), ..listing.clone() }.into(),
         Pending { name: Some(name()), ..listing }.into(),
-        SyncAgentsMd { prefer: Some(Side::Section), ..sync.clone() }.into(),
-        SyncAgentsMd { prefer: Some(Side::Store), ..sync }.into(),
+        SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() }.into(),
     ];
     let imports = ImportFrom::samples(&name()).into_iter();
     others.extend(imports.map(|import| ImportFrom { place: name(), others: vec![name()], ..import }.into()));

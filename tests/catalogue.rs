@@ -12,9 +12,9 @@ use support::drive::{Drive, drive};
 use support::{Kind, both_engines, each, every_question, texts_of};
 
 /// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
-/// of a session are in their own files, a snapshot is a record of the history, and the host writes the section of AGENTS.md.
-const CHANGES_NOTHING_ALONE: [&str; 7] =
-    ["open-run", "checkpoint", "close-run", "recall-for-prompt", "recall-for-tool", "sync-agents-md", "snapshot"];
+/// of a session are in their own files, and a snapshot is a record of the history.
+const CHANGES_NOTHING_ALONE: [&str; 6] =
+    ["open-run", "checkpoint", "close-run", "recall-for-prompt", "recall-for-tool", "snapshot"];
 
 type Files = BTreeMap<String, Vec<u8>>;
 

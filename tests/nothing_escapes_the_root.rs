@@ -109,11 +109,8 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         JournalCommand::Search(Search::new("secret")).submission(),
     ];
     if let Target::Note(name) = target {
-        // A section names keys, never paths.
-        let quoted = serde_json::to_string(name).expect("a string");
-        let content = format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: mine\n<!-- saddlebag:end -->\n");
-        let content = Some(content.into_bytes());
-        commands.push(SyncAgentsMd { name: name.clone(), content, ..SyncAgentsMd::default() }.submission());
+        let keys = vec![name.clone()];
+        commands.push(SyncAgentsMd { name: name.clone(), keys, ..SyncAgentsMd::default() }.submission());
         commands.extend(every_sample(name));
         commands.extend(every_entries_command(name).into_iter().map(Submit::submission));
         commands.extend(every_exchange(name).map(Submit::submission));

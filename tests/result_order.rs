@@ -1,6 +1,5 @@
 //! Requests may be answered in any order: the results of commands do not depend on it.
 
-use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::entries::{OpenRun, PurgeEntries};
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Restore, Target, Write, WriteMode};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -62,7 +61,6 @@ fn looking() -> Vec<Submission<Command>> {
         tool("memory_recall", r#"{"query": "fact"}"#),
         tool("notebook_recall", r#"{"query": "fact"}"#),
         tool("memory", r#"{"command": "view", "path": "/memories"}"#),
-        SyncAgentsMd { dry_run: true, ..SyncAgentsMd::default() }.into(),
     ];
     // Both are commands of a session, in which a turn that is over takes no more.
     let is_of_session =

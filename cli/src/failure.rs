@@ -299,7 +299,7 @@ impl Failure {
 }
 
 /// Returns the help for a run that has not done what it was asked for, with what the run has changed.
-pub(crate) fn help_of_run(help: &str) -> String {
+fn help_of_run(help: &str) -> String {
     help_after(help, MAY_CHANGE.load(Ordering::Relaxed), has_changed())
 }
 

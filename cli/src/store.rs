@@ -245,16 +245,17 @@ impl Store {
         &mut self.memory
     }
 
-    /// Synchronises the section of a file with the entries.
+    /// Writes facts into the section of a file.
     pub(crate) fn sync_agents_md(
         &mut self,
         folder: &mut LocalDir,
         path: &RelPath,
         request: &SyncAgentsMd,
+        dry_run: bool,
         output: &mut Output,
     ) -> Result<SyncAgentsMdReply, Failure> {
         set_command_done(false);
-        let reply = self.memory.sync_agents_md(self.now, folder, path, request);
+        let reply = self.memory.sync_agents_md(self.now, folder, path, request, dry_run);
         self.note_changes(true, &reply);
         self.warn_of_trace(output);
         let reply = reply?;

@@ -326,7 +326,7 @@ impl Saddlebag {
         self.execute(Search::new(words))
     }
 
-    /// Synchronises the section of the file `path` in `folder` with the entries.
+    /// Writes facts into the section of the file `path` in `folder`.
     ///
     /// # Errors
     ///
@@ -337,8 +337,9 @@ impl Saddlebag {
         folder: &mut impl Executor,
         path: &RelPath,
         request: &SyncAgentsMd,
+        dry_run: bool,
     ) -> Result<SyncAgentsMdReply, HostError> {
-        self.0.sync_agents_md(now, folder, path, request)
+        self.0.sync_agents_md(now, folder, path, request, dry_run)
     }
 
     /// Builds the block for a prompt, with the default policy and budget.

@@ -1,37 +1,89 @@
-//! `sync-agents-md`: merges the section of a file with the entries.
+//! `sync-agents-md`: writes facts into the section of a file.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
-use super::layout::{check_budget, check_end, fit, replaced};
-use super::merge::{Merged, merge};
-use super::remember::{accepted, generation, record, remember};
-use super::section;
-use super::sides::{Sides, find, keyed};
-use super::types::{
-    AgentsMdCall, FactChangeKind, MAX_AGENTS_MD_BYTES, MAX_IDENTITY_BYTES, SyncAgentsMd, SyncAgentsMdReply, Unconfirmed,
-};
-use super::written::{Ledger, Written};
+use super::item;
+use super::section::{self, Contents, Section};
 use crate::changes::Call;
-use crate::entries::{self, Entries};
+use crate::context::{LeftOut, LeftOutReason};
+use crate::entries::{self, Entries, EntryInfo, EntryProblem, OutReason};
+use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::{ForModel, sha256};
+use crate::trust::ForModel;
+
+/// Parts of a memory that the commands about AGENTS.md need.
+#[derive(Clone, Copy)]
+pub(crate) struct AgentsMdCall<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) entries: &'a Entries,
+}
+
+/// Default size limit of a section in bytes.
+pub const DEFAULT_SECTION_BYTES: u32 = 8_192;
+
+/// Maximum size of the file in bytes.
+pub const MAX_AGENTS_MD_BYTES: u32 = 1 << 20;
+
+/// Writes facts into the managed section of a file such as AGENTS.md. The store does not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SyncAgentsMd {
+    /// Name of the file in messages.
+    pub name: String,
+    /// Bytes of the whole file, at most [`MAX_AGENTS_MD_BYTES`]; `None` if the file does not exist.
+    pub content: Option<Vec<u8>>,
+    /// Tags of the facts to list: one of them is enough.
+    pub tags: Vec<String>,
+    /// Keys of further facts to list. A request without tags and keys is an error.
+    pub keys: Vec<String>,
+    /// Size limit of the section with its markers, in bytes. Facts that do not fit are counted in the section and
+    /// named in the reply.
+    pub max_bytes: u32,
+}
+
+impl Default for SyncAgentsMd {
+    fn default() -> Self {
+        Self {
+            name: "AGENTS.md".into(),
+            content: None,
+            tags: Vec::new(),
+            keys: Vec::new(),
+            max_bytes: DEFAULT_SECTION_BYTES,
+        }
+    }
+}
+
+/// The new section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SyncAgentsMdReply {
+    /// New bytes of the file; `None` if the file is unchanged.
+    #[serde(serialize_with = "crate::json::text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub content: Option<Vec<u8>>,
+    /// Number of facts in the section.
+    pub listed: u32,
+    /// Selected facts that are not listed: they do not fit the budget, or need approval.
+    pub left_out: Vec<LeftOut>,
+    /// Files that could not be parsed as entries.
+    pub problems: Vec<EntryProblem>,
+    /// Summary for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
 
 impl Request for SyncAgentsMd {
     type Reply = SyncAgentsMdReply;
     const NAME: &'static str = "sync-agents-md";
-    const EFFECT: Effect = Effect::Replaces;
+    const EFFECT: Effect = Effect::Reads;
 
     fn samples(name: &str) -> Vec<Self> {
-        // A name in a section is a key, never a path.
-        let quoted = serde_json::Value::from(name);
-        let content =
-            alloc::format!("<!-- saddlebag:begin agent=a -->\n- `{quoted}`: another text\n<!-- saddlebag:end -->\n");
-        let content = Some(content.into_bytes());
+        // A name is a key or a tag, never a path.
+        let content = Some(format!("# {name}\n").into_bytes());
         alloc::vec![
-            Self { name: name.into(), content, ..Self::default() },
+            Self { name: name.into(), content, tags: alloc::vec![name.into()], ..Self::default() },
             Self { keys: alloc::vec![name.into()], ..Self::default() }
         ]
     }
@@ -39,142 +91,153 @@ impl Request for SyncAgentsMd {
 
 impl Run<AgentsMdCall<'_>> for SyncAgentsMd {
     async fn run(self, with: &AgentsMdCall<'_>) -> Result<SyncAgentsMdReply, Error> {
-        sync(with.call, with.entries, self).await
+        sync(with.call, with.entries, &self).await
     }
 }
 
-/// Reads edits of the section into entries, and returns the file with the new section.
-pub(super) async fn sync(call: &Call, entries: &Entries, request: SyncAgentsMd) -> Result<SyncAgentsMdReply, Error> {
-    let text = readable(&request)?;
-    check_identity(&request)?;
+/// Returns the file with the new section.
+async fn sync(call: &Call, entries: &Entries, request: &SyncAgentsMd) -> Result<SyncAgentsMdReply, Error> {
+    let text = readable(request)?;
+    if request.tags.is_empty() && request.keys.is_empty() {
+        return Err(Error::invalid_argument("neither tags nor keys select facts to list", "give a tag or a key"));
+    }
     let agent = entries.agent()?;
     let section = section::find(text, &request.name)?;
-    if let Some(section) = section.as_ref().filter(|section| section.agent != agent) {
-        let message = format!(
-            "{}, line {}: the section belongs to agent `{}`, and this memory to agent `{agent}`",
-            request.name, section.line, section.agent
-        );
-        return Err(Error::invalid_argument(
-            message,
-            "open the memory for that agent, or delete the section with its markers",
-        ));
+    match &section {
+        Some(section) => check_section(section, &request.name, &agent)?,
+        None => check_end(text, &request.name, &agent)?,
     }
-    check_budget(&request, &agent, section.as_ref())?;
-    if section.is_none() {
-        check_end(text, &request.name, &agent)?;
-    }
-    let ledger = Ledger::from_entries(entries, &request.identity)?;
-    let written = ledger.sections(call).await?;
     let (known, problems) = entries::current(call, entries).await?;
-    let section = section.as_ref();
-    let seen = section.and_then(|section| written.iter().rev().find(|written| written.is(section))).cloned();
-    let seen = seen.as_ref();
-    let room = entries.room(&known)?;
-    let sides =
-        Sides { request: &request, text, agent: &agent, section, seen, known: &known, room, problems: &problems };
-    let items = keyed(section.map_or(&[], |section| &section.items), &known)?;
-
-    let mut merged = merge(call, entries, &sides, &items, false).await?;
-    let unconfirmed = unconfirmed(&sides, &merged, &written)?;
-    let is_confirmed = match (&unconfirmed, &request.confirmed) {
-        (Some(unconfirmed), Some(confirmed)) => {
-            call.scope.trust.check_person("confirm the changes of a section")?;
-            unconfirmed.digest == *confirmed
-        }
-        (Some(_), None) => false,
-        (None, _) => true,
-    };
-    let changes_nothing = request.dry_run || !is_confirmed;
-    if merged.is_stored && !changes_nothing {
-        merged = merge(call, entries, &sides, &items, true).await?;
-    }
-
-    let Merged { changes, listed, kept, not_approved, .. } = merged;
-    let unconfirmed = unconfirmed.filter(|_| request.dry_run || !is_confirmed);
-    let mut reply = SyncAgentsMdReply { changes, unconfirmed, problems: Vec::new(), ..SyncAgentsMdReply::default() };
-    if section.is_some() || !listed.is_empty() {
-        let fitted = fit(&sides, listed);
-        let new = record(&sides, &fitted, kept, &not_approved);
-        let generation = if changes_nothing {
-            generation(&sides, &written, &new).0
-        } else {
-            let accepted = accepted(&sides, &new, &items);
-            remember(call, &ledger, &sides, &written, &new, accepted).await?
-        };
-        let (section_text, _) = sides.render(&fitted.taken, fitted.left_out.len(), generation);
-        let content = replaced(text, section, &section_text)?;
+    let (facts, mut unapproved) = selected(request, &known);
+    let mut reply = SyncAgentsMdReply { problems, ..SyncAgentsMdReply::default() };
+    if section.is_some() || !facts.is_empty() {
+        let line_ending = section::line_ending(section.as_ref().map_or(text, |section| section.said));
+        let fitted = fit(request, &agent, line_ending, facts)?;
+        let items: Vec<&str> = fitted.taken.iter().map(|(_, item)| item.as_str()).collect();
+        let contents = Contents { agent: &agent, items: &items, not_listed: fitted.left_out.len() };
+        let new = contents.render().replace('\n', line_ending);
+        let content = replaced(text, section.as_ref(), &new)?;
         reply.content = (content != text).then(|| content.into_bytes());
-        reply.listed = u32::try_from(fitted.taken.len()).unwrap_or(u32::MAX);
+        reply.listed = u32::try_from(items.len()).unwrap_or(u32::MAX);
         reply.left_out = fitted.left_out;
     }
-    reply.left_out.extend(not_approved);
-    reply.message = ForModel::escaped(&message(&sides, &reply));
-    if reply.unconfirmed.is_some() && !request.dry_run {
-        reply.content = None;
-    }
-    reply.problems = problems;
+    reply.left_out.append(&mut unapproved);
+    let is_changed = if reply.content.is_some() { "changes" } else { "is unchanged" };
+    let SyncAgentsMdReply { listed, left_out, .. } = &reply;
+    let message = format!("{} {is_changed}: {listed} listed, {} not listed", request.name, left_out.len());
+    reply.message = ForModel::escaped(&message);
     Ok(reply)
 }
 
-/// Returns the changes that a person must confirm, with the reason; `None` if no confirmation is needed.
-fn unconfirmed(sides: &Sides<'_>, merged: &Merged, written: &[Written]) -> Result<Option<Unconfirmed>, Error> {
-    let Sides { request, text, agent, section, known, .. } = sides;
-    let name = &request.name;
-    let newest = written.iter().map(|written| written.generation).max().unwrap_or(0);
-    let reason = match (sides.is_foreign(), merged.trusted) {
-        (true, _) if newest > 0 => {
-            format!("the section of {name} differs from the last one that this store wrote (generation {newest})")
-        }
-        (true, _) => format!("this store has not written the section of {name}"),
-        (false, 0) => return Ok(None),
-        (false, 1) => "the section changes 1 entry that goes into prompts".to_string(),
-        (false, count) => format!("the section changes {count} entries that go into prompts"),
-    };
-    let said = match section {
-        Some(section) => {
-            let said = text.get(section.range.clone());
-            said.ok_or_else(|| Error::internal(format!("the section is not in {name}")))?
-        }
-        None => "",
-    };
-    let versions: Vec<Option<&str>> =
-        merged.changes.iter().map(|change| find(known, &change.key).map(|entry| entry.version.as_str())).collect();
-    let SyncAgentsMd { identity, tags, keys, prefer, .. } = request;
-    let shown = format!("{:?}", (agent, identity, tags, keys, prefer, said, &merged.changes, versions));
-    Ok(Some(Unconfirmed { digest: sha256(&shown), reason }))
+/// Checks that this memory may replace a section.
+fn check_section(section: &Section<'_>, name: &str, agent: &str) -> Result<(), Error> {
+    let Section { line, agent: owner, .. } = section;
+    if owner != agent {
+        let message =
+            format!("{name}, line {line}: the section belongs to agent `{owner}`, and this memory to agent `{agent}`");
+        let help = "open the memory for that agent, or delete the section with its markers";
+        return Err(Error::invalid_argument(message, help));
+    }
+    if section.is_edited {
+        let message = format!("{name}, line {line}: the section was edited by hand, so it stays as it is");
+        let help = "store its text as facts or move it out of the section, then delete the section with its markers";
+        return Err(Error::new(ErrorCode::Conflict, message, help));
+    }
+    Ok(())
 }
 
-fn message(sides: &Sides<'_>, reply: &SyncAgentsMdReply) -> String {
-    let Sides { request, section, .. } = sides;
-    let (name, is_changed) = (&request.name, reply.content.is_some());
-    let only_says = request.dry_run || reply.unconfirmed.is_some();
-    let mut message = match (is_changed, only_says) {
-        (true, true) => format!("{name} would change"),
-        (true, false) => format!("{name} changes"),
-        (false, _) => format!("{name} is unchanged"),
-    };
-    message.push_str(&format!(": {} listed, {} not listed", reply.listed, reply.left_out.len()));
-    let word = |kind: &FactChangeKind| match kind {
-        FactChangeKind::Stored => "stored (to be approved)",
-        FactChangeKind::Updated => "updated",
-        FactChangeKind::Forgotten => "forgotten",
-        FactChangeKind::Conflict(_) => "in conflict",
-        FactChangeKind::Refused(_) => "refused",
-        _ => "",
-    };
-    for what in ["stored (to be approved)", "updated", "forgotten", "in conflict", "refused"] {
-        let count = reply.changes.iter().filter(|change| word(&change.kind) == what).count();
-        if count > 0 {
-            message.push_str(&format!(", {count} {what}"));
+/// A selected fact, and its item in the section.
+type Fact<'a> = (&'a EntryInfo, String);
+
+/// Returns the facts that the request selects, and those of them that may not be written.
+fn selected<'a>(request: &SyncAgentsMd, known: &'a [EntryInfo]) -> (Vec<Fact<'a>>, Vec<LeftOut>) {
+    let SyncAgentsMd { tags, keys, .. } = request;
+    let (mut facts, mut unapproved) = (Vec::new(), Vec::new());
+    for entry in known {
+        let is_selected = keys.contains(&entry.key) || tags.iter().any(|tag| entry.tags.contains(tag));
+        if is_selected && entry.is_withheld() {
+            // AGENTS.md is read like a prompt, so unapproved text stays out of it.
+            let reason = match entry.unapproved {
+                Some(_) => LeftOutReason::Unapproved,
+                None => LeftOutReason::NotHydrated(OutReason::OtherProject.to_string()),
+            };
+            unapproved.push(left_out_of(request, entry, reason, entry.content.len()));
+        } else if is_selected {
+            facts.push((entry, item::render(&entry.key, &entry.content)));
         }
     }
-    if section.is_none() && reply.listed == 0 && sides.names_nothing() {
-        message.push_str("; the request names neither tags nor keys, so no fact is written into the file");
+    (facts, unapproved)
+}
+
+/// Facts that fit the budget, sorted by key, and the others.
+struct Fitted<'a> {
+    taken: Vec<Fact<'a>>,
+    left_out: Vec<LeftOut>,
+}
+
+/// Selects the facts that fit the budget.
+fn fit<'a>(request: &SyncAgentsMd, agent: &str, line_ending: &str, facts: Vec<Fact<'a>>) -> Result<Fitted<'a>, Error> {
+    let size = |text: &str| text.len() + text.matches('\n').count() * (line_ending.len() - 1);
+    let empty = size(&Contents { agent, items: &[], not_listed: facts.len() }.render());
+    let mut room = (request.max_bytes as usize).checked_sub(empty).ok_or_else(|| {
+        let message = format!("a section without facts takes {empty} bytes, the budget is {}", request.max_bytes);
+        Error::new(ErrorCode::TooLarge, message, "raise the budget")
+    })?;
+    // The last changed facts come first. Facts that were stored together were stored in the order of their keys.
+    let mut by_age = facts;
+    order::sort_slice(&mut by_age, |(a, _), (b, _)| {
+        Reverse(a.updated).cmp(&Reverse(b.updated)).then_with(|| b.key.cmp(&a.key))
+    });
+    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
+    for (entry, item) in by_age {
+        match room.checked_sub(size(&item) + line_ending.len()) {
+            Some(rest) => {
+                room = rest;
+                taken.push((entry, item));
+            }
+            None => left_out.push(left_out_of(request, entry, LeftOutReason::Budget, item.len())),
+        }
     }
-    if let Some(unconfirmed) = &reply.unconfirmed {
-        message.push_str(&format!("; a person must confirm it: {}", unconfirmed.reason));
+    order::sort_slice(&mut taken, |(a, _), (b, _)| a.key.cmp(&b.key));
+    order::sort_slice(&mut left_out, |a, b| a.key.cmp(&b.key));
+    Ok(Fitted { taken, left_out })
+}
+
+/// Builds the report on a fact that is not in the section, with its size.
+fn left_out_of(request: &SyncAgentsMd, entry: &EntryInfo, reason: LeftOutReason, bytes: usize) -> LeftOut {
+    let whole = LeftOut::whole(&entry.path, request.name.as_str(), reason, bytes as u64);
+    LeftOut { key: Some(entry.key.clone()), ..whole }
+}
+
+/// Checks that a section after this text would be read as one: no code block or comment is left open.
+fn check_end(text: &str, name: &str, agent: &str) -> Result<(), Error> {
+    let section = Contents { agent, items: &[], not_listed: 0 }.render();
+    match section::find(&replaced(text, None, &section)?, name) {
+        Ok(Some(_)) => Ok(()),
+        // The text itself has no wrong marker.
+        Ok(None) | Err(_) => {
+            let message = format!("{name} ends inside a code block or a comment that is not closed");
+            Err(Error::damaged_file(message, "close it"))
+        }
     }
-    message
+}
+
+/// Returns the file with the new section in place of the old one, or at the end.
+pub(super) fn replaced(text: &str, section: Option<&Section<'_>>, new: &str) -> Result<String, Error> {
+    if let Some(section) = section {
+        let around = text.get(..section.range.start).zip(text.get(section.range.end..));
+        // Without this check, everything except the section would be lost.
+        let (before, after) = around.ok_or_else(|| Error::internal("the section is not in the file"))?;
+        return Ok([before, new, after].concat());
+    }
+    let line_ending = section::line_ending(text);
+    let said = text.trim_start_matches('\u{feff}');
+    if said.is_empty() {
+        return Ok(format!("{text}{new}{line_ending}"));
+    }
+    let blank = if said.ends_with('\n') { line_ending.to_string() } else { line_ending.repeat(2) };
+    let end = if said.ends_with('\n') { line_ending } else { "" };
+    Ok([text, &blank, new, end].concat())
 }
 
 fn readable(request: &SyncAgentsMd) -> Result<&str, Error> {
@@ -187,14 +250,4 @@ fn readable(request: &SyncAgentsMd) -> Result<&str, Error> {
         let message = format!("{}: not UTF-8 text (at byte {})", request.name, error.valid_up_to());
         Error::new(ErrorCode::NotText, message, "convert it to UTF-8")
     })
-}
-
-fn check_identity(request: &SyncAgentsMd) -> Result<(), Error> {
-    match request.identity.len() {
-        1..=MAX_IDENTITY_BYTES => Ok(()),
-        bytes => {
-            let message = format!("the identity of {} has {bytes} bytes, not 1 to {MAX_IDENTITY_BYTES}", request.name);
-            Err(Error::invalid_argument(message, "name the file by its whole path"))
-        }
-    }
 }

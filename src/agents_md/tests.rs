@@ -1,4 +1,4 @@
-//! Tests of finding, reading and writing sections.
+//! Tests of finding and writing sections.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::item;
-use super::layout::replaced;
-use super::section::{Contents, Mark, Section, find};
+use super::section::{Contents, Section, find};
+use super::sync::replaced;
 use crate::protocol::ErrorCode;
 
 const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";
@@ -19,12 +19,8 @@ fn refusal(text: &str) -> String {
     find(text, "AGENTS.md").expect_err(text).message.clone()
 }
 
-fn section(text: &str) -> Section {
+fn section(text: &str) -> Section<'_> {
     find(text, "AGENTS.md").unwrap_or_else(|error| panic!("{text:?}: {error:?}")).expect("a section")
-}
-
-fn items(text: &str) -> Vec<(Option<String>, String, usize)> {
-    section(text).items.into_iter().map(|item| (item.key, item.content, item.line)).collect()
 }
 
 #[test]
@@ -42,15 +38,6 @@ fn markers_that_are_not_one_pair_are_refused_with_the_line() {
         ("<!--saddlebag:end-->\n".to_string(), "line 1: this is not a valid marker"),
         ("<!-- saddlebag:start -->\n".to_string(), "line 1: this is not a valid marker"),
         (format!("{BEGIN}\n<!-- saddlebag:end 12 -->"), "line 2: this is not a valid marker"),
-        (format!("{BEGIN}\n<!-- saddlebag:end generation=1 -->"), "line 2: this is not a valid marker"),
-        (
-            format!("{BEGIN}\n<!-- saddlebag:end generation=-1 digest=0123456789abcdef -->"),
-            "line 2: this is not a valid marker",
-        ),
-        (
-            format!("{BEGIN}\n<!-- saddlebag:end generation=1 digest=0123456789abcdeF -->"),
-            "line 2: this is not a valid marker",
-        ),
     ] {
         assert!(refusal(&text).starts_with(&format!("AGENTS.md, {what}")), "{text:?}: {}", refusal(&text));
     }
@@ -72,39 +59,25 @@ fn markers_in_code_do_not_count() {
     let text = format!("```\n{BEGIN}\n```\n{BEGIN}\n- a: b\n{END}\n```\n{END}\n");
     assert_eq!(section(&text).line, 4);
     let in_details = format!("<details>\n{BEGIN}\n- a: b\n{END}\n</details>\n");
-    assert_eq!(items(&in_details), [(Some("a".into()), "b".into(), 3)]);
+    assert_eq!(section(&in_details).line, 2);
 }
 
 #[test]
-fn a_section_is_read_as_people_edit_it() {
-    let text = format!(
-        "# Project\r\n{BEGIN}\r\n## Facts\r\n\r\n```\r\n- no item\r\n```\r\n\r\n- `port`: 8080\r\n* Use tabs\r\n  everywhere\r\n\
-         \r\n  always\r\n- **long**:\r\n\r\n  1. a\r\n\r\n(3 more not listed)\r\n{END}\r\n"
-    );
-    let found = section(&text);
-    assert_eq!((found.line_ending, found.line, found.agent.as_str()), ("\r\n", 2, "main"));
-    assert_eq!(found.preface, "## Facts\n\n```\n- no item\n```");
-    let expected = [
-        (Some("port".to_string()), "8080".to_string(), 9),
-        (None, "Use tabs\neverywhere\n\nalways".to_string(), 10),
-        (Some("long".to_string()), "1. a".to_string(), 14),
-    ];
-    assert_eq!(items(&text), expected);
-    assert!(text[found.range.clone()].starts_with("<!--") && text[found.range].ends_with("-->"));
-}
-
-#[test]
-fn an_invalid_item_is_refused_with_its_line() {
-    for (inside, what) in [
-        ("- a: b\n\nparagraph", "line 4: this is neither an item nor indented below one"),
-        ("- a: b\n## Heading", "line 3: this is neither an item nor indented below one"),
-        ("- a: b\n```\ncode\n```", "line 3: this is neither an item nor indented below one"),
-        ("- a: b\n- a: c", "line 3: `a` is in the section twice"),
-        ("- a:", "line 2: `a` has no text"),
-        ("text\n\n- ", "line 4: the item is empty"),
+fn a_section_that_was_edited_is_told_from_one_that_was_not() {
+    let written = Contents { agent: "main", items: &["- `port`: 8080"], not_listed: 0 }.render();
+    for text in [written.clone(), written.replace('\n', "\r\n"), format!("{BEGIN}\n\n{END}")] {
+        assert!(!section(&text).is_edited, "{text}");
+    }
+    let earlier = written.replace("digest=", "generation=3 digest=");
+    assert!(!section(&earlier).is_edited, "{earlier}");
+    for text in [
+        written.replace("8080", "9090"),
+        written.replace("digest=", "digest=0"),
+        written.replace("## Memory", "## Facts"),
+        format!("{BEGIN}\n- `port`: 8080\n{END}"),
+        format!("{BEGIN}\n<!-- saddlebag:end generation=1 -->"),
     ] {
-        let message = refusal(&format!("{BEGIN}\n{inside}\n{END}\n"));
-        assert!(message.starts_with(&format!("AGENTS.md, {what}")), "{inside:?}: {message}");
+        assert!(section(&text).is_edited, "{text}");
     }
 }
 
@@ -148,29 +121,23 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Checks any facts with any text around the section.
+    /// No fact reaches beyond the section, whatever its text and the text around the section.
     #[test]
-    fn a_section_reads_back_as_it_was_written(
+    fn a_section_is_found_as_it_was_written(
         facts in prop::collection::btree_map(any_text(), any_text(), 0..5),
         agent in "\\PC{1,8}",
         not_listed in 0_usize..3,
-        generation in any::<u64>(),
         before in prop::sample::select(vec!["", "# Title\n\ntext\n", "- item\n", "> quote\n", "text\n\n    code\n\n"]),
         windows in any::<bool>(),
     ) {
         let texts: Vec<String> = facts.iter().map(|(key, content)| item::render(key, content)).collect();
         let items: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let (written, digest) = Contents { agent: &agent, preface: "", items: &items, not_listed, generation }.render();
+        let written = Contents { agent: &agent, items: &items, not_listed }.render();
         let text = format!("{before}{written}\nafter\n");
         let text = if windows { text.replace('\n', "\r\n") } else { text };
         let found = section(&text);
-        let read: Vec<(String, String)> =
-            found.items.into_iter().map(|item| (item.key.unwrap_or_default(), item.content)).collect();
-        let expected: Vec<(String, String)> = facts.into_iter().collect();
-        prop_assert_eq!(read, expected, "{}", text);
-        prop_assert_eq!((found.agent, found.mark), (agent, Some(Mark::new(generation, &digest))));
-        prop_assert_eq!(found.digest, digest);
         prop_assert_eq!(text[found.range].replace("\r\n", "\n"), written);
+        prop_assert_eq!((found.agent, found.is_edited), (agent, false));
     }
 
     #[test]

@@ -75,8 +75,6 @@ pub(super) struct EntriesScope {
     pub(super) own: Pool,
     pub(super) shared: Option<Pool>,
     peers: Vec<String>,
-    /// Folder of the agent, which contains the folder of the entries.
-    pub(super) beside: RelPath,
     /// File with the number of the newest run.
     pub(super) fence: RelPath,
 }
@@ -95,7 +93,6 @@ impl EntriesScope {
             shared: shared.transpose()?,
             peers,
             fence: agent_folder.join("fence")?,
-            beside: agent_folder,
         })
     }
 

@@ -11,12 +11,11 @@ use super::category::Category;
 use super::document::{Entry, Fields, Problem};
 use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
-use super::types::EntryInfo;
 use crate::changes::Call;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId};
 use crate::sorted::SortedMap;
-use crate::store::{EntryFolder, PathError, RelPath};
+use crate::store::{EntryFolder, PathError};
 use crate::trust::Provenance;
 
 /// Parts of a memory that the entries commands need, and the scope that the command names.
@@ -59,22 +58,6 @@ impl Entries {
             let help = "open the memory with an agent";
             Error::invalid_argument("this memory was opened without an agent", help)
         })
-    }
-
-    /// Returns a path beside the entries of the agent, from the names of a folder and a file.
-    pub(crate) fn file_beside(&self, folder: &str, name: &str) -> Result<RelPath, Error> {
-        self.scope()?
-            .beside
-            .join(folder)
-            .and_then(|folder| folder.join(name))
-            .map_err(|error| Error::internal(format!("the name of a file beside the entries: {error}")))
-    }
-
-    /// Returns how many more entries the agent may have before the oldest are evicted. `shown` is the list of all
-    /// entries.
-    pub(crate) fn room(&self, shown: &[EntryInfo]) -> Result<usize, Error> {
-        let is_own = |entry: &&EntryInfo| entry.category != Category::Workspace.as_str();
-        Ok((self.scope()?.own.cap as usize).saturating_sub(shown.iter().filter(is_own).count()))
     }
 
     /// Returns the agent that owns the entries.

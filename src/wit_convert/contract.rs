@@ -27,16 +27,12 @@ macro_rules! wit_contract {
     };
     (@agents_md $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            agents_md::SyncAgentsMd { name, identity, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES, prefer, confirmed, dry_run }
-            agents_md::Unconfirmed { digest, reason }
-            agents_md::FactChange { key, line, kind, entry, section }
-            agents_md::SyncAgentsMdReply { content, unconfirmed, changes, listed, left_out, problems, message }
+            agents_md::SyncAgentsMd { name, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES }
+            agents_md::SyncAgentsMdReply { content, listed, left_out, problems, message }
         }
 
         $crate::$variants! { $openness:
-            agents_md::Side { Section, Store }
             agents_md::AgentsMdCommand { SyncAgentsMd(value) }
-            agents_md::FactChangeKind { Listed, Refreshed, Unlisted, Stored, Updated, Forgotten, Conflict(value), Refused(value) }
             agents_md::AgentsMdReply { SyncAgentsMd(value) }
         }
     };

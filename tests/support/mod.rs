@@ -16,7 +16,7 @@
 //! | `tests/vectors.rs` | Recorded input and output of the originals, zerostack, zk and zombie; exceptions in `vectors-not-followed.toml`, and `what_is_not_followed_differs` checks that each still differs |
 //! | `tests/context_block.rs`, `journal.rs`, `unlike_zerostack.rs` | The block; the journal beyond the vectors; where it differs from zerostack so that no text is lost, leaked or hidden |
 //! | `tests/notebook/` | Every command of the notebook, races, crashes and editors between the operations, hostile notes and configurations |
-//! | `tests/preamble.rs`, `agents_md/` | The forms of the block, the preamble; the section of AGENTS.md, with races |
+//! | `tests/preamble.rs`, `agents_md.rs` | The forms of the block, the preamble; the section of AGENTS.md, with races |
 //! | `tests/exchange.rs` | Memory from and for other agents, from store to store; the converters have their tests and round trips beside the code |
 //! | `tests/hydration.rs` | The inputs of hydration, through the commands |
 //! | `tests/scopes.rs` | Long-term memory of one project and of all |

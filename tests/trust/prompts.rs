@@ -64,7 +64,7 @@ pub(super) fn prompts(drive: &mut Drive<Simulator>, turn: u64, items: &[StoredIt
     // The key of a planted entry is one of its tags.
     let keys = items.iter().filter_map(|item| if let StoredItem::Entry(key) = item { Some(key.clone()) } else { None });
     let keys: Vec<String> = keys.chain(["a", "b", "c"].map(String::from)).collect();
-    let request = SyncAgentsMd { tags: keys.clone(), keys, max_bytes: BYTES, dry_run: true, ..SyncAgentsMd::default() };
+    let request = SyncAgentsMd { tags: keys.clone(), keys, max_bytes: BYTES, ..SyncAgentsMd::default() };
     let section = drive.call(request).map(|reply| String::from_utf8(reply.content.unwrap_or_default()).unwrap());
     add("sync-agents-md".into(), section);
 

@@ -1,6 +1,5 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
-use saddlebag::agents_md::{AgentsMdCommand, SyncAgentsMd};
 use saddlebag::entries::ImportState;
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
@@ -60,7 +59,6 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
             target: "b".into(),
             text: Some(with("x")),
         })),
-        Command::AgentsMd(AgentsMdCommand::SyncAgentsMd(SyncAgentsMd { identity: with("/x"), ..Default::default() })),
     ] {
         let error = refused(&mut drive, command);
         assert_eq!(error.code, ErrorCode::Secret);

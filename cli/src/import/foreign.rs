@@ -112,7 +112,7 @@ pub(super) fn detected(from: &Path) -> Result<Detected, Failure> {
         let is_instructions =
             |path: &&str| matches!(Path::new(path).file_name().and_then(|name| name.to_str()), Some("AGENTS.md"));
         let help = match names.iter().any(is_instructions) {
-            true => "`agents-md sync` exchanges facts with AGENTS.md; for memory, name the format with --from",
+            true => "`agents-md sync` writes facts into AGENTS.md, and nothing reads it back; for memory, name the format with --from",
             false => "name the format with --from",
         };
         Failure::usage(message, help)

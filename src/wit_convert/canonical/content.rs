@@ -163,7 +163,6 @@ const NAMES: &[&str] = &[
     "prompt.left-out.path",
     "prompt.left-out.key",
     "prompt.preamble-file.path",
-    "agents-md.fact-change.key",
     "session.begin-session-reply.hand-off",
     "session.recall-for-prompt-reply.sources",
     "session.recall-for-tool-reply.sources",

@@ -158,8 +158,7 @@ fn prompts() -> Vec<Case> {
         Case::new("context-preamble-cut", &["context", "--preamble", "--preamble-bytes", "300"]),
         Case::new("agents-md-sync", &["agents-md", "sync", "--key", "deploy"]),
         Case::new("agents-md-sync-dry", &["agents-md", "sync", "--tag", "ops", "--dry-run"]),
-        Case::new("agents-md-sync-unconfirmed", &["agents-md", "sync", "--dir", "foreign"]),
-        Case::new("agents-md-sync-confirmed", &["agents-md", "sync", "--dir", "foreign", "--yes"]),
+        Case::new("agents-md-sync-edited", &["agents-md", "sync", "--dir", "foreign", "--key", "deploy"]),
     ]
 }
 

@@ -108,7 +108,9 @@ fn runs_that_are_killed_leave_nothing_once_another_has_ended() {
 
 #[test]
 fn what_a_killed_sync_of_agents_md_left_is_removed_by_the_next_one_and_by_uninstall() {
-    for arguments in [&["agents-md", "sync", "--engine", "native"][..], &["setup", "--uninstall", "--yes"]] {
+    for arguments in
+        [&["agents-md", "sync", "--key", "k", "--yes", "--engine", "native"][..], &["setup", "--uninstall", "--yes"]]
+    {
         let home = Home::new();
         home.put("shop/AGENTS.md", "# Rules\n");
         home.put("shop/.saddlebag-1-1-1.tmp", "# Rules of the killed run\n");
