@@ -10,7 +10,7 @@ use saddlebag::notebook::{
 use saddlebag::protocol::FsError;
 use saddlebag::{Command, Config, Limits, Reply};
 use saddlebag_host::{Scheduler, Simulator};
-use saddlebag_tests_mutations::each_mutation;
+use saddlebag_tests_shared::mutations::each_mutation;
 use support::arbitrary::cases;
 use support::drive::Drive;
 use support::{Kind, both_engines, each, index_blocks, nightly, path};

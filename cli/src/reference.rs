@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command};
 use saddlebag::protocol::ErrorCode;
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 
 use crate::args::line;
 use crate::failure::{Code, EXIT_CODES, Exit, ProgramCode};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 use schemars::Schema;
 use serde_json::Value;
 

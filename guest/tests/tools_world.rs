@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use saddlebag::tools::{DEFAULT_SETS, Tool, tools};
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 use serde_json::{Value, json};
 
 /// An argument of a tool.

@@ -55,7 +55,7 @@ fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
         "remote",
         "tests",
         "tests/attributes",
-        "tests/contract",
+        "tests/shared",
         "xtask",
     ];
     let mut folders = folders.map(|folder| root.join(folder)).to_vec();

@@ -284,7 +284,7 @@ mod tests {
     use std::fs;
 
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-    use saddlebag_tests_mutations::each_mutation;
+    use saddlebag_tests_shared::mutations::each_mutation;
 
     use super::*;
 

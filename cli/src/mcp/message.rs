@@ -247,7 +247,7 @@ mod tests {
             br#"[{"jsonrpc":"2.0","id":null,"method":"ping"}]"#,
         ];
         let mut taken = 0;
-        saddlebag_tests_mutations::each_mutation(4, &samples, 5_000, |bytes| match read(bytes) {
+        saddlebag_tests_shared::mutations::each_mutation(4, &samples, 5_000, |bytes| match read(bytes) {
             Ok(message) => {
                 taken += 1;
                 let written = serde_json::to_vec(&message).expect("JSON");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 use serde_json::Value as Json;
 
 use super::clients::{Client, OPENCODE_ARGUMENTS, OPENCODE_PLUGIN, OPENCODE_PROGRAM, Run, opencode_plugin};

@@ -52,7 +52,17 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     run_jco(&root, translate.chain(named))?;
     let bytes = check_size(&javascript.join("saddlebag.js"), MAX_JAVASCRIPT_BYTES)?;
     let package = folder.join("saddlebag.wit.wasm");
-    let write = ["run", "--quiet", "--package", "saddlebag-contract", "--bin", "wit-package", "--"];
+    let write = [
+        "run",
+        "--quiet",
+        "--package",
+        "saddlebag-tests-shared",
+        "--features",
+        "contract",
+        "--bin",
+        "wit-package",
+        "--",
+    ];
     cargo(write.map(OsString::from).into_iter().chain([package.into()]))?;
     let sizes = sizes.into_iter();
     let mut lines: Vec<String> =

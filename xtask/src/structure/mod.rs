@@ -21,7 +21,7 @@ use crate::run::root;
 
 /// Folders of the packages beside those in `crates/`.
 const PACKAGES: [&str; 9] =
-    [".", "host-harness", "cli", "xtask", "benches", "packaging", "tests", "tests/contract", "guest"];
+    [".", "host-harness", "cli", "xtask", "benches", "packaging", "tests", "tests/shared", "guest"];
 
 /// Returns the root of every crate and of every test of several files, below the root of the workspace.
 fn roots(base: &Path) -> Result<Vec<String>, String> {

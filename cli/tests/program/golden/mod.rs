@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Run, Store};

@@ -1,7 +1,7 @@
 //! `saddlebag hook`, with recorded input of every client and every event.
 //!
 //! `cli/tests/hooks/recordings/` has a session of each client, and `cli/tests/golden/hooks/` the answers to it. A test of
-//! `tests/contract/` holds these against a JSON Schema of each client in `cli/tests/hooks/schemas/`.
+//! `tests/shared/` holds these against a JSON Schema of each client in `cli/tests/hooks/schemas/`.
 
 mod bare;
 mod before_tool;

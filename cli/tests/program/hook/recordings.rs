@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 use serde_json::{Value, json};
 
 use super::{Hooks, claude, text_of};

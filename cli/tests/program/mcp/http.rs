@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use saddlebag_tests_mutations::each_mutation;
+use saddlebag_tests_shared::mutations::each_mutation;
 use serde_json::{Value, json};
 
 use super::client::{Server, VERSION, hello, request};

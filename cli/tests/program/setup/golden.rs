@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use saddlebag_tests_generated::Kind;
+use saddlebag_tests_shared::generated::Kind;
 
 use super::clients::{CLIENTS, Client};
 use super::{Home, PROGRAM};

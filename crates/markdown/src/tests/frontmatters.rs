@@ -200,7 +200,7 @@ fn a_damaged_frontmatter_is_read_or_refused_and_has_bounded_values() {
         b"---\na: [&b [*b, *b], [[[[[[]]]]]]]\na: twice\n---\n",
     ];
     let added = (String::from("added"), Value::String("v".into()));
-    saddlebag_tests_mutations::each_mutation(1, &samples, 5_000, |bytes| {
+    saddlebag_tests_shared::mutations::each_mutation(1, &samples, 5_000, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         check_ranges(&text);
         let read = note(&text);

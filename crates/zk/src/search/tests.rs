@@ -188,7 +188,7 @@ fn a_damaged_query_is_answered_or_refused_and_finds_only_notes_that_there_are() 
         b"-- \"\" '' : ^ * + { } fact",
     ];
     let all = [note("facts/fact.md", "# Fact\n\nfact port \u{e9}"), note("port.md", "# Port\n\nfact \"exact phrase\"")];
-    saddlebag_tests_mutations::each_mutation(2, &samples, 4_000, |bytes| {
+    saddlebag_tests_shared::mutations::each_mutation(2, &samples, 4_000, |bytes| {
         let query = String::from_utf8_lossy(bytes).into_owned();
         for strategy in ["fts", "exact", "re"] {
             let Ok(queries) = Queries::new(strategy, vec![query.clone()]) else { continue };

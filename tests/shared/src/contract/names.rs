@@ -11,7 +11,7 @@
 
 use wit_parser::{FunctionKind, Resolve, TypeDefKind};
 
-use crate::wit::{camel, contract, snake};
+use super::wit::{camel, contract, snake};
 
 /// The reserved words of one language, and where it lists them.
 struct Language {

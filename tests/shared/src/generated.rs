@@ -3,8 +3,6 @@
 //! `SADDLEBAG_REWRITE` names the kinds to write, separated by commas, as in `SADDLEBAG_REWRITE=json,text`; `1` is all of
 //! them.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "only tests use it, and a test may stop at the unexpected")]
-
 use std::fs;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use saddlebag::catalogue::catalogue;
 use wit_parser::TypeDefKind;
 
-use crate::wit::{contract, is_of_commands, types};
+use super::wit::{contract, is_of_commands, types};
 
 #[test]
 fn every_command_has_its_case_in_wit() {

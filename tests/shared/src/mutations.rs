@@ -2,8 +2,6 @@
 //!
 //! The same seed gives the same inputs. A test that fails prints its seed, the number of the input, and the input.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "only tests use it, and a test may stop at the unexpected")]
-
 use std::ops::Range;
 
 /// Maximum size of an input in bytes.

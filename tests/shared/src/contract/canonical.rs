@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use saddlebag::wit_convert::canonical::listed;
 use wit_parser::{Resolve, Type, TypeDefKind};
 
-use crate::wit::{contract, types};
+use super::wit::{contract, types};
 
 /// Every text or list of bytes of the contract, as `fs.read-op.path`.
 fn texts(contract: &Resolve) -> BTreeSet<String> {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use saddlebag_tests_generated::Kind;
+use crate::generated::Kind;
 use wit_parser::{Resolve, Type, TypeDefKind};
 
-use crate::defaults;
-use crate::wit::{camel, contract, is_of_commands, root, snake, types};
+use super::defaults;
+use super::wit::{camel, contract, is_of_commands, root, snake, types};
 
 /// Variants of the crate whose cases have named fields, where `wit/` has a record.
 const WITH_NAMED_FIELDS: [(&str, &str); 4] =

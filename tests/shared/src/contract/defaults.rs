@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::wit::snake;
+use super::wit::snake;
 
 /// A field, with the default that the conversion puts in its place.
 struct Default {
@@ -93,8 +93,8 @@ pub(crate) fn with_default(interface: &str, record: &str, field: &str) -> String
 mod tests {
     use wit_parser::{Resolve, Type, TypeDefKind};
 
+    use super::super::wit::{contract, types};
     use super::{DEFAULTS, Default, Said};
-    use crate::wit::{contract, types};
 
     /// Fields that are options in the crate as well, since a command does something else without them.
     const OPEN: [((&str, &str), &str, &str); 5] = [

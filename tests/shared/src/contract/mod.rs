@@ -8,12 +8,6 @@
 //! The feature `compare` links the crate. Without it the conversions can be written while the crate does not compile.
 //! `catalogue.rs` holds the commands of the crate against `wit/`, `defaults.rs` the constants,
 //! `canonical.rs` the list of what a trace may show.
-//!
-//! They are a separate package, and not a default member of the workspace: the parser of `wit/` changes the features of
-//! what wasmtime depends on, and wasmtime would be compiled a second time.
-
-#![cfg(test)]
-#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 #[cfg(feature = "compare")]
 mod canonical;
