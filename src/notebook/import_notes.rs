@@ -1,6 +1,6 @@
 //! `import-notes`: creates a note for each item from elsewhere, and never changes what a person has touched.
 //!
-//! The field `source` of an imported note has the id of the text and two digests: `import:git ~/shop 1f0c9d:1
+//! The field `source` of an imported note has the id of the text and two digests: `import:codex 019a
 //! #0f1e2d3c4b5a69780f1e2d3c4b5a6978`. The first digest is of title and text, the second of the other fields. They tell
 //! if a person has edited the note since, and if the same text came under another id.
 
@@ -65,7 +65,7 @@ pub struct ImportNotes {
 /// A note to import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedNote {
-    /// Format and place of the text, such as `git ~/shop 1f0c9d`; one line of 1 to [`MAX_IMPORT_ID_BYTES`] bytes.
+    /// Format and place of the text, such as `codex 019a`; one line of 1 to [`MAX_IMPORT_ID_BYTES`] bytes.
     /// Content with the same id is the same note.
     pub id: String,
     /// Title: one line.

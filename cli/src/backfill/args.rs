@@ -11,8 +11,6 @@ use crate::input::since;
 /// Source of the notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum SourceName {
-    /// Commit messages of a git repository that say why
-    Git,
     /// Sessions of Claude Code
     ClaudeCode,
     /// Sessions of Codex
@@ -25,7 +23,6 @@ impl SourceName {
     /// Returns the name, as `--from` and the ids of notes have it.
     pub(super) fn as_str(self) -> &'static str {
         match self {
-            Self::Git => "git",
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
@@ -33,17 +30,17 @@ impl SourceName {
     }
 }
 
-/// Make unapproved notes from commits or past sessions
+/// Make unapproved notes from past sessions
 #[derive(Debug, Args)]
-#[command(after_help = example("backfill --from git --dry-run"))]
+#[command(after_help = example("backfill --from claude-code --dry-run"))]
 pub(crate) struct BackfillArgs {
-    /// Source: commit messages, or the transcripts of an agent
+    /// Agent whose transcripts are read
     #[arg(long, value_enum, value_name = "SOURCE")]
     pub(super) from: SourceName,
-    /// Another repository, or a folder or file of transcripts [default: the project, or the folder of the agent]
+    /// Another folder of transcripts, or a file [default: the folder of the agent]
     #[arg(value_name = "PATH")]
     pub(super) path: Option<PathBuf>,
-    /// Leave out commits and sessions from before this date or time
+    /// Leave out sessions that ended before this date or time
     #[arg(long, value_name = "DATE", value_parser = since)]
     pub(super) since: Option<Timestamp>,
     /// Maximum number of notes; the newest are made first

@@ -38,7 +38,6 @@ pub(super) fn folder_of(source: SourceName) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let at_home = |path: &str| home.as_ref().map(|home| home.join(path));
     match source {
-        SourceName::Git => None,
         SourceName::ClaudeCode => {
             variable("CLAUDE_CONFIG_DIR").or_else(|| at_home(".claude")).map(|folder| folder.join("projects"))
         }
@@ -58,7 +57,6 @@ fn is_transcript(source: SourceName, path: &Path) -> bool {
     let above = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
     let is_jsonl = name.ends_with(".jsonl");
     match source {
-        SourceName::Git => false,
         SourceName::ClaudeCode => is_jsonl && above != "subagents" && !name.starts_with("agent-"),
         SourceName::Codex => (is_jsonl || is_compressed(path)) && name.starts_with("rollout-"),
         SourceName::Gemini => name.starts_with("session-") && (is_jsonl || name.ends_with(".json")),

@@ -1,18 +1,15 @@
 //! `backfill`: makes notes of the past of a project, so that a new memory is not empty.
 //!
-//! The sources are commit messages ([`git`], [`commits`]) and the transcripts of agents ([`find`], [`transcripts`],
-//! [`claude_code`], [`codex`], [`gemini`]). Each source is read here and not by the component: transcripts are large
-//! and must be streamed, git is a program to run, and the formats are internals of the clients that change with any
-//! release. [`commits`], [`session`] and the readers of lines are pure functions. The component decides what a note
-//! looks like, what is already there and what a person has touched: `import-notes` of the notebook.
+//! The sources are the transcripts of agents ([`find`], [`transcripts`], [`claude_code`], [`codex`], [`gemini`]). They are
+//! read here and not by the component: transcripts are large and must be streamed, and their formats are internals of the
+//! clients that change with any release. [`session`] and the readers of lines are pure functions. The component decides what
+//! a note looks like, what is already there and what a person has touched: `import-notes` of the notebook.
 
 mod args;
 mod claude_code;
 mod codex;
-mod commits;
 mod find;
 mod gemini;
-mod git;
 mod lines;
 mod local_paths;
 mod note;
@@ -41,6 +38,9 @@ use crate::subcommand::Subcommand;
 
 pub(crate) use args::BackfillArgs;
 
+/// Folder of the notes.
+const NOTES_FOLDER: &str = "transcripts";
+
 /// Number of notes in one command.
 const NOTES_OF_COMMAND: usize = 64;
 
@@ -58,10 +58,7 @@ impl Subcommand for BackfillArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         set_changes(true, false);
         let mut store = Store::open(global)?;
-        let taken = match self.from {
-            SourceName::Git => commits_of(&self, global)?,
-            _ => sessions_of(&self, global, &mut store, output)?,
-        };
+        let taken = sessions_of(&self, global, &mut store, output)?;
         let done = import(&self, &taken.notes, &mut store, output)?;
         let Taken { place, notes, unreadable, left_out } = taken;
         let backfilled = Backfilled::new(self.dry_run, self.from.as_str(), place, &notes, done, unreadable, &left_out);
@@ -78,26 +75,6 @@ fn project(global: &Global) -> Result<PathBuf, Failure> {
         })?,
     };
     Ok(project_root(&path))
-}
-
-fn commits_of(args: &BackfillArgs, global: &Global) -> Result<Taken, Failure> {
-    if args.all_projects {
-        let help = "name another repository as PATH";
-        return Err(Failure::usage("--all-projects is for sessions, and git has the commits of one project", help));
-    }
-    let repository = args.path.clone().map_or_else(|| project(global), Ok)?;
-    let mut left_out = LeftOut::default();
-    let log = git::log(&repository)?;
-    if log.commits.is_empty() {
-        return Err(Failure::nothing(format!("`{}` has no commits", repository.display())));
-    }
-    if let Some(cut) = log.cut {
-        left_out.add(&cut, "");
-    }
-    let place = place(&repository);
-    let since = args.since.map(|since| since.seconds);
-    let notes = commits::notes(&log.commits, &local_place(&place), since, args.limit as usize, &mut left_out);
-    Ok(Taken { place, notes, unreadable: Vec::new(), left_out })
 }
 
 fn sessions_of(args: &BackfillArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<Taken, Failure> {
@@ -141,12 +118,6 @@ fn sessions_of(args: &BackfillArgs, global: &Global, store: &mut Store, output: 
     Ok(Taken { place: place(&folder), notes, unreadable, left_out })
 }
 
-/// Returns a place without the path of this machine: below the home folder, or the name of the folder.
-fn local_place(place: &str) -> String {
-    let name = place.rsplit('/').find(|part| !part.is_empty()).unwrap_or(place);
-    if place.starts_with('~') { place.into() } else { name.into() }
-}
-
 /// Returns the ids of the sessions that hooks have recorded: each has a note in `sessions/` already.
 fn recorded_sessions(store: &mut Store, output: &mut Output) -> Result<BTreeSet<String>, Failure> {
     let filter = NoteFilter::default().with(ConditionKind::Path, [SESSIONS_FOLDER]);
@@ -169,12 +140,11 @@ fn import(
     store: &mut Store,
     output: &mut Output,
 ) -> Result<Vec<NoteImport>, Failure> {
-    let folder = if args.from == SourceName::Git { "commits" } else { "transcripts" };
     let bar = progress(notes.len() as u64);
     let mut done = Vec::with_capacity(notes.len());
     for part in notes.chunks(NOTES_OF_COMMAND) {
         let notes: Vec<ImportedNote> = part.iter().map(ImportedNote::from).collect();
-        let request = ImportNotes { folder: folder.into(), notes, dry_run: args.dry_run };
+        let request = ImportNotes { folder: NOTES_FOLDER.into(), notes, dry_run: args.dry_run };
         done.extend(store.call(Origin::default().with(request), output)?.notes);
         bar.inc(part.len() as u64);
     }

@@ -1,4 +1,4 @@
-//! [`Candidate`]: a note that a source gives, and what sources leave out. Everything that goes into a note is bounded
+//! [`Candidate`]: a note that a source gives, and what sources leave out. Titles are bounded
 //! here.
 
 use std::collections::BTreeMap;
@@ -8,15 +8,6 @@ use saddlebag::trust::head_without_divided_secret;
 
 /// Maximum length of a title in bytes.
 pub(super) const MAX_TITLE: usize = 160;
-
-/// Maximum length of the content of a note in bytes.
-pub(super) const MAX_CONTENT: usize = 8_192;
-
-/// Maximum number of files that a note names.
-pub(super) const MAX_FILES: usize = 20;
-
-/// Maximum length of the name of a file in bytes.
-const MAX_FILE: usize = 120;
 
 /// A note that a source gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,33 +65,11 @@ pub(super) fn one_line(text: &str, limit: usize) -> String {
         }
         line.push_str(word);
         if line.len() > limit {
-            return cut(&line, limit);
+            // It has no part of a secret at its end.
+            return format!("{}…", head_without_divided_secret(&line, limit.saturating_sub(3)).trim_end());
         }
     }
     line
-}
-
-/// Returns at most `limit` bytes of the text, `…` included. It has no part of a secret at its end.
-pub(super) fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        text.to_string()
-    } else {
-        format!("{}…", head_without_divided_secret(text, limit.saturating_sub(3)).trim_end())
-    }
-}
-
-/// Returns the names of files for a note, as Markdown code. Names beyond [`MAX_FILES`] are counted.
-pub(super) fn file_list<'a>(files: impl IntoIterator<Item = &'a str>) -> String {
-    let files: Vec<&str> = files.into_iter().collect();
-    let named: Vec<String> = files.iter().take(MAX_FILES).map(|file| code(file, MAX_FILE)).collect();
-    let more = files.len().saturating_sub(MAX_FILES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", named.join(", "))
-}
-
-/// Returns text as Markdown code on one line.
-pub(super) fn code(text: &str, limit: usize) -> String {
-    format!("`{}`", one_line(&text.replace('`', "'"), limit))
 }
 
 #[cfg(test)]
@@ -113,13 +82,6 @@ mod tests {
         let line = one_line(&"é ".repeat(100), 50);
         assert!(line.len() <= 50 && line.ends_with('…'), "{line}");
         assert_eq!(one_line(&"x".repeat(50), 50).len(), 50);
-    }
-
-    #[test]
-    fn files_beyond_the_limit_are_counted() {
-        let names: Vec<String> = (0..25).map(|number| format!("f{number}")).collect();
-        let list = file_list(names.iter().map(String::as_str));
-        assert!(list.starts_with("`f0`, `f1`") && list.ends_with("`f19` and 5 more"), "{list}");
     }
 
     #[test]

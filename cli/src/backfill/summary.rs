@@ -15,7 +15,7 @@ pub(crate) struct Backfilled {
     dry_run: bool,
     /// Source, as `--from` names it.
     source: &'static str,
-    /// Repository, or folder of transcripts.
+    /// Folder of transcripts.
     place: String,
     /// Number of notes that were stored.
     upserted: usize,

@@ -138,7 +138,6 @@ impl Wanted<'_> {
         let preset = (!folder.as_os_str().is_empty()).then(|| folder.to_string_lossy().into_owned());
         let mut session = Session::new(self.source.as_str(), String::new(), preset.clone());
         match self.source {
-            SourceName::Git => return Ok(None),
             SourceName::ClaudeCode => {
                 // The name of the file is the session, whatever the lines that it repeats say.
                 session.id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -4,4 +4,4 @@ mod contents;
 pub(crate) mod repository;
 mod run;
 
-pub(crate) use run::{Ended, LIMIT, MAX_OUTPUT, command, run, said};
+pub(crate) use run::{Ended, said};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::failure::{Failure, ProgramCode};
 
 /// Maximum size of the output of git, in bytes.
-pub(crate) const MAX_OUTPUT: u64 = 64 << 20;
+pub(super) const MAX_OUTPUT: u64 = 64 << 20;
 
 /// Maximum size of an error of git, in bytes.
 const MAX_ERROR: u64 = 2_048;
@@ -33,10 +33,10 @@ const KEPT: [&str; 3] = ["GIT_CONFIG", "GIT_AUTHOR_", "GIT_COMMITTER_"];
 const KEPT_FOR_NETWORK: [&str; 4] = ["GIT_SSH", "GIT_ASKPASS", "GIT_PROXY", "GIT_SSL"];
 
 /// Time limit of git where it reaches other machines.
-pub(crate) const NETWORK_LIMIT: Duration = Duration::from_secs(600);
+pub(super) const NETWORK_LIMIT: Duration = Duration::from_secs(600);
 
 /// Time limit of git. A repository may name a file that is a pipe.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+pub(super) const LIMIT: Duration = Duration::from_secs(60);
 
 /// Maximum pause between two looks at git. The first pauses are shorter, because most runs are.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -54,7 +54,7 @@ pub(crate) struct Ended {
 }
 
 /// Returns git for a folder, without a subcommand. It does not reach other machines.
-pub(crate) fn command(folder: &Path) -> Command {
+pub(super) fn command(folder: &Path) -> Command {
     let mut command = offline_or_not(folder, &KEPT);
     command.envs([("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")]);
     command.args(["-c", "protocol.allow=never"]);
@@ -62,7 +62,7 @@ pub(crate) fn command(folder: &Path) -> Command {
 }
 
 /// Returns git for a folder, without a subcommand. It may reach other machines as the user's git does.
-pub(crate) fn network_command(folder: &Path) -> Command {
+pub(super) fn network_command(folder: &Path) -> Command {
     offline_or_not(folder, &[&KEPT[..], &KEPT_FOR_NETWORK].concat())
 }
 
@@ -88,7 +88,7 @@ fn offline_or_not(folder: &Path, kept: &[&str]) -> Command {
 /// # Errors
 ///
 /// git is missing or cannot be started. What git itself refuses is in its [`Ended::status`].
-pub(crate) fn run(command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
+pub(super) fn run(command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
     run_within(LIMIT, command, input)
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn run(command: &mut Command, input: &[u8]) -> Result<Ended, Failure>
 /// # Errors
 ///
 /// As of [`run`].
-pub(crate) fn run_within(limit: Duration, command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
+pub(super) fn run_within(limit: Duration, command: &mut Command, input: &[u8]) -> Result<Ended, Failure> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| not_run(&error))?;

@@ -1,4 +1,4 @@
-//! `backfill`: notes of commits and of the transcripts of agents.
+//! `backfill`: notes of the transcripts of agents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,30 +29,6 @@ impl World {
         Self { store, project, home }
     }
 
-    /// Returns a project with a repository in it.
-    fn with_repository() -> Self {
-        let world = Self::new();
-        world.git(&["init", "--quiet", "--initial-branch=main"]);
-        world
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&self.project).args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]);
-        command.args(["-c", "commit.gpgSign=false"]).args(arguments).env("HOME", &self.home).stdin(Stdio::null());
-        command.env("GIT_AUTHOR_DATE", "2026-05-20T10:00:00Z").env("GIT_COMMITTER_DATE", "2026-05-21T10:00:00Z");
-        let output = command.output().expect("git is installed");
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-
-    fn commit(&self, file: &str, message: &str) {
-        let path = self.project.join(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, message).expect("written");
-        self.git(&["add", "--all"]);
-        self.git(&["commit", "--quiet", "--no-verify", "--message", message]);
-    }
-
     fn run(&self, arguments: &[&str]) -> Run {
         self.run_from(&["--engine", "native"], arguments)
     }
@@ -80,6 +56,12 @@ impl World {
         path
     }
 
+    /// Writes the transcript of a session of Codex with one prompt and its answer.
+    fn rollout(&self, id: &str, prompt: &str, answer: &str) -> PathBuf {
+        let path = format!(".codex/sessions/2026/05/22/rollout-{id}.jsonl");
+        self.transcript(&path, &rollout(id, &self.project, prompt, answer))
+    }
+
     fn claude_folder(&self) -> String {
         let name: String =
             self.project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
@@ -99,36 +81,29 @@ fn claude(uuid: &str, before: Option<&str>, folder: &Path, kind: &str, text: &st
            "timestamp": "2026-05-22T09:00:00.000Z", "message": {"role": kind, "content": content}})
 }
 
-#[test]
-fn commits_that_say_why_become_notes_that_wait_for_approval_once() {
-    let world = World::with_repository();
-    world.commit(
-        "src/mail.rs",
-        "feat(mail): Park mail after four attempts\n\nThe server blocks us after the fifth one.",
-    );
-    world.commit("src/tax.rs", "Round up instead of down");
-    world.commit("a.txt", "Add a file");
-    world.commit("b.txt", "WIP");
-    let first = world.run(&["backfill", "--from", "git"]).exits(0);
-    assert!(first.stdout.ends_with("Imported: 2 upserted, 0 unchanged, 0 kept, 0 rejected, 2 left out\n"), "{first:?}");
-    assert!(first.stdout.contains("left out 1: work in progress, such as WIP\n"), "{first:?}");
-    assert!(first.stderr.contains("list --pending"), "{first:?}");
-    let notes = world.notes("commits");
-    assert_eq!(notes.len(), 2);
-    let text = fs::read_to_string(&notes[0]).expect("a note");
-    assert!(
-        text.contains("title: \"feat(mail): Park mail after four attempts\"\ndate: 2026-05-20T10:00:00Z\n"),
-        "{text}"
-    );
-    assert!(
-        text.ends_with("The server blocks us after the fifth one.\n\nCommit of 2026-05-20. Files: `src/mail.rs`.\n"),
-        "{text}"
-    );
+/// Returns the lines of a session of Codex.
+fn rollout(id: &str, folder: &Path, prompt: &str, answer: &str) -> Vec<serde_json::Value> {
+    let said = |kind: &str, text: &str| json!({"timestamp": "2026-05-22T09:00:01Z", "type": "event_msg", "payload": {"type": kind, "message": text}});
+    vec![
+        json!({"timestamp": "2026-05-22T09:00:00Z", "type": "session_meta", "payload": {"id": id, "cwd": folder}}),
+        said("user_message", prompt),
+        said("agent_message", answer),
+    ]
+}
 
-    let pending = world.run(&["--json", "list", "--pending", "--from", "git"]).exits(0).json();
-    assert_eq!(pending["total"], 2);
+#[test]
+fn a_session_becomes_one_note_that_waits_for_approval() {
+    let world = World::new();
+    world.rollout("c1", "Park mail after four attempts.", "The server blocks us after the fifth one.");
+    let first = world.run(&["backfill", "--from", "codex"]).exits(0);
+    assert!(first.stdout.ends_with("Imported: 1 upserted, 0 unchanged, 0 kept, 0 rejected, 0 left out\n"), "{first:?}");
+    assert!(first.stderr.contains("list --pending"), "{first:?}");
+    assert_eq!(world.notes("transcripts").len(), 1);
+
+    let pending = world.run(&["--json", "list", "--pending", "--from", "codex"]).exits(0).json();
+    assert_eq!(pending["total"], 1);
     assert!(
-        pending["items"][0]["source"].as_str().is_some_and(|source| source.starts_with("import:git ")),
+        pending["items"][0]["source"].as_str().is_some_and(|source| source.starts_with("import:codex ")),
         "{pending}"
     );
     let found = world.run(&["recall", "why do we park mail?"]).exits(0);
@@ -138,82 +113,63 @@ fn commits_that_say_why_become_notes_that_wait_for_approval_once() {
     assert!(!world.run(&recalled).stdout.contains("blocks us"));
 
     let before = world.store.tree();
-    let again = world.run(&["backfill", "--from", "git"]).exits(0);
-    assert!(again.stdout.contains("0 upserted, 2 unchanged"), "{again:?}");
+    let again = world.run(&["backfill", "--from", "codex"]).exits(0);
+    assert!(again.stdout.contains("0 upserted, 1 unchanged"), "{again:?}");
     assert_eq!(world.store.tree(), before);
 
     let digest = pending["digest"].as_str().expect("a digest");
-    world.run(&["memory", "approve", "--all-from", "git", "--base", digest]).exits(0);
+    world.run(&["memory", "approve", "--all-from", "codex", "--base", digest]).exits(0);
     assert!(world.run(&recalled).exits(0).stdout.contains("blocks us"));
-    let again = world.run(&["backfill", "--from", "git"]).exits(0);
-    assert!(again.stdout.contains("0 upserted, 2 unchanged"), "{again:?}");
+    let again = world.run(&["backfill", "--from", "codex"]).exits(0);
+    assert!(again.stdout.contains("0 upserted, 1 unchanged"), "{again:?}");
 }
 
 #[test]
 fn a_dry_run_names_the_notes_and_changes_nothing() {
-    let world = World::with_repository();
-    world.commit("a", "Use a queue instead of polling");
+    let world = World::new();
+    world.rollout("c1", "Use a queue instead of polling.", "It has one now.");
+    let title = "Session of 2026-05-22 (codex): Use a queue instead of polling.";
     let before = world.store.tree();
-    let json = world.run(&["--json", "backfill", "--from", "git", "--dry-run"]).exits(0).json();
-    assert_eq!((&json["dry_run"], &json["stored"], &json["source"]), (&json!(true), &json!(1), &json!("git")));
-    assert_eq!(json["notes"][0]["title"], "Use a queue instead of polling");
-    let shown = world.run(&["backfill", "--from", "git", "--dry-run"]).exits(0);
-    assert!(
-        shown.stdout.contains("Use a queue instead of polling\n") && shown.stdout.contains("Would import: 1 upserted"),
-        "{shown:?}"
-    );
+    let json = world.run(&["--json", "backfill", "--from", "codex", "--dry-run"]).exits(0).json();
+    assert_eq!((&json["dry_run"], &json["stored"], &json["source"]), (&json!(true), &json!(1), &json!("codex")));
+    assert_eq!(json["notes"][0]["title"], title);
+    let shown = world.run(&["backfill", "--from", "codex", "--dry-run"]).exits(0);
+    assert!(shown.stdout.contains(title) && shown.stdout.contains("Would import: 1 upserted"), "{shown:?}");
     assert_eq!(world.store.tree(), before);
 }
 
 #[test]
-fn what_a_person_edited_approved_or_forgot_is_left_alone_and_counted() {
-    let world = World::with_repository();
-    world.commit("a", "Use a queue instead of polling");
-    world.run(&["backfill", "--from", "git"]).exits(0);
-    let [note] = &world.notes("commits")[..] else { panic!("one note") };
-    let path = format!("commits/{}", note.file_name().expect("a name").to_string_lossy());
+fn what_a_person_edited_or_forgot_is_left_alone_and_counted() {
+    let world = World::new();
+    world.rollout("c1", "Use a queue instead of polling.", "It has one now.");
+    world.run(&["backfill", "--from", "codex"]).exits(0);
+    let [note] = &world.notes("transcripts")[..] else { panic!("one note") };
+    let path = format!("transcripts/{}", note.file_name().expect("a name").to_string_lossy());
     world.run(&["forget", &path]).exits(0);
-    let json = world.run(&["--json", "backfill", "--from", "git"]).exits(0).json();
+    let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(0).json();
     assert_eq!((&json["upserted"], json["kept"].as_array().map(Vec::len)), (&json!(0), Some(1)));
     assert!(
         json["kept"][0]["reason"].as_str().is_some_and(|reason| reason.contains("`restore` brings it back")),
         "{json}"
     );
-    assert!(world.notes("commits").is_empty());
+    assert!(world.notes("transcripts").is_empty());
     world.run(&["restore", &path]).exits(0);
-    fs::write(note, fs::read_to_string(note).expect("a note").replace("Commit of", "An old commit of"))
-        .expect("written");
+    fs::write(note, fs::read_to_string(note).expect("a note").replace("one now", "one at last")).expect("written");
     let edited = fs::read_to_string(note).expect("a note");
-    world.run(&["backfill", "--from", "git"]).exits(0);
+    assert!(edited.contains("one at last"), "{edited}");
+    // The session went on, so its note would be made again.
+    world.rollout("c1", "Use a queue instead of polling.", "It has two now.");
+    let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(0).json();
+    assert_eq!((&json["upserted"], json["kept"].as_array().map(Vec::len)), (&json!(0), Some(1)), "{json}");
     assert_eq!(fs::read_to_string(note).expect("a note"), edited);
 }
 
 #[test]
-fn a_commit_that_was_rebased_makes_no_second_note() {
-    let world = World::with_repository();
-    world.commit("a", "Use a queue instead of polling");
-    world.run(&["backfill", "--from", "git"]).exits(0);
-    world.git(&[
-        "-c",
-        "user.email=other@example.org",
-        "commit",
-        "--quiet",
-        "--amend",
-        "--no-edit",
-        "--no-verify",
-        "--reset-author",
-        "--date=2026-05-20T10:00:00Z",
-    ]);
-    let json = world.run(&["--json", "backfill", "--from", "git"]).exits(0).json();
-    assert_eq!((&json["upserted"], &json["unchanged"]), (&json!(0), &json!(1)));
-}
-
-#[test]
-fn a_secret_in_a_commit_is_refused_and_the_rest_goes_on() {
-    let world = World::with_repository();
-    world.commit("a", &format!("Use a token instead of a password\n\nIt is {SECRET} for now."));
-    world.commit("b", "Use a queue instead of polling\n\n<private>the customer Orca asked for it</private>");
-    let run = world.run(&["backfill", "--from", "git"]).exits(3);
+fn a_secret_in_a_session_is_refused_and_the_rest_goes_on() {
+    let world = World::new();
+    world.rollout("c1", "Use a token instead of a password.", &format!("It is {SECRET} for now."));
+    world.rollout("c2", "Use a queue instead of polling.", "Done. <private>the customer Orca asked for it</private>");
+    let run = world.run(&["backfill", "--from", "codex"]).exits(3);
     assert!(
         run.stdout.contains("github-pat") && run.stdout.contains("1 upserted, 0 unchanged, 0 kept, 1 rejected"),
         "{run:?}"
@@ -224,80 +180,25 @@ fn a_secret_in_a_commit_is_refused_and_the_rest_goes_on() {
 }
 
 #[test]
-fn a_limit_and_a_date_choose_the_newest_commits() {
-    let world = World::with_repository();
-    for name in ["one", "two", "three"] {
-        world.commit(name, &format!("Use {name} instead of none"));
-    }
-    let json = world.run(&["--json", "backfill", "--from", "git", "--limit", "1", "--dry-run"]).exits(0).json();
-    assert_eq!((&json["stored"], &json["notes"][0]["title"]), (&json!(1), &json!("Use three instead of none")));
-    assert_eq!(json["left_out"][0], json!({"reason": "over --limit", "count": 2, "first": "Use two instead of none"}));
-    let none = world.run(&["--json", "backfill", "--from", "git", "--since", "2026-05-20T10:00:01Z"]).exits(0).json();
-    assert_eq!((&none["stored"], &none["left_out"][0]["count"]), (&json!(0), &json!(3)));
-    world.run(&["backfill", "--from", "git", "--since", "soon"]).exits(2).complains("2026-05-30");
-}
-
-#[test]
-fn what_is_not_a_repository_is_refused_and_one_without_commits_has_nothing() {
+fn a_limit_and_a_date_choose_the_newest_sessions() {
     let world = World::new();
-    fs::write(world.project.join(".git"), "gitdir: nowhere").expect("written");
-    world.run(&["backfill", "--from", "git"]).exits(3).complains("cannot be read");
-    fs::remove_file(world.project.join(".git")).expect("removed");
-    world.git(&["init", "--quiet"]);
-    world.run(&["backfill", "--from", "git"]).exits(1).complains("has no commits");
-    world.run(&["backfill", "--from", "git", "--all-projects"]).exits(2).complains("--all-projects is for sessions");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_repository_with_hostile_settings_runs_no_code() {
-    use std::os::unix::fs::PermissionsExt;
-
-    let world = World::with_repository();
-    world.commit("a.txt", "Use a queue instead of polling");
-    world.commit(".gitattributes", "Use attributes instead of nothing");
-    fs::write(world.project.join(".gitattributes"), "* diff=evil filter=evil\n").expect("written");
-    let marker = world.store.here.join("it-ran");
-    let script = world.store.here.join("evil.sh");
-    fs::write(&script, format!("#!/bin/sh\ntouch '{}'\n", marker.display())).expect("written");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
-    let script = script.to_str().expect("text");
-    for (name, value) in [
-        ("core.fsmonitor", script.to_string()),
-        ("core.pager", script.to_string()),
-        ("pager.log", script.to_string()),
-        ("core.editor", script.to_string()),
-        ("core.sshCommand", script.to_string()),
-        ("core.hooksPath", world.store.here.display().to_string()),
-        ("log.showSignature", "true".to_string()),
-        ("gpg.program", script.to_string()),
-        ("alias.log", format!("!{script}")),
-        ("diff.external", script.to_string()),
-        ("diff.evil.textconv", script.to_string()),
-        ("diff.evil.command", script.to_string()),
-        ("filter.evil.smudge", script.to_string()),
-        ("credential.helper", script.to_string()),
-        ("format.pretty", "%H".to_string()),
-        ("log.date", "relative".to_string()),
-    ] {
-        world.git(&["config", name, &value]);
+    let now = std::time::SystemTime::now();
+    for (age, name) in [(600, "one"), (300, "two"), (0, "three")] {
+        let path = world.rollout(name, &format!("Use {name} instead of none."), "Done.");
+        let changed = now - std::time::Duration::from_secs(age);
+        fs::File::options().append(true).open(path).and_then(|file| file.set_modified(changed)).expect("older");
     }
-    let run = world.run(&["backfill", "--from", "git"]).exits(0);
-    assert!(run.stdout.contains("2 upserted"), "{run:?}");
-    // An object that is missing would be fetched by a program that the repository names.
-    world.git(&["config", "extensions.partialClone", "origin"]);
-    world.git(&["config", "core.repositoryFormatVersion", "1"]);
-    world.git(&["config", "remote.origin.url", &format!("ext::{script}")]);
-    world.git(&["config", "remote.origin.promisor", "true"]);
-    world.git(&["config", "protocol.ext.allow", "always"]);
-    for entry in fs::read_dir(world.project.join(".git/objects")).expect("objects").flatten() {
-        if entry.file_name().len() == 2 {
-            fs::remove_dir_all(entry.path()).expect("removed");
-        }
-    }
-    let run = world.run(&["backfill", "--from", "git"]);
-    assert_ne!(run.code, 0, "{run:?}");
-    assert!(!marker.exists(), "the repository ran a program");
+    let json = world.run(&["--json", "backfill", "--from", "codex", "--limit", "1", "--dry-run"]).exits(0).json();
+    assert_eq!(
+        (&json["stored"], &json["notes"][0]["title"]),
+        (&json!(1), &json!("Session of 2026-05-22 (codex): Use three instead of none."))
+    );
+    let left_out = &json["left_out"][0];
+    assert_eq!((&left_out["reason"], &left_out["count"]), (&json!("over --limit"), &json!(2)));
+    assert!(left_out["first"].as_str().is_some_and(|first| first.ends_with("rollout-two.jsonl")), "{json}");
+    let none = world.run(&["--json", "backfill", "--from", "codex", "--since", "2026-05-22T09:00:02Z"]).exits(0).json();
+    assert_eq!((&none["stored"], &none["left_out"][0]["count"]), (&json!(0), &json!(3)));
+    world.run(&["backfill", "--from", "codex", "--since", "soon"]).exits(2).complains("2026-05-30");
 }
 
 #[test]
@@ -362,14 +263,7 @@ fn sessions_of_claude_code_in_this_project_become_notes() {
 fn sessions_of_codex_and_gemini_become_notes() {
     let world = World::new();
     let project = world.project.clone();
-    let said = |kind: &str, text: &str| json!({"timestamp": "2026-05-22T09:00:01Z", "type": "event_msg", "payload": {"type": kind, "message": text}});
-    let rollout = |id: &str, cwd: &Path| {
-        vec![
-            json!({"timestamp": "2026-05-22T09:00:00Z", "type": "session_meta", "payload": {"id": id, "cwd": cwd}}),
-            said("user_message", &format!("the prompt of {id}")),
-            said("agent_message", &format!("answer of {id}")),
-        ]
-    };
+    let rollout = |id: &str, cwd: &Path| rollout(id, cwd, &format!("the prompt of {id}"), &format!("answer of {id}"));
     world.transcript(".codex/sessions/2026/05/22/rollout-1.jsonl", &rollout("c1", &project.join("src")));
     world.transcript(".codex/sessions/2026/05/22/rollout-2.jsonl", &rollout("c2", &world.store.here));
     let json = world.run(&["--json", "backfill", "--from", "codex"]).exits(0).json();
@@ -414,26 +308,6 @@ fn sessions_of_codex_and_gemini_become_notes() {
     let json = run.json();
     assert_eq!((&json["stored"], json["rejected"].as_array().map(Vec::len)), (&json!(2), Some(1)), "{json}");
     assert_eq!(world.notes("transcripts").len(), 5);
-}
-
-#[test]
-fn duplicates_lists_of_changes_and_paths_of_the_machine_become_no_note() {
-    let world = World::with_repository();
-    world.commit("a", "Use a queue instead of polling");
-    world.commit("b", "Use a queue instead of polling");
-    world.commit("c", "Split the sender\n\n- add a worker\n- rename the sender to mailer\n- update both tests");
-    world.commit("d", "Keep the lock\n\nWithout it, /home/ada/work/lock.txt was written twice.");
-    let json = world.run(&["--json", "backfill", "--from", "git"]).exits(0).json();
-    assert_eq!(json["stored"], 2, "{json}");
-    let reasons: Vec<&str> =
-        json["left_out"].as_array().expect("left out").iter().filter_map(|texts| texts["reason"].as_str()).collect();
-    assert_eq!(reasons, ["a title without a reason", "with the message of another commit"]);
-    let here = world.store.here.to_str().expect("text").to_string();
-    for note in world.notes("commits") {
-        let text = fs::read_to_string(note).expect("a note");
-        assert!(!text.contains(&here) && !text.contains("/home/ada"), "{text}");
-        assert!(text.contains("source: \"import:git shop ") || text.contains("source: import:git shop "), "{text}");
-    }
 }
 
 #[test]

@@ -320,6 +320,57 @@ fn no_hook_runs_and_an_agent_a_merge_and_a_missing_work_tree_are_refused() {
     assert!(error["error"]["message"].as_str().expect("text").starts_with("cannot run git"), "{error}");
 }
 
+#[cfg(unix)]
+#[test]
+fn no_setting_of_a_repository_runs_a_program() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Some(world) = World::new() else { return };
+    world.at(1, &["remember", "Port", "The port is 8443."]).exits(0);
+    world.put(".gitattributes", "* diff=evil\n");
+    let marker = world.home.join("it-ran");
+    let script = world.home.join("evil.sh");
+    fs::write(&script, format!("#!/bin/sh\ntouch '{}'\n", marker.display())).expect("written");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("executable");
+    let script = script.to_str().expect("text");
+    for (name, value) in [
+        ("core.fsmonitor", script.to_string()),
+        ("core.pager", script.to_string()),
+        ("pager.log", script.to_string()),
+        ("core.editor", script.to_string()),
+        ("core.sshCommand", script.to_string()),
+        ("core.hooksPath", world.home.display().to_string()),
+        ("log.showSignature", "true".to_string()),
+        ("gpg.program", script.to_string()),
+        ("alias.log", format!("!{script}")),
+        ("diff.external", script.to_string()),
+        ("diff.evil.textconv", script.to_string()),
+        ("diff.evil.command", script.to_string()),
+        ("credential.helper", script.to_string()),
+        ("format.pretty", "%H".to_string()),
+        ("log.date", "relative".to_string()),
+    ] {
+        world.git(&["config", name, &value]);
+    }
+    assert_eq!(count(&world.commit_json(&[]), "commits"), 1);
+    assert!(!marker.exists(), "the repository ran a program");
+    // An object that is missing would be fetched by a program that the repository names.
+    world.at(2, &["edit", "facts/port", "--old", "8443", "--new", "9443"]).exits(0);
+    world.git(&["config", "extensions.partialClone", "origin"]);
+    world.git(&["config", "core.repositoryFormatVersion", "1"]);
+    world.git(&["config", "remote.origin.url", &format!("ext::{script}")]);
+    world.git(&["config", "remote.origin.promisor", "true"]);
+    world.git(&["config", "protocol.ext.allow", "always"]);
+    for entry in fs::read_dir(world.store.root.join(".git/objects")).expect("objects").flatten() {
+        if entry.file_name().len() == 2 {
+            fs::remove_dir_all(entry.path()).expect("removed");
+        }
+    }
+    let run = world.commit(&[]);
+    assert_ne!(run.code, 0, "{run:?}");
+    assert!(!marker.exists(), "the repository ran a program");
+}
+
 #[test]
 fn the_folder_of_the_project_may_be_the_work_tree_and_head_may_be_detached() {
     let Some(world) = World::new() else { return };

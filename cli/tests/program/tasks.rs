@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use serde_json::json;
 
 use crate::support::{Store, run};
 
@@ -42,27 +43,30 @@ fn words(command: &str) -> Vec<String> {
         .collect()
 }
 
-/// Makes a repository with a commit that explains itself.
-fn make_a_repository(folder: &Path) {
-    let message = "Park mail after four attempts\n\nThe server blocks us after the fifth one.";
-    for arguments in [&["init", "--quiet"][..], &["commit", "--quiet", "--allow-empty", "--message", message]] {
-        let mut git = Command::new("git");
-        git.args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org", "-c", "commit.gpgSign=false"]);
-        let ended = git.args(arguments).current_dir(folder).env("HOME", folder).status().expect("git is installed");
-        assert!(ended.success(), "git {arguments:?}");
-    }
+/// Writes the transcript of a session of Codex in a project.
+fn write_a_transcript(project: &Path) {
+    let said = |kind: &str, text: &str| json!({"type": "event_msg", "payload": {"type": kind, "message": text}});
+    let lines = [
+        json!({"type": "session_meta", "payload": {"id": "1", "cwd": project}}),
+        said("user_message", "Park mail after four attempts."),
+        said("agent_message", "The server blocks us after the fifth one."),
+    ];
+    let folder = project.join(".codex/sessions/2026/05/22");
+    fs::create_dir_all(&folder).expect("made");
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(folder.join("rollout-1.jsonl"), lines).expect("written");
 }
 
 #[test]
 fn the_page_of_tasks_runs_from_top_to_bottom() {
     let store = Store::new();
-    make_a_repository(&store.here);
+    write_a_transcript(&store.here);
     let tasks = tasks();
     assert_eq!(tasks.len(), TASKS);
     for Task { command, first_line } in &tasks {
         let words = words(command);
         let mut program = store.command(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        for name in ["CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
             program.env_remove(name);
         }
         let run = run(program.env("HOME", &store.here).env("USERPROFILE", &store.here), None);

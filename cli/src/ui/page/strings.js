@@ -142,7 +142,7 @@ const STRINGS = {
       steps: [
         ['Connect your agent', 'saddlebag setup'],
         ['Keep a fact yourself', 'saddlebag remember "Postgres listens on 5433"'],
-        ['Begin with past sessions and commits', 'saddlebag backfill'],
+        ['Begin with past sessions', 'saddlebag backfill --from claude-code'],
       ],
     },
   },

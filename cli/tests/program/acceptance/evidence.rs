@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::hash::BuildHasher;
-use std::process::Command;
 
 use serde_json::json;
 
@@ -23,19 +22,19 @@ fn session(seat: &Seat<'_>, metal: &str) {
     seat.hook(metal, "SessionEnd", &json!({ "reason": "exit" }));
 }
 
-/// Makes a repository with one commit whose message says why.
-fn commit(seat: &Seat<'_>, metal: &str) {
-    let message =
-        format!("feat: Choose the pipe of the boiler\n\nThe pipe of the boiler is {metal}, because it lasts.");
-    fs::remove_dir_all(seat.project.join(".git")).expect("removed");
-    for arguments in
-        [&["init", "--quiet"][..], &["commit", "--quiet", "--no-verify", "--allow-empty", "--message", &message]]
-    {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&seat.project).args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]);
-        let output = command.args(["-c", "commit.gpgSign=false"]).args(arguments).output().expect("git is installed");
-        assert!(output.status.success(), "{output:?}");
-    }
+/// Makes notes of a transcript of Codex whose answer names a metal.
+fn backfill(seat: &Seat<'_>, metal: &str) {
+    let time = "2026-05-22T09:00:00Z";
+    let said = |kind: &str, text: &str| json!({ "timestamp": time, "type": "event_msg", "payload": { "type": kind, "message": text } });
+    let lines = [
+        json!({ "timestamp": time, "type": "session_meta", "payload": { "id": metal, "cwd": seat.project } }),
+        said("user_message", "Choose the pipe of the boiler."),
+        said("agent_message", &format!("The pipe of the boiler is {metal}, because it lasts.")),
+    ];
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let path = seat.hooks.store.here.join("rollout-1.jsonl");
+    fs::write(&path, lines).expect("written");
+    seat.run(&["backfill", "--from", "codex", path.to_str().expect("text")]).exits(0);
 }
 
 /// Returns the heading of an item of an answer: `1. Title (path), date`, `- path (title, date)`, `- key (category)`, or the title
@@ -61,14 +60,13 @@ fn every_claim_of_a_prompt_names_a_source_that_has_it() {
     let hooks = Hooks::new();
     let seat = Seat::new(&hooks, "tax", "main");
     session(&seat, "copper");
-    commit(&seat, "nickel");
-    seat.run(&["backfill", "--from", "git"]).exits(0);
+    backfill(&seat, "nickel");
     let approve = |from: &str| {
         let listed = seat.run(&["--json", "list", "--pending", "--from", from]).exits(0).json();
         let digest = listed["digest"].as_str().expect("a digest");
         seat.run(&["memory", "approve", "--all-from", from, "--base", digest]).exits(0);
     };
-    approve("git");
+    approve("codex");
     approve("tool");
     let agent = ["--provenance", "agent", "remember", "--key", "pipe", "The pipe of the boiler is zinc."];
     seat.run(&agent).exits(0);
@@ -143,12 +141,11 @@ fn rejecting_a_source_takes_its_entries_and_notes_and_leaves_those_of_another() 
         fs::write(folder.join("core/metal.md"), text).expect("written");
         seat.run(&["memory", "import", folder.to_str().expect("text")]).exits(0);
     }
-    commit(&seat, "zinc");
-    seat.run(&["backfill", "--from", "git"]).exits(0);
+    backfill(&seat, "zinc");
     let found = || seat.run(&["recall", QUESTION]).stdout;
     let shown = found();
     assert!(["copper", "nickel", "zinc"].iter().all(|metal| shown.contains(metal)), "the control: {shown}");
-    for (source, gone, stays) in [("copper", "copper", ["nickel", "zinc"]), ("git", "zinc", ["nickel", "nickel"])] {
+    for (source, gone, stays) in [("copper", "copper", ["nickel", "zinc"]), ("codex", "zinc", ["nickel", "nickel"])] {
         seat.run(&["memory", "reject", "--from", source]).exits(0);
         seat.run(&["list", "--pending", "--from", source]).exits(0).prints("Nothing waits for approval.\n");
         let shown = found();

@@ -1,7 +1,6 @@
 //! A value that a person rejected for good does not come back: by the command line, MCP, hooks, imports and `backfill`.
 
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -238,24 +237,21 @@ fn an_import_reports_the_rejected_value_and_takes_the_rest() {
 #[test]
 fn backfill_reports_the_rejected_value_and_takes_the_rest() {
     let store = rejected();
-    let git = |arguments: &[&str]| {
-        let mut command = Command::new("git");
-        command.arg("-C").arg(&store.here).args(["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]);
-        command.args(["-c", "commit.gpgSign=false"]).args(arguments);
-        let output = command.output().expect("git is installed");
-        assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    fs::remove_dir_all(store.here.join(".git")).expect("removed");
-    git(&["init", "--quiet", "--initial-branch=main"]);
-    for (file, message) in [
-        ("a", format!("feat: Move the server\n\n{}, because 80 is taken.", VALUE.trim_end_matches('.'))),
-        ("b", "feat: Park mail after four attempts\n\nThe server blocks us after the fifth one.".into()),
+    for (number, answer) in [
+        (1, format!("{}, because 80 is taken.", VALUE.trim_end_matches('.'))),
+        (2, "The server blocks us after the fifth one.".into()),
     ] {
-        fs::write(store.here.join(file), file).expect("written");
-        git(&["add", "--all"]);
-        git(&["commit", "--quiet", "--no-verify", "--message", &message]);
+        let said = |kind: &str, text: &str| json!({ "timestamp": "2026-05-22T09:00:00Z", "type": "event_msg", "payload": { "type": kind, "message": text } });
+        let id = number.to_string();
+        let lines = [
+            json!({ "type": "session_meta", "payload": { "id": id, "cwd": store.here } }),
+            said("user_message", &format!("Look at server {number} again.")),
+            said("agent_message", &answer),
+        ];
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(store.here.join(format!("rollout-{number}.jsonl")), lines).expect("written");
     }
-    let reply = store.run(&["--json", "backfill", "--from", "git"]);
+    let reply = store.run(&["--json", "backfill", "--from", "codex", "."]);
     assert!(reply.stdout.contains(REFUSED), "{reply:?}");
     assert_eq!(kept_files_with(&store, "because 80 is taken"), 0);
     assert_eq!(kept_files_with(&store, "blocks us after the fifth one"), 1, "the control is stored");
