@@ -181,14 +181,12 @@ pub(crate) fn bytes() -> impl Write {
     BufWriter::new(io::stdout().lock())
 }
 
-/// Prints an exported file byte for byte. On a terminal, hidden characters are replaced, or escaped if the file is
-/// JSON or JSON Lines.
-pub(crate) fn print_file(content: &[u8], is_json: bool) -> io::Result<()> {
+/// Prints JSON Lines byte for byte. On a terminal, hidden characters are escaped.
+pub(crate) fn print_json_lines(content: &[u8]) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match is_terminal() {
         false => out.write_all(content)?,
-        true if is_json => out.write_all(escaped(&String::from_utf8_lossy(content)).as_bytes())?,
-        true => out.write_all(Plain::without_controls(&String::from_utf8_lossy(content)).0.as_bytes())?,
+        true => out.write_all(escaped(&String::from_utf8_lossy(content)).as_bytes())?,
     }
     out.flush()
 }

@@ -15,7 +15,7 @@ use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 
 /// Category of imported daily entries that are too old for `daily`. It does not expire.
-pub const DAILY_LOG: &str = "daily-log";
+pub(super) const DAILY_LOG: &str = "daily-log";
 
 /// Prefix of the keys of the frontmatter that hold fields of another format.
 pub(crate) const KEPT_PREFIX: &str = "from_";

@@ -87,7 +87,7 @@ pub use edit::EditEntry;
 pub use explain::Explain;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
 pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
-pub use foreign::{DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
+pub use foreign::{ExchangeState, ExchangedEntry, ForeignEntry};
 pub use forget::{ForgetEntry, ForgetEntryReply};
 pub use get::GetEntry;
 pub use hydrate::HydrateReply;

@@ -15,7 +15,7 @@ use crate::request::{Effect, Request, Run};
 /// Writes the entries in a format, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportTo {
-    /// Format to write.
+    /// Format to write, which has a writer: [`Format::is_written`].
     pub format: Format,
     /// If set, includes forgotten entries, if the format can mark them.
     pub forgotten: bool,
@@ -82,7 +82,7 @@ impl Run<ExchangeCall<'_>> for ExportTo {
         if !unapproved && format != Format::JsonLines {
             left_out = leave_out_withheld(&mut dumped, with.call.scope.layout.project_name());
         }
-        let (files, mut losses) = write_files(format, &dumped, with.call.now.epoch_nanoseconds())?;
+        let (files, mut losses) = write_files(format, &dumped)?;
         losses.splice(0..0, left_out);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let unapproved = dumped.iter().filter(|entry| entry.trust_state.unapproved().is_some()).count();

@@ -5,17 +5,13 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::claude_code::{self, Dialect};
-use super::text::{base_name, bullet, hash8, heading_level, lines, one_line};
-use super::types::{Converted, Exported, TextFile};
+use super::text::{base_name, bullet, hash8, heading_level, lines};
+use super::types::{Converted, TextFile};
 use crate::document::{FenceTracker, heading};
 use crate::entries::ForeignEntry;
-use crate::order;
 
 /// Separator between two entries of Hermes.
 const BETWEEN: &str = "\n§\n";
-/// Maximum number of characters in the files of Hermes, separators included.
-const MEMORY_CHARS: usize = 2_200;
-const USER_CHARS: usize = 1_375;
 /// Tag of facts about the user, which Hermes keeps in a separate file.
 const USER_TAG: &str = "user-profile";
 
@@ -45,38 +41,6 @@ pub(super) fn import_hermes(files: &[TextFile<'_>]) -> Converted {
         }
     }
     converted
-}
-
-pub(super) fn export_hermes(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
-    let mut ranked: Vec<&ForeignEntry> = entries.iter().collect();
-    let rank = |entry: &ForeignEntry| (entry.category != "core", core::cmp::Reverse(entry.updated));
-    order::sort_slice(&mut ranked, |a, b| (rank(a), &a.key).cmp(&(rank(b), &b.key)));
-    let is_user = |entry: &ForeignEntry| entry.tags.iter().any(|tag| tag == USER_TAG);
-    for (path, limit, wanted) in [("MEMORY.md", MEMORY_CHARS, false), ("USER.md", USER_CHARS, true)] {
-        let mut text = String::new();
-        let mut chars = 0;
-        for entry in ranked.iter().filter(|entry| is_user(entry) == wanted) {
-            let content = entry.content.as_str();
-            if content.split('\n').any(|line| line.trim() == "§") {
-                exported.leave_out(entry, "a line with `§` alone ends an entry there");
-                continue;
-            }
-            let between = if text.is_empty() { "" } else { BETWEEN };
-            let added = between.chars().count() + content.chars().count();
-            if chars + added > limit {
-                exported.leave_out(entry, &format!("{path} has no room: its limit is {limit} characters"));
-                continue;
-            }
-            chars += added;
-            text.push_str(between);
-            text.push_str(content);
-        }
-        if !text.is_empty() {
-            exported.file(path.into(), text);
-        }
-    }
-    exported
 }
 
 pub(super) fn import_gemini(files: &[TextFile<'_>], others: &[String]) -> Converted {
@@ -124,20 +88,4 @@ fn facts(text: &str) -> Vec<(u32, String)> {
         is_open = true;
     }
     facts
-}
-
-pub(super) fn export_gemini(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
-    let mut text = format!("## {SECTION}\n");
-    for entry in entries {
-        let fact = one_line(&entry.content);
-        let fact = fact.trim_start_matches(['-', ' ']);
-        if fact.trim().is_empty() {
-            exported.leave_out(entry, "it is empty when written on one line");
-            continue;
-        }
-        text.push_str(&format!("- {fact}\n"));
-    }
-    exported.file("GEMINI.md".into(), text);
-    exported
 }

@@ -1,8 +1,13 @@
-//! [`Format`]: memory formats of other agents.
+//! [`Format`]: memory formats of other agents, and the table of their files, readers and writers.
+
+use alloc::string::String;
 
 use saddlebag_words::words;
 
-use super::text;
+use super::text::base_name;
+use super::types::{Converted, Exported, TextFile};
+use super::{basic_memory, claude_code, codex, flat, json, letta, mcp_memory, openclaw, snapshots};
+use crate::entries::ForeignEntry;
 
 /// A memory format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,9 +31,9 @@ pub enum Format {
     McpMemory,
     /// The section `Gemini Added Memories` of `GEMINI.md`, and the private memory of a project.
     Gemini,
-    /// Letta's MemFS; import only.
+    /// Letta's MemFS.
     Letta,
-    /// Codex's memories; import only.
+    /// Codex's memories.
     Codex,
 }
 
@@ -46,42 +51,88 @@ words!(Format, "format" {
     Codex = "codex",
 });
 
+type Wants = fn(&str) -> bool;
+/// Reads files. The second argument has the paths of files that belong to the same memory but are not passed.
+type Read = fn(&[TextFile<'_>], &[String]) -> Converted;
+type Write = fn(&[ForeignEntry]) -> Exported;
+
+/// How a format is read and written.
+pub(super) struct Converter {
+    file: Option<&'static str>,
+    wants: Wants,
+    pub(super) read: Read,
+    /// `None` if the format is for import only.
+    pub(super) write: Option<Write>,
+}
+
 impl Format {
+    /// Returns the row of a format in the table of all formats.
+    pub(super) const fn converter(self) -> Converter {
+        let (file, wants, read, write): (Option<&'static str>, Wants, Read, Option<Write>) = match self {
+            Self::JsonLines => (
+                Some("saddlebag.jsonl"),
+                |path| path.ends_with(".jsonl"),
+                |files, _| json::import(files),
+                Some(json::export),
+            ),
+            Self::ClaudeCode => (
+                None,
+                is_markdown,
+                |files, others| claude_code::import(files, others, &claude_code::CLAUDE_CODE),
+                Some(claude_code::export),
+            ),
+            Self::OpenClaw => (None, openclaw::wants, |files, _| openclaw::import(files), None),
+            Self::ZeroClaw => {
+                let wants: Wants = |path| base_name(path) == "MEMORY_SNAPSHOT.md";
+                (Some("MEMORY_SNAPSHOT.md"), wants, |files, _| snapshots::import_zeroclaw(files), None)
+            }
+            Self::NullClaw => {
+                let wants: Wants = |path| base_name(path) == "MEMORY_SNAPSHOT.json";
+                (Some("MEMORY_SNAPSHOT.json"), wants, |files, _| snapshots::import_nullclaw(files), None)
+            }
+            Self::Hermes => {
+                let wants: Wants = |path| matches!(base_name(path), "MEMORY.md" | "USER.md");
+                (None, wants, |files, _| flat::import_hermes(files), None)
+            }
+            Self::BasicMemory => {
+                (None, is_markdown, |files, _| basic_memory::import(files), Some(basic_memory::export))
+            }
+            Self::McpMemory => {
+                let wants: Wants = |path| base_name(path) == "memory.jsonl";
+                (Some("memory.jsonl"), wants, |files, _| mcp_memory::import(files), Some(mcp_memory::export))
+            }
+            Self::Gemini => (Some("GEMINI.md"), is_markdown, flat::import_gemini, None),
+            Self::Letta => {
+                let wants: Wants = |path| is_markdown(path) && !path.starts_with("skills/");
+                (None, wants, |files, _| letta::import(files), None)
+            }
+            Self::Codex => {
+                let wants: Wants = |path| matches!(path, "MEMORY.md" | "memory_summary.md");
+                (None, wants, |files, _| codex::import(files), None)
+            }
+        };
+        Converter { file, wants, read, write }
+    }
+
     /// Returns true if the format can be exported.
     #[must_use]
     pub fn is_written(self) -> bool {
-        !matches!(self, Self::Letta | Self::Codex)
+        self.converter().write.is_some()
     }
 
     /// Returns the name of the file, if the format is a single file.
     #[must_use]
     pub fn single_file(self) -> Option<&'static str> {
-        match self {
-            Self::JsonLines => Some("saddlebag.jsonl"),
-            Self::ZeroClaw => Some("MEMORY_SNAPSHOT.md"),
-            Self::NullClaw => Some("MEMORY_SNAPSHOT.json"),
-            Self::McpMemory => Some("memory.jsonl"),
-            Self::Gemini => Some("GEMINI.md"),
-            _ => None,
-        }
+        self.converter().file
     }
 
     /// Returns true if a file of a folder has memory of this format. Other files are skipped.
     #[must_use]
     pub fn wants(self, path: &str) -> bool {
-        let name = text::base_name(path);
-        let is_markdown = name.ends_with(".md");
-        match self {
-            Self::JsonLines => name.ends_with(".jsonl"),
-            Self::ZeroClaw | Self::NullClaw | Self::McpMemory => Some(name) == self.single_file(),
-            Self::Hermes => matches!(name, "MEMORY.md" | "USER.md"),
-            Self::OpenClaw => {
-                path.eq_ignore_ascii_case("MEMORY.md")
-                    || (is_markdown && path.strip_prefix("memory/").is_some_and(|path| !path.contains('/')))
-            }
-            Self::Codex => matches!(path, "MEMORY.md" | "memory_summary.md"),
-            Self::Letta => is_markdown && !path.starts_with("skills/"),
-            Self::Gemini | Self::ClaudeCode | Self::BasicMemory => is_markdown,
-        }
+        (self.converter().wants)(path)
     }
+}
+
+fn is_markdown(path: &str) -> bool {
+    path.ends_with(".md")
 }

@@ -8,7 +8,7 @@ use super::format::Format;
 use super::read_files::read_files;
 use super::text::hook;
 use super::types::{ForeignFile, Loss, WrittenFile};
-use crate::entries::{DAILY_LOG, ForeignEntry, is_mark};
+use crate::entries::{ForeignEntry, is_mark};
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Adds the fields and entries that are missing when the files are read back.
@@ -32,7 +32,7 @@ pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[Wri
         let by_key = by_key.get(&key).copied();
         let back = by_key.or_else(|| by_content.get(entry.content.as_str()).copied());
         for field in lost(format, entry, back, by_key.is_some()) {
-            if is_of_all(format, field) {
+            if is_of_all(field) {
                 match of_all.iter_mut().find(|(known, _)| *known == field) {
                     Some((_, count)) => *count += 1,
                     None => of_all.push((field, 1)),
@@ -70,16 +70,13 @@ fn is_shared(format: Format, entry: &ForeignEntry) -> bool {
 /// Returns the names of the fields that changed.
 fn lost(format: Format, entry: &ForeignEntry, back: Option<&ForeignEntry>, has_key: bool) -> Vec<&'static str> {
     let Some(back) = back else { return ["content"].to_vec() };
-    // A daily entry is written among the daily files, and is imported by its age.
-    let category =
-        |entry: &ForeignEntry| if entry.category == DAILY_LOG { "daily".into() } else { entry.category.clone() };
     let summary = |entry: &ForeignEntry| entry.summary.clone().filter(|summary| *summary != hook(&entry.content));
     let is_carried = format == Format::JsonLines;
     // The mark of an import is meaningful only to the store that made the import.
     let source = |entry: &ForeignEntry| entry.source.clone().filter(|source| is_carried || !is_mark(source));
     let fields = [
         ("key", has_key),
-        ("category", category(entry) == category(back)),
+        ("category", entry.category == back.category),
         ("tags", entry.tags == back.tags),
         ("content", entry.content == back.content),
         ("created", entry.created.is_none() || entry.created == back.created),
@@ -99,24 +96,16 @@ fn kept_reason(format: Format) -> &'static str {
     }
 }
 
-/// Returns true if the format loses a field of every entry.
-fn is_of_all(format: Format, field: &str) -> bool {
-    match field {
-        "created" | "updated" => true,
-        "key" | "category" | "tags" => matches!(format, Format::Hermes | Format::Gemini),
-        _ => false,
-    }
+/// Returns true if a format that loses the field of an entry loses it of every entry.
+fn is_of_all(field: &str) -> bool {
+    matches!(field, "created" | "updated")
 }
 
 fn reason(format: Format, field: &str) -> &'static str {
     match (format, field) {
-        (Format::OpenClaw | Format::NullClaw, "created" | "updated") => "the format keeps no exact times",
         (Format::ClaudeCode, "created" | "updated") => "the text of the index has no dates",
         (Format::BasicMemory, "created" | "updated") => "the observations of a note have one date",
         (_, "created" | "updated") => "the format has no dates",
-        (Format::Hermes | Format::Gemini, "key") => "the format has no keys: they are made of the text",
-        (Format::OpenClaw, "tags") => "tags are headings there: at most 5, each a line of text",
-        (Format::Gemini, "content") => "it is one line there: line breaks are spaces",
         (_, "content") => "it changes when it is read back",
         (_, "category") => "the format has no such category",
         (_, "source") => "the other agent sets its own source on import",

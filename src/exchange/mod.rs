@@ -1,8 +1,9 @@
 //! Exchange of memory with other agents: their formats, read into entries and written from entries.
 //!
-//! Each format is a file of pure functions over files that the host has read. They produce
-//! [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries import one by one, and a [`RejectedPart`] for each part
-//! that could not be read. Losses of a format are found by reading back the written files: each difference is a [`Loss`].
+//! Each format is a row of a table in `format.rs`: a reader, a pure function over files that the host has read, and for some a
+//! writer. A reader produces [`ForeignEntry`](crate::entries::ForeignEntry)s, which the entries import one by one, and a
+//! [`RejectedPart`] for each part that could not be read. Losses of a format are found by reading back the written files: each
+//! difference is a [`Loss`].
 //!
 //! [`ImportFrom`] and [`ExportTo`] are the commands; [`detect`] detects the format of a folder.
 //!
@@ -20,15 +21,16 @@
 
 mod basic_memory;
 mod claude_code;
+mod codex;
 mod detect;
 mod export_to;
 mod flat;
 mod format;
 mod import_from;
 mod json;
+mod letta;
 mod losses;
 mod mcp_memory;
-mod only_in;
 mod openclaw;
 mod read_files;
 mod snapshots;

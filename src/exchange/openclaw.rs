@@ -7,15 +7,17 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{base_name, bullet, decoded_key, encoded_key, heading_level, lines, stem};
-use super::types::{Converted, Exported, TextFile};
+use super::text::{base_name, bullet, heading_level, lines, stem};
+use super::types::{Converted, TextFile};
 use crate::document::{FenceTracker, heading, parse_date};
-use crate::entries::{DAILY_LOG, ForeignEntry};
-use crate::order;
-use crate::store::{Date, utc_text};
+use crate::entries::ForeignEntry;
+use crate::percent;
+use crate::store::Date;
 
-/// Headings have six levels, and the first is the title of the file.
-const MAX_HEADING_TAGS: usize = 5;
+pub(super) fn wants(path: &str) -> bool {
+    let is_log = |path: &str| path.ends_with(".md") && !path.contains('/');
+    path.eq_ignore_ascii_case("MEMORY.md") || path.strip_prefix("memory/").is_some_and(is_log)
+}
 
 pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
     Converted::of(files, read)
@@ -113,67 +115,9 @@ impl Item {
         match keyed.filter(|(key, _)| !key.is_empty()) {
             Some((key, text)) => {
                 let text = text.strip_prefix(' ').unwrap_or(text).to_string();
-                Self { key: Some(decoded_key(key)), line, text, is_paragraph: false }
+                Self { key: Some(percent::decode(key).into_owned()), line, text, is_paragraph: false }
             }
             None => Self { key: None, line, text: text.trim_end().to_string(), is_paragraph: false },
         }
     }
-}
-
-pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
-    let mut core: Vec<&ForeignEntry> = Vec::new();
-    let mut days: Vec<(String, Vec<&ForeignEntry>)> = Vec::new();
-    for entry in entries {
-        if !matches!(entry.category.as_str(), "daily" | DAILY_LOG) {
-            core.push(entry);
-            continue;
-        }
-        let moment = utc_text(entry.updated.unwrap_or_default());
-        let day = moment.get(..10).unwrap_or("1970-01-01").to_string();
-        match days.iter_mut().find(|(known, _)| *known == day) {
-            Some((_, of_day)) => of_day.push(entry),
-            None => days.push((day, [entry].to_vec())),
-        }
-    }
-    exported.file("MEMORY.md".into(), format!("# Memory\n\n{}", sections(core)));
-    for (day, of_day) in days {
-        let text = format!("# {day}\n\n{}", sections(of_day));
-        exported.file(format!("memory/{day}.md"), text);
-    }
-    exported
-}
-
-/// Groups the entries under the headings that are their tags. Entries without tags come first.
-fn sections(mut entries: Vec<&ForeignEntry>) -> String {
-    order::sort_slice(&mut entries, |a, b| written_tags(a).cmp(&written_tags(b)));
-    let mut text = String::new();
-    let mut above: Vec<&str> = Vec::new();
-    for entry in entries {
-        let tags = written_tags(entry);
-        if tags != above {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            let same = tags.iter().zip(&above).take_while(|(a, b)| a == b).count();
-            // If the new tags are a prefix of those above, the last heading is repeated to end the section below it.
-            let from = same.min(tags.len().saturating_sub(1));
-            for (tag, level) in tags.iter().zip(2..).skip(from) {
-                text.push_str(&format!("{} {tag}\n\n", "#".repeat(level)));
-            }
-            above = tags;
-        }
-        text.push_str(&format!("- **{}**: {}\n", encoded_key(&entry.key, &['*']), indented(&entry.content)));
-    }
-    text
-}
-
-/// Returns the tags that can be headings.
-fn written_tags(entry: &ForeignEntry) -> Vec<&str> {
-    let is_title = |tag: &&str| heading(&format!("## {tag}")) == Some(*tag) && !tag.contains(['\n', '\r']);
-    entry.tags.iter().map(String::as_str).filter(is_title).take(MAX_HEADING_TAGS).collect()
-}
-
-fn indented(content: &str) -> String {
-    content.replace('\n', "\n  ")
 }

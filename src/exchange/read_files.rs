@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use super::format::Format;
 use super::text::hash8;
 use super::types::{Converted, ForeignFile, RejectedPart, TextFile};
-use super::{basic_memory, claude_code, flat, json, mcp_memory, only_in, openclaw, snapshots};
 use crate::document::{head, heading};
 use crate::entries::{ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS};
 use crate::part::TextPart;
@@ -35,25 +34,9 @@ pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (
             Err(reason) => rejected.push(RejectedPart { path: path.clone(), line: 1, reason }),
         }
     }
-    let mut converted = convert(format, &texts, others);
+    let mut converted = (format.converter().read)(&texts, others);
     converted.rejected.splice(0..0, rejected);
     within_limits(converted)
-}
-
-fn convert(format: Format, files: &[TextFile<'_>], others: &[String]) -> Converted {
-    match format {
-        Format::JsonLines => json::import(files),
-        Format::ClaudeCode => claude_code::import(files, others, &claude_code::CLAUDE_CODE),
-        Format::OpenClaw => openclaw::import(files),
-        Format::ZeroClaw => snapshots::import_zeroclaw(files),
-        Format::NullClaw => snapshots::import_nullclaw(files),
-        Format::Hermes => flat::import_hermes(files),
-        Format::BasicMemory => basic_memory::import(files),
-        Format::McpMemory => mcp_memory::import(files),
-        Format::Gemini => flat::import_gemini(files, others),
-        Format::Letta => only_in::import_letta(files),
-        Format::Codex => only_in::import_codex(files),
-    }
 }
 
 /// Cuts, splits or drops entries over a limit, and reports each as a rejected part. Entries of our dump are unchanged.

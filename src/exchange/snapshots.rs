@@ -1,23 +1,22 @@
 //! Snapshots of ZeroClaw, `MEMORY_SNAPSHOT.md`, and of NullClaw, `MEMORY_SNAPSHOT.json`, which have core memories
 //! only.
 //!
-//! ZeroClaw's own reader would drop some lines of a content, or take them for the next entry. Such lines are written
-//! with a `\` before them, which this reader removes. An entry ends at the last line of dates before the next heading,
-//! so contents that others wrote without the `\` are kept too.
+//! ZeroClaw's own reader would drop some lines of a content, or take them for the next entry. Some writers put a `\`
+//! before such lines, which this reader removes. An entry ends at the last line of dates before the next heading, so
+//! contents without the `\` are kept too.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use super::json::{quoted, text_field};
-use super::text::{decoded_key, encoded_key, lines};
-use super::types::{Converted, Exported, TextFile};
+use super::json::text_field;
+use super::text::lines;
+use super::types::{Converted, TextFile};
 use crate::document::parse_date;
 use crate::entries::ForeignEntry;
-use crate::store::utc_text;
+use crate::percent;
 
 const TITLE: &str = "# 🧠 ZeroClaw Memory Snapshot";
 const ENTRY: &str = "### 🔑 `";
@@ -54,7 +53,7 @@ fn read_zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
         let content: Vec<&str> = content.iter().map(|line| unguarded(line)).collect();
         let (created, updated) = dates(line_of_dates);
         converted.entries.push(ForeignEntry {
-            key: decoded_key(key),
+            key: percent::decode(key).into_owned(),
             category: "core".into(),
             content: content.join("\n"),
             created,
@@ -88,28 +87,8 @@ fn is_guarded(line: &str) -> bool {
     line.trim() == RULE || line.starts_with(DATES) || line.starts_with("### 🔑")
 }
 
-fn guarded(line: &str) -> Cow<'_, str> {
-    if is_guarded(line) { Cow::Owned(format!("\\{line}")) } else { Cow::Borrowed(line) }
-}
-
 fn unguarded(line: &str) -> &str {
     line.strip_prefix('\\').filter(|_| is_guarded(line)).unwrap_or(line)
-}
-
-pub(super) fn export_zeroclaw(entries: &[ForeignEntry], now: &str) -> Exported {
-    let mut exported = Exported::default();
-    let core = exported.core_of(entries, "a snapshot has core memories alone");
-    let now = now.get(..19).unwrap_or(now).replace('T', " ");
-    let mut text = format!("{TITLE}\n\n**Last exported:** {now}\n{TOTAL}{}\n\n", core.len());
-    for entry in core {
-        let content: Vec<Cow<'_, str>> = entry.content.split('\n').map(guarded).collect();
-        let [created, updated] = [entry.created, entry.updated].map(|moment| utc_text(moment.unwrap_or_default()));
-        let key = encoded_key(&entry.key, &['`']);
-        text.push_str(&format!("{ENTRY}{key}`\n\n{}\n\n", content.join("\n")));
-        text.push_str(&format!("{DATES}{created} | Updated: {updated}*\n\n{RULE}\n\n"));
-    }
-    exported.file("MEMORY_SNAPSHOT.md".into(), text);
-    exported
 }
 
 pub(super) fn import_nullclaw(files: &[TextFile<'_>]) -> Converted {
@@ -147,19 +126,6 @@ fn nullclaw_entry(file: &TextFile<'_>, item: &Value) -> Result<ForeignEntry, Str
 /// Converts seconds, or milliseconds if as seconds they would be far in the future.
 fn from_seconds(number: u64) -> Option<u64> {
     number.checked_mul(if number > 100_000_000_000 { 1_000_000 } else { 1_000_000_000 })
-}
-
-pub(super) fn export_nullclaw(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
-    let core = exported.core_of(entries, "a snapshot has core memories alone");
-    let objects = core.iter().map(|entry| {
-        let seconds = (entry.updated.unwrap_or_default() / 1_000_000_000).to_string();
-        let (key, content) = (quoted(&entry.key), quoted(&entry.content));
-        format!("  {{\"key\": {key}, \"content\": {content}, \"category\": \"core\", \"timestamp\": \"{seconds}\"}}")
-    });
-    let objects: Vec<String> = objects.collect();
-    exported.file("MEMORY_SNAPSHOT.json".into(), format!("[\n{}\n]\n", objects.join(",\n")));
-    exported
 }
 
 /// Shortens the text for an error.

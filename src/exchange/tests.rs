@@ -53,7 +53,7 @@ fn entry(key: &str, content: &str) -> ForeignEntry {
 
 /// Returns the entries after an export and import, and the losses that the export reported.
 fn there_and_back(format: Format, entries: &[ForeignEntry]) -> (Vec<ForeignEntry>, Vec<Loss>) {
-    let (written, losses) = write_files(format, entries, NOON).expect("written");
+    let (written, losses) = write_files(format, entries).expect("written");
     let texts: Vec<(&str, &str)> = written.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     (read_files(format, &files(&texts), &[]).0, losses)
 }
@@ -103,7 +103,7 @@ fn an_index_line_whose_file_comes_later_is_not_an_entry() {
 #[test]
 fn the_index_of_claude_code_is_never_cut_silently() {
     let entries: Vec<ForeignEntry> = (0..300).map(|i| entry(&format!("k{i:03}"), &"word ".repeat(40))).collect();
-    let (written, losses) = write_files(Format::ClaudeCode, &entries, NOON).unwrap();
+    let (written, losses) = write_files(Format::ClaudeCode, &entries).unwrap();
     let (_, index) = written.iter().find(|(path, _)| path == "MEMORY.md").unwrap();
     assert!(index.lines().count() <= 200 && index.len() <= 25_000, "{} {}", index.lines().count(), index.len());
     let listed = index.lines().filter(|line| line.starts_with("- [")).count();
@@ -143,20 +143,29 @@ fn openclaw_has_keys_headings_days_and_long_items() {
     assert!(entries[1].is_positional && !entries[0].is_positional);
 }
 
+/// Returns the text of a snapshot of ZeroClaw.
+fn zeroclaw(memories: &[(&str, &str)]) -> String {
+    let total = memories.len();
+    let mut text = format!(
+        "# 🧠 ZeroClaw Memory Snapshot\n\n**Last exported:** 2026-05-20 10:00:00\n**Total core memories:** {total}\n\n"
+    );
+    for (key, content) in memories {
+        let dates = "*Created: 2026-01-02T03:04:05+00:00 | Updated: 2026-01-03T03:04:05+00:00*";
+        text.push_str(&format!("### 🔑 `{key}`\n\n{content}\n\n{dates}\n\n---\n\n"));
+    }
+    text
+}
+
 #[test]
-fn a_snapshot_of_zeroclaw_keeps_the_lines_that_its_own_reader_drops() {
+fn a_snapshot_of_zeroclaw_is_read_with_the_lines_that_its_own_reader_drops() {
+    let guarded = "before\n\\---\n\\*Created: by hand*\n\\### 🔑 `no key`\n\\\\---\n";
+    let text = zeroclaw(&[("a%60b%2541", guarded), ("z", "\n\n\\---\n\n")]);
+    let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", &text)]);
     let content = "before\n---\n*Created: by hand*\n### 🔑 `no key`\n\\---\n";
-    let (back, losses) = there_and_back(Format::ZeroClaw, &[entry("a`b%41", content), entry("z", "\n\n---\n\n")]);
-    assert_eq!(said(&back), [("a`b%41", "core", content), ("z", "core", "\n\n---\n\n")]);
-    assert_eq!(losses, []);
-    let (written, _) = write_files(Format::ZeroClaw, &[entry("k", content)], NOON).unwrap();
-    let dropped = |line: &str| line == "---" || line.starts_with("*Created:") || line.starts_with("### 🔑");
-    // The entry itself needs a heading, dates and a rule.
-    assert_eq!(written[0].1.lines().filter(|line| dropped(line)).count(), 3, "{}", written[0].1);
+    assert_eq!(said(&entries), [("a`b%41", "core", content), ("z", "core", "\n\n---\n\n")]);
     // ZeroClaw itself writes such a content like this.
-    let theirs = "# 🧠 ZeroClaw Memory Snapshot\n\n**Last exported:** 2026-05-20 10:00:00\n**Total core memories:** 1\n\n\
-                  ### 🔑 `k`\n\nfirst\n---\n*Created: x*\nlast\n\n*Created: 2026-01-02T03:04:05+00:00 | Updated: 2026-01-03T03:04:05+00:00*\n\n---\n";
-    let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", theirs)]);
+    let theirs = zeroclaw(&[("k", "first\n---\n*Created: x*\nlast")]);
+    let entries = read(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", &theirs)]);
     assert_eq!(said(&entries), [("k", "core", "first\n---\n*Created: x*\nlast")]);
     assert_eq!(entries[0].updated.map(utc_text).as_deref(), Some("2026-01-03T03:04:05Z"));
     // A heading without a key does not begin an entry, so it does not end one either.
@@ -167,8 +176,8 @@ fn a_snapshot_of_zeroclaw_keeps_the_lines_that_its_own_reader_drops() {
 
 #[test]
 fn snapshots_that_are_cut_short_or_unknown_are_rejected() {
-    let (written, _) = write_files(Format::ZeroClaw, &[entry("a", "x"), entry("b", "y")], NOON).unwrap();
-    let cut = written[0].1.get(..written[0].1.find("y\n").unwrap()).unwrap();
+    let whole = zeroclaw(&[("a", "x"), ("b", "y")]);
+    let cut = whole.get(..whole.find("y\n").unwrap()).unwrap();
     let reasons = rejected(Format::ZeroClaw, &[("MEMORY_SNAPSHOT.md", cut)]);
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     assert!(reasons[0].1.contains("`b` has no line of dates") && reasons[1].1.contains("2 memories but has 1"));
@@ -201,7 +210,7 @@ fn nullclaw_has_seconds_or_milliseconds() {
 }
 
 #[test]
-fn hermes_is_filled_up_to_its_limit() {
+fn hermes_has_texts_between_lines_of_a_mark() {
     let entries = read(Format::Hermes, &[("MEMORY.md", "one\n§\ntwo\nlines"), ("USER.md", "likes tea\n")]);
     assert_eq!(
         entries.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
@@ -209,17 +218,6 @@ fn hermes_is_filled_up_to_its_limit() {
     );
     assert_eq!((entries[1].line, entries[2].tags.as_slice()), (3, &["user-profile".to_string()][..]));
     assert!(entries[0].key.starts_with("hermes_memory_"));
-
-    let mut many: Vec<ForeignEntry> = (0..10).map(|i| entry(&format!("k{i}"), &"é".repeat(500))).collect();
-    many.push(entry("mark", "a\n§\nb"));
-    many.push(ForeignEntry { tags: vec!["user-profile".into()], ..entry("me", "likes tea") });
-    let (written, losses) = write_files(Format::Hermes, &many, NOON).unwrap();
-    let memory = &written.iter().find(|(path, _)| path == "MEMORY.md").unwrap().1;
-    assert_eq!(memory.chars().count(), 4 * 500 + 3 * 3);
-    assert_eq!(written.iter().find(|(path, _)| path == "USER.md").unwrap().1, "likes tea");
-    let left_out: Vec<&Loss> = losses.iter().filter(|loss| loss.field == "entry").collect();
-    assert_eq!(left_out.len(), 7);
-    assert!(left_out.iter().any(|loss| loss.key == "mark") && left_out[0].reason.contains("2200 characters"));
 }
 
 #[test]
@@ -232,9 +230,6 @@ fn gemini_has_a_section() {
         ["of a project", "first fact", "second fact"]
     );
     assert_eq!(entries[0].key, "gemini_a");
-    let (back, losses) = there_and_back(Format::Gemini, &[entry("a", "one line"), entry("b", "two\nlines")]);
-    assert_eq!(back.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(), ["one line", "two lines"]);
-    assert_eq!(fields(&losses), [("b", "content"), ("*", "key"), ("*", "created"), ("*", "updated")]);
 }
 
 #[test]
@@ -282,7 +277,7 @@ fn paragraphs_and_code_of_codex_stay_in_their_section() {
 }
 
 #[test]
-fn letta_and_codex_are_read_and_not_written() {
+fn letta_and_codex_have_files_and_sections() {
     let letta = read(
         Format::Letta,
         &[("system/persona.md", "---\ndescription: who I am\nlimit: 5000\n---\nHelpful.\n"), ("notes/x.md", "y\n")],
@@ -303,8 +298,14 @@ fn letta_and_codex_are_read_and_not_written() {
     assert_eq!(other.content, "no");
     assert!(knowledge.key.starts_with("codex_build_system_knowledge_"), "{}", knowledge.key);
     assert_eq!(knowledge.summary.as_deref(), Some("cwd=/home/x; reuse_rule=same repo"));
-    for format in [Format::Letta, Format::Codex] {
-        assert!(write_files(format, &[], NOON).unwrap_err().message.contains("can only be imported"));
+}
+
+#[test]
+fn a_format_without_a_writer_is_not_exported() {
+    let written: Vec<Format> = Format::ALL.into_iter().filter(|format| format.is_written()).collect();
+    assert_eq!(written, [Format::JsonLines, Format::ClaudeCode, Format::BasicMemory, Format::McpMemory]);
+    for format in Format::ALL.into_iter().filter(|format| !format.is_written()) {
+        assert!(write_files(format, &[]).unwrap_err().message.contains("can only be imported"));
     }
 }
 
@@ -335,7 +336,7 @@ fn an_entity_is_an_entry_for_each_observation() {
     assert_eq!(entries[0].tags, ["entity:Bob", "type:person", "rel:knows:Nobody"]);
     assert_eq!(entries[1].tags, ["entity:Bob", "type:person"]);
     assert_eq!(entries[2].key, "mcp_Ghost");
-    let (written, losses) = write_files(Format::McpMemory, &entries, NOON).unwrap();
+    let (written, losses) = write_files(Format::McpMemory, &entries).unwrap();
     assert_eq!(written, [("memory.jsonl".to_string(), text.to_string())]);
     assert_eq!(losses, []);
     let reasons = rejected(
@@ -358,7 +359,7 @@ fn round_trip(format: Format, given: &[(&str, &str)]) -> (Vec<(String, String)>,
         entry.source = Some(format!("import:{} ~/x/{}:{line} #{digest}", format.as_str(), entry.path));
         (entry.created, entry.updated) = (entry.created.or(Some(NOON)), entry.updated.or(Some(NOON)));
     }
-    write_files(format, &entries, NOON).expect("written")
+    write_files(format, &entries).expect("written")
 }
 
 #[test]
@@ -388,13 +389,13 @@ fn topics_links_and_the_index_of_claude_code_come_back() {
 fn a_field_of_another_format_is_kept_or_reported() {
     let role = "---\nname: role\ndescription: who\ncolour: red\n---\n\nEngineer.\n";
     let entries = read(Format::ClaudeCode, &[("MEMORY.md", "- [Me](a.md) — short\n"), ("a.md", role)]);
-    let (_, losses) = write_files(Format::BasicMemory, &entries, NOON).expect("written");
+    let (_, losses) = write_files(Format::BasicMemory, &entries).expect("written");
     let wanted = ["from_index_title", "from_index_text", "from_file", "from_frontmatter"];
     assert_eq!(fields(&losses), wanted.map(|field| ("role", field)));
     // The index says what the entry said when it was imported; the entry says something else now.
     let changed: Vec<ForeignEntry> =
         entries.iter().map(|entry| ForeignEntry { content: "Retired.".into(), ..entry.clone() }).collect();
-    let (written, losses) = write_files(Format::ClaudeCode, &changed, NOON).expect("written");
+    let (written, losses) = write_files(Format::ClaudeCode, &changed).expect("written");
     assert!(written.iter().all(|(_, text)| !text.contains("short")), "{written:?}");
     assert_eq!(fields(&losses), [("role", "from_index_text")]);
 }
@@ -426,7 +427,7 @@ fn an_observation_that_was_changed_here_becomes_a_note_and_is_named() {
         entry.source = Some("import:basic-memory ~/x/search.md:5 #0".into());
     }
     entries[0].content = "Use BM25F".into();
-    let (written, losses) = write_files(Format::BasicMemory, &entries, NOON).expect("written");
+    let (written, losses) = write_files(Format::BasicMemory, &entries).expect("written");
     assert_eq!(written.len(), 2, "{written:?}");
     assert!(written.iter().any(|(path, text)| path == "search.md" && text.contains("- [limit] 64 words\n")));
     assert_eq!(fields(&losses)[0], (entries[0].key.as_str(), "note"));
@@ -502,10 +503,8 @@ fn each_export_reports_its_losses() {
         (Format::ClaudeCode, &[("k", "source"), ("k", "colour")]),
         (Format::BasicMemory, &[("k", "source"), ("k", "colour")]),
         (
-            Format::OpenClaw,
+            Format::McpMemory,
             &[
-                ("k", "category"),
-                ("k", "tags"),
                 ("k", "summary"),
                 ("k", "source"),
                 ("k", "supersedes"),
@@ -514,14 +513,12 @@ fn each_export_reports_its_losses() {
                 ("*", "updated"),
             ],
         ),
-        (Format::ZeroClaw, &[("k", "entry")]),
-        (Format::NullClaw, &[("k", "entry")]),
     ] {
-        let (_, losses) = write_files(format, core::slice::from_ref(&full), NOON).unwrap();
+        let (_, losses) = write_files(format, core::slice::from_ref(&full)).unwrap();
         assert_eq!(fields(&losses), expected, "{format:?}");
     }
     let marked = ForeignEntry { source: Some("import:x y:1 #0123".into()), ..entry("k", "text") };
-    assert_eq!(write_files(Format::ClaudeCode, &[marked], NOON).unwrap().1, []);
+    assert_eq!(write_files(Format::ClaudeCode, &[marked]).unwrap().1, []);
 }
 
 #[test]
@@ -641,7 +638,7 @@ proptest! {
 
     #[test]
     fn formats_with_a_place_for_it_lose_no_text(entries in any_entries()) {
-        for format in [Format::ClaudeCode, Format::BasicMemory, Format::OpenClaw, Format::NullClaw, Format::ZeroClaw, Format::McpMemory] {
+        for format in [Format::ClaudeCode, Format::BasicMemory, Format::McpMemory] {
             let (_, losses) = there_and_back(format, &entries);
             let lost: Vec<&Loss> = losses.iter().filter(|loss| matches!(loss.field.as_str(), "content" | "key")).collect();
             prop_assert!(lost.is_empty(), "{:?}: {:?}", format, lost);

@@ -1,13 +1,11 @@
-//! Helpers of the converters: lines, short names, keys that are written into Markdown.
+//! Helpers of the converters: lines, short names, frontmatter.
 
-use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::document::{Frontmatter, Value};
 use crate::entries::hash;
-use crate::percent;
 
 /// Maximum size of a generated description in bytes.
 const HOOK_BYTES: usize = 100;
@@ -67,21 +65,6 @@ pub(super) fn hook(content: &str) -> String {
     let line = words.join(" ");
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
     if line.len() <= HOOK_BYTES { line } else { format!("{}…", crate::document::head(&line, HOOK_BYTES)) }
-}
-
-/// Encodes a key for a place where control characters and `special` ones would end it. These are percent-encoded; if
-/// there are any, percent signs are too.
-pub(super) fn encoded_key<'a>(key: &'a str, special: &[char]) -> Cow<'a, str> {
-    let is_special = |c: char| c.is_control() || special.contains(&c);
-    if !key.contains(is_special) && matches!(percent::decode(key), Cow::Borrowed(_)) {
-        return Cow::Borrowed(key);
-    }
-    Cow::Owned(percent::encode(key, |c| is_special(c) || c == '%'))
-}
-
-/// Reverses [`encoded_key`].
-pub(super) fn decoded_key(text: &str) -> String {
-    percent::decode(text).into_owned()
 }
 
 /// Returns a file name for a key: ASCII letters, digits, `-` and `_`, with a digest if that differs from the key.
@@ -209,16 +192,6 @@ mod tests {
         assert_eq!(lines("a\r"), ["a\r"]);
         assert_eq!(lines(""), [""; 0]);
         assert_eq!(lines("\n\n"), ["", ""]);
-    }
-
-    #[test]
-    fn keys_come_back_from_where_they_are_written() {
-        for key in ["plain", "100%", "a%20b", "`tick`", "a\nb", "**bold**: x", "%"] {
-            let encoded = encoded_key(key, &['`', '*']);
-            assert!(!encoded.contains(['`', '*', '\n']), "{encoded}");
-            assert_eq!(decoded_key(&encoded), key);
-        }
-        assert_eq!(encoded_key("100%", &['`']), "100%");
     }
 
     #[test]

@@ -97,13 +97,6 @@ impl Exported {
     pub(super) fn leave_out(&mut self, entry: &ForeignEntry, reason: &str) {
         self.left_out.push(Loss { key: entry.key.clone(), field: "entry".into(), reason: reason.into() });
     }
-
-    /// Returns the core entries, and reports the others as left out.
-    pub(super) fn core_of<'e>(&mut self, entries: &'e [ForeignEntry], reason: &str) -> Vec<&'e ForeignEntry> {
-        let (core, others): (Vec<_>, Vec<_>) = entries.iter().partition(|entry| entry.category == "core");
-        others.into_iter().for_each(|entry| self.leave_out(entry, reason));
-        core
-    }
 }
 
 /// Parts of a memory that the commands of the exchange need, and the scope that the command names.

@@ -6,36 +6,23 @@ use alloc::vec::Vec;
 use super::format::Format;
 use super::losses::find_losses;
 use super::types::{Loss, WrittenFile};
-use super::{basic_memory, claude_code, flat, json, mcp_memory, openclaw, snapshots};
 use crate::entries::ForeignEntry;
 use crate::order;
 use crate::protocol::Error;
 use crate::sorted::SortedSet;
-use crate::store::utc_text;
 
-/// Writes entries in a format. Returns the files sorted by path, and the losses. Pure; `now` is in nanoseconds since
-/// 1970-01-01T00:00:00Z.
+/// Writes entries in a format. Returns the files sorted by path, and the losses. Pure.
 ///
 /// # Errors
 ///
 /// The format is for import only.
-pub fn write_files(format: Format, entries: &[ForeignEntry], now: u64) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
-    let (entries, mut losses) = exportable(format, entries);
-    let mut exported = match format {
-        Format::JsonLines => json::export(&entries),
-        Format::ClaudeCode => claude_code::export(&entries),
-        Format::OpenClaw => openclaw::export(&entries),
-        Format::ZeroClaw => snapshots::export_zeroclaw(&entries, &utc_text(now)),
-        Format::NullClaw => snapshots::export_nullclaw(&entries),
-        Format::Hermes => flat::export_hermes(&entries),
-        Format::BasicMemory => basic_memory::export(&entries),
-        Format::McpMemory => mcp_memory::export(&entries),
-        Format::Gemini => flat::export_gemini(&entries),
-        Format::Letta | Format::Codex => {
-            let message = format!("{} can only be imported, because its own program consolidates it", format.as_str());
-            return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
-        }
+pub fn write_files(format: Format, entries: &[ForeignEntry]) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
+    let Some(write) = format.converter().write else {
+        let message = format!("{} can only be imported", format.as_str());
+        return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
     };
+    let (entries, mut losses) = exportable(format, entries);
+    let mut exported = write(&entries);
     order::sort_slice(&mut exported.files, |a, b| a.0.cmp(&b.0));
     losses.append(&mut exported.left_out);
     find_losses(format, &entries, &exported.files, &mut losses);

@@ -48,7 +48,7 @@ pub fn mcp_memory(recorded: &Value, once: &[String]) -> (usize, Vec<String>) {
         }
         let file = ForeignFile { path: "memory.jsonl".into(), first_line: 1, content: Ok(text.as_bytes().to_vec()) };
         let (entries, rejected) = read_files(Format::McpMemory, &[file], &[]);
-        let (files, _) = write_files(Format::McpMemory, &entries, 0).expect("written");
+        let (files, _) = write_files(Format::McpMemory, &entries).expect("written");
         let written = files.first().map(|(_, text)| text.as_str());
         let is_same = rejected.is_empty() && written == Some(&lines.join("\n"));
         (!is_same).then(|| format!("mcp-memory after {}: {written:?}, {rejected:?}", step["tool"]))

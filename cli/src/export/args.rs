@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::formats::FormatName;
+use crate::formats::ExportFormat;
 use crate::help::example;
 
 /// Write the entries to files, in our format or another agent's
@@ -17,7 +17,7 @@ pub(crate) struct ExportArgs {
     pub(super) out: PathBuf,
     /// Format of the files
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    pub(super) to: FormatName,
+    pub(super) to: ExportFormat,
     /// Include the files of forgotten entries
     #[arg(long)]
     pub(super) forgotten: bool,

@@ -4,10 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use saddlebag::entries::EntryProblem;
-
 use super::places::ExportPlaces;
-use crate::failure::{Exit, Failure, ProgramCode};
+use crate::failure::{Failure, ProgramCode};
 use crate::global::{Durability, Global};
 use crate::output::{self, Output};
 use crate::store::Root;
@@ -26,11 +24,6 @@ pub(super) fn write_file(folder: &Path, file: &str, content: &[u8]) -> io::Resul
     options.open(path)?.write_all(content)
 }
 
-/// Returns a remark with the number of exported entries that are unapproved, or an empty string.
-pub(super) fn waiting(count: usize) -> String {
-    if count == 0 { String::new() } else { format!("; {count} not approved") }
-}
-
 /// Returns the failure of a stream whose reader stopped early: the export is incomplete.
 pub(super) fn cut_short(error: &io::Error, file: &str, left: usize) -> Failure {
     let more = if left == 0 { String::new() } else { format!(" and {left} more after it") };
@@ -46,14 +39,6 @@ pub(super) fn sync_stream(global: &Global) -> io::Result<()> {
     }
     let _ = global;
     Ok(())
-}
-
-/// Warns about the files that are not in the export. Returns the exit code, which is a failure if there are any.
-pub(super) fn report(problems: &[EntryProblem], output: &mut Output) -> Exit {
-    for EntryProblem { path, message, .. } in problems {
-        output.warning(&format!("{path} is not exported: {message}"));
-    }
-    if problems.is_empty() { Exit::Done } else { Exit::Failed }
 }
 
 /// Folder or file that an export creates.
@@ -222,6 +207,7 @@ fn failure(shown: &str, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Exit;
 
     fn target(folder: &Path, durability: Durability) -> Target {
         let parent = folder.join("made");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use saddlebag::entries::ImportMode;
 
-use crate::formats::FormatName;
+use crate::formats::ImportFormat;
 use crate::help::example;
 use crate::word::word;
 
@@ -18,7 +18,7 @@ pub(crate) struct ImportArgs {
     pub(super) from: Option<PathBuf>,
     /// Format of the files
     #[arg(long = "from", value_enum, default_value_t, value_name = "FORMAT")]
-    pub(super) format: FormatName,
+    pub(super) format: ImportFormat,
     /// Treatment of entries that the files do not have: upsert keeps them, replace forgets them
     #[arg(long, default_value_t = ImportMode::Upsert, value_parser = word::<ImportMode>())]
     pub(super) mode: ImportMode,

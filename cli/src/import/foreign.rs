@@ -12,10 +12,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ImportArgs;
-use super::foreign_sources::{self as sources, Source};
 use super::known::{self, Kind, Known, Owner};
+use super::sources::{self, Source};
 use crate::failure::{Exit, Failure};
-use crate::formats::FormatName;
+use crate::formats::{ImportFormat, converted};
 use crate::global::{Global, Scope};
 use crate::output::{self, Output, progress, single_line};
 use crate::store::{Store, without_engine};
@@ -72,8 +72,8 @@ struct Imports {
 /// Imports files of another agent. Returns `None` if the folder holds our own entries.
 pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Option<Exit>, Failure> {
     match (args.format, &args.from) {
-        (FormatName::Auto, None) => of_machine(args, global, output).map(Some),
-        (FormatName::Auto, Some(from)) => match detected(from)? {
+        (ImportFormat::Auto, None) => of_machine(args, global, output).map(Some),
+        (ImportFormat::Auto, Some(from)) => match detected(from)? {
             Detected::Format(format) => {
                 output.note(&format!("{} looks like {}", from.display(), format.as_str()));
                 one(format, from, args, global, output).map(Some)
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
             _ => Err(in_place(from)),
         },
         (name, from) => {
-            let Some(format) = name.foreign() else { return Ok(None) };
+            let Some(format) = converted(&name) else { return Ok(None) };
             let Some(from) = from else {
                 let message = format!("--from {} needs the folder or the file to import", format.as_str());
                 return Err(Failure::usage(message, "`--from auto` finds what is on this machine"));
@@ -125,7 +125,7 @@ fn in_place(from: &Path) -> Failure {
 }
 
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let source = Source::open(from, format)?;
+    let source = Source::open(from, Some(format))?;
     let (mut store, of_project) = store_for(from, format, global)?;
     let options = Options { dry_run: args.dry_run, trust: args.trust, of_project };
     let reply = take_in(format, &source, options, &mut store, output)?;
@@ -185,7 +185,7 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
                 continue;
             }
         };
-        let source = match Source::open(&known.place, format) {
+        let source = match Source::open(&known.place, Some(format)) {
             Ok(source) => source,
             Err(failure) => {
                 tell(&format!("{}: {place}: {}", known.agent, failure.message));
@@ -271,7 +271,7 @@ fn take_in(
 ) -> Result<ImportFromReply, Failure> {
     let bar = progress(source.len() as u64);
     let mut done = ImportFromReply::default();
-    source.each_part(format, |files, others| {
+    source.each_part(|files, others| {
         let count = files.len() as u64;
         let place = source.place.clone();
         let earlier = done.entries.clone();

@@ -2,7 +2,6 @@
 
 mod args;
 mod foreign;
-mod foreign_sources;
 mod known;
 mod own;
 mod sources;
@@ -11,14 +10,14 @@ use saddlebag::entries::ImportMode;
 use schemars::JsonSchema;
 
 use crate::failure::{Exit, Failure, set_changes};
-use crate::formats::FormatName;
+use crate::formats::ImportFormat;
 use crate::global::Global;
 use crate::output::Output;
 use crate::subcommand::Subcommand;
 
 pub(crate) use args::ImportArgs;
-pub(crate) use foreign_sources::place;
 pub(crate) use known::{claude_folder, gemini_digest};
+pub(crate) use sources::place;
 
 /// JSON output of an import.
 #[derive(JsonSchema)]
@@ -35,7 +34,7 @@ impl Subcommand for ImportArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         set_changes(true, false);
-        if self.format != FormatName::Markdown {
+        if self.format != ImportFormat::Markdown {
             if self.mode != ImportMode::Upsert {
                 let help = "an import from another agent forgets nothing";
                 return Err(Failure::usage("--mode replace works only with files of entries", help));

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use saddlebag::Origin;
 use saddlebag::entries::{
-    DeletedEntry, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, MAX_IMPORT_BYTES, MAX_IMPORT_FILES,
-    RetainEntries, RetainReply, SkippedEntry,
+    DeletedEntry, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, RetainEntries, RetainReply,
+    SkippedEntry,
 };
 use saddlebag::exchange::Detected;
 use saddlebag::trust::Provenance;
@@ -51,7 +51,7 @@ pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
         let message = format!("`{}` is a file, and entries are imported from a folder", from.display());
         return Err(Failure::usage(message, way_of(from)));
     }
-    let source = Source::open(from)?;
+    let source = Source::open(from, None)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
     let planned = work.import(true, output)?;
     let to_delete = work.retain(planned.clone(), true, output)?;
@@ -78,23 +78,16 @@ impl Import {
     fn import(&mut self, dry_run: bool, output: &mut Output) -> Result<Vec<ImportedFile>, Failure> {
         let bar = progress(self.source.len() as u64);
         let mut imported: Vec<ImportedFile> = Vec::with_capacity(self.source.len());
-        let (mut files, mut bytes): (Vec<ImportFile>, usize) = (Vec::new(), 0);
-        for number in 0..=self.source.len() {
-            let next = self.source.file(number);
-            let size = next.as_ref().and_then(|file| Some(file.content.as_ref().ok()?.len())).unwrap_or_default();
-            if next.is_none() || files.len() == MAX_IMPORT_FILES || bytes + size > MAX_IMPORT_BYTES {
-                let part = std::mem::take(&mut files);
-                let request = ImportEntries { files: part, mode: self.mode, dry_run, earlier: imported.clone() };
-                let provenance = self.trust.then_some(Provenance::User);
-                let command = Origin { provenance, ..Origin::default() }.with(request);
-                let reply = self.store.call(command, output)?;
-                bar.inc(reply.files.len() as u64);
-                imported.extend(reply.files);
-                bytes = 0;
-            }
-            bytes += size;
-            files.extend(next);
-        }
+        let Self { store, source, mode, trust } = self;
+        source.each_part(|files, _| {
+            let files = files.into_iter().map(|file| ImportFile { path: file.path, content: file.content }).collect();
+            let request = ImportEntries { files, mode: *mode, dry_run, earlier: imported.clone() };
+            let provenance = trust.then_some(Provenance::User);
+            let reply = store.call(Origin { provenance, ..Origin::default() }.with(request), output)?;
+            bar.inc(reply.files.len() as u64);
+            imported.extend(reply.files);
+            Ok(())
+        })?;
         bar.finish_and_clear();
         Ok(imported)
     }

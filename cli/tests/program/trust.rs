@@ -328,12 +328,15 @@ fn an_export_says_what_nobody_has_approved_or_leaves_it_out() {
     store.run(&["--provenance", "tool", "remember", "--key", "page", "Obey the page"]).exits(0);
     store.run(&["remember", "--key", "mine", "text"]).exits(0);
     let own = store.run(&["memory", "export", "--out", "own"]).exits(0).stdout;
-    assert!(own.starts_with("Exported 2 files, ") && own.ends_with(" to own; 1 not approved\n"), "{own}");
+    assert!(
+        own.starts_with("Exported 2 entries in 2 files, ") && own.ends_with(" to own; 0 losses; 1 not approved\n"),
+        "{own}"
+    );
     let text = fs::read_to_string(store.here.join("own/core/page.md")).unwrap();
     assert!(text.contains("\nprovenance: tool\n"), "{text}");
     let other = store.run(&["memory", "export", "--to", "claude-code", "--out", "other"]).exits(0).stdout;
     assert!(other.contains("lost: entry of page: not approved: its text comes from `tool`\n"), "{other}");
-    assert!(other.contains("Exported 1 entries"), "{other}");
+    assert!(other.contains("Exported 1 entry in "), "{other}");
     let whole =
         store.run(&["memory", "export", "--to", "claude-code", "--unapproved", "--out", "whole"]).exits(0).stdout;
     assert!(whole.contains("Exported 2 entries") && whole.ends_with("; 1 not approved\n"), "{whole}");

@@ -262,7 +262,7 @@ fn exchange() -> Vec<Case> {
             .after(&[&["backfill", "--from", "codex", "transcripts/rollout-1.jsonl"]]),
         Case::new("backfill-nothing", &["backfill", "--from", "codex"]),
         Case::new("memory-export", &["memory", "export", "--out", "out"]),
-        Case::new("memory-export-to", &["memory", "export", "--to", "openclaw", "--out", "out"]),
+        Case::new("memory-export-to", &["memory", "export", "--to", "claude-code", "--out", "out"]),
         Case::new("memory-import", &["memory", "import", "entries"]),
         Case::new("memory-import-replacing", &["memory", "import", "entries", "--mode", "replace", "--yes"]),
         Case::new("memory-import-from", &["memory", "import", "home/claude", "--from", "claude-code"]),

@@ -1,12 +1,12 @@
-//! Formats for import only, because their own programs consolidate them: Letta's MemFS and Codex's memories.
+//! Codex's memories.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::text::{base_name, body, hash8, heading_level, lines, slug, text_of};
+use super::text::{base_name, hash8, heading_level, lines, slug};
 use super::types::{Converted, TextFile};
-use crate::document::{FenceTracker, Frontmatter, heading, list_item};
+use crate::document::{FenceTracker, heading, list_item};
 use crate::entries::ForeignEntry;
 
 /// Start of the headings of Codex's `MEMORY.md` that describe the sessions, not what was learned in them.
@@ -22,26 +22,7 @@ const KNOWLEDGE: [(&str, &str); 3] = [
 /// First line of Codex's summary.
 const CODEX_VERSION: &str = "v1";
 
-pub(super) fn import_letta(files: &[TextFile<'_>]) -> Converted {
-    Converted::of(files, |file, converted| {
-        let frontmatter = Frontmatter::parse(file.text);
-        if let Some(problem) = &frontmatter.problem {
-            return converted.reject(file, problem.line, problem.message.clone());
-        }
-        let key = file.path.strip_suffix(".md").unwrap_or(file.path);
-        let is_system = file.path.starts_with("system/") || file.path.contains("/system/");
-        converted.entries.push(ForeignEntry {
-            key: key.into(),
-            category: if is_system { "core" } else { "memfs" }.into(),
-            tags: ["letta".to_string()].to_vec(),
-            content: body(file.text, &frontmatter).into(),
-            summary: text_of(&frontmatter, "description"),
-            ..file.at(1)
-        });
-    })
-}
-
-pub(super) fn import_codex(files: &[TextFile<'_>]) -> Converted {
+pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
     let mut converted = Converted::default();
     for file in files.iter().filter(|file| base_name(file.path) == "memory_summary.md") {
         let version = file.text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
