@@ -53,8 +53,6 @@ pub struct Config {
     pub index_file: bool,
     /// Name of the host's version scheme, such as `local-dir/1`; empty if all hosts of this store use the same one.
     pub version_scheme: String,
-    /// If set, asks the host to rate the best notes of a recall, and merges its order with the engine's order.
-    pub rescore: bool,
     /// Scope of the entries; `None` refuses every command of the entries.
     pub entries: Option<EntriesConfig>,
     /// Policy for the text that the memory accepts.
@@ -361,7 +359,6 @@ impl Memory {
             limits,
             index_file,
             version_scheme,
-            rescore,
             entries,
             trust,
             long_term,
@@ -402,17 +399,7 @@ impl Memory {
             epoch,
             machine,
             secret,
-            scope: Arc::new(Scope {
-                layout,
-                path_prefix,
-                roots,
-                limits,
-                index_file,
-                version_scheme,
-                rescore,
-                trust,
-                backups,
-            }),
+            scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, trust, backups }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

@@ -35,7 +35,6 @@ mod origin;
 mod past;
 mod preamble;
 mod refused_input_changes_nothing;
-mod rescore;
 mod result_order;
 #[allow(clippy::print_stdout, reason = "it prints a table")]
 mod retrieval;

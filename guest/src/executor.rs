@@ -90,7 +90,6 @@ impl<S: Storage> Executor<S> {
             FsOp::MakeDirectory { path } => self.make_directory(path).map(|()| FsOutcome::MakeDirectory),
             FsOp::RemoveDirectory { path } => self.remove_directory(path).map(FsOutcome::RemoveDirectory),
             FsOp::Generation => self.storage.generation().map(FsOutcome::Generation),
-            FsOp::Score { .. } => Err(FsError::Unsupported),
         }
     }
 

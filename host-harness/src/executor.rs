@@ -98,7 +98,7 @@ pub enum Durability {
 /// Returns true if `op` changes nothing.
 #[must_use]
 pub fn is_read(op: &FsOp) -> bool {
-    matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Generation | FsOp::Score { .. })
+    matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Generation)
 }
 
 /// Returns the path of `op` for a trace; empty for the root.
@@ -112,7 +112,7 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
         | FsOp::RemoveDirectory { path } => path.as_str(),
         FsOp::Rename { path: from, .. } => from.as_str(),
         FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or("", RelPath::as_str),
-        FsOp::Generation | FsOp::Score { .. } => "",
+        FsOp::Generation => "",
     }
 }
 
@@ -233,7 +233,6 @@ macro_rules! by_method {
             }
             FsOp::MakeDirectory { path } => $store.make_directory(path).map(|()| FsOutcome::MakeDirectory),
             FsOp::Generation => $store.generation().map(FsOutcome::Generation),
-            FsOp::Score { query, texts } => $store.score(query, texts).map(FsOutcome::Score),
             FsOp::RemoveDirectory { path } => $store.remove_directory(path).map(FsOutcome::RemoveDirectory),
         }
     };

@@ -224,7 +224,6 @@ impl Saddlebag {
                 && !options.recording.as_ref().is_some_and(Recording::leaves_secrets_out),
             version_scheme: store.version_scheme().into(),
             // No store of this crate has a model.
-            rescore: false,
             entries: options.entries,
             trust: options.trust,
             long_term: options.long_term,

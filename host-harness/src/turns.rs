@@ -72,8 +72,7 @@ fn file_of(op: &FsOp) -> Option<&str> {
         | FsOp::ListDirectory { .. }
         | FsOp::MakeDirectory { .. }
         | FsOp::RemoveDirectory { .. }
-        | FsOp::Generation
-        | FsOp::Score { .. } => return None,
+        | FsOp::Generation => return None,
     };
     (!path.split('/').any(|segment| segment.starts_with('.'))).then_some(path)
 }

@@ -14,7 +14,7 @@ export const ATTEMPTS = 8;
 const MAX_LEFT_OUT_NAMES = 64;
 const METHODS = {
   read: 'read', write: 'write', append: 'append', remove: 'remove', rename: 'rename', 'list-directory': 'listDirectory',
-  'make-directory': 'makeDirectory', 'remove-directory': 'removeDirectory', score: 'score', generation: 'generation',
+  'make-directory': 'makeDirectory', 'remove-directory': 'removeDirectory', generation: 'generation',
 };
 
 /** The operation is not performed; `answer` is the `fs-error`. */

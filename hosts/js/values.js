@@ -46,7 +46,6 @@ const op = variant({
   rename: record({ ...path, to: plain, precondition }),
   'make-directory': record(path),
   'remove-directory': record(path),
-  score: record({ query: plain, texts: plain }),
   generation: null,
 });
 const file = record({ bytes, version: plain, size: u64 });
@@ -64,7 +63,6 @@ const outcome = variant({
   rename: variant({ done: null, stale: plain, absent: null, exists: null }),
   'make-directory': null,
   'remove-directory': plain,
-  score: plain,
   generation: plain,
 });
 const named = ['denied', 'timed-out', 'cancelled', 'symbolic-link', 'is-directory', 'not-directory', 'not-regular',

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::protocol::{self, Error, FileContent, FsError, ListOutcome, Operation, ReadOutcome, Scores, Version, join};
+use crate::protocol::{self, Error, FileContent, FsError, ListOutcome, Operation, ReadOutcome, Version, join};
 use crate::store::RelPath;
 
 /// The file system as a command sees it: it can read, list and create folders. Files are changed through the gate.
@@ -41,11 +41,6 @@ impl Fs {
     /// Returns a token of the whole store, which differs once a file has changed.
     pub(crate) fn generation(&self) -> Operation<String> {
         self.0.generation()
-    }
-
-    /// Asks the host to rate how well each passage answers the question.
-    pub(crate) fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
-        self.0.score(query, texts)
     }
 
     /// Creates the folder and its parents.

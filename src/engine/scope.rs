@@ -54,8 +54,6 @@ pub(crate) struct Scope {
     pub(crate) index_file: bool,
     /// Name of the host's version scheme.
     pub(crate) version_scheme: String,
-    /// True if the host is asked to rate the best notes of a recall.
-    pub(crate) rescore: bool,
     /// Policy for incoming text.
     pub(crate) trust: TrustConfig,
     /// Place where replaced text is kept.

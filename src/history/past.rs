@@ -101,7 +101,7 @@ impl View for Past {
                     Ok(FsOutcome::Read(ReadOutcome::Content(FileContent { bytes, version, size })))
                 }
             }),
-            FsOp::ListDirectory { .. } | FsOp::Generation | FsOp::Score { .. } => None,
+            FsOp::ListDirectory { .. } | FsOp::Generation => None,
             // The past does not change.
             _ => Some(Err(FsError::ReadOnly)),
         }

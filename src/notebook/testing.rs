@@ -44,7 +44,6 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         limits: Limits::default(),
         index_file: false,
         version_scheme: String::new(),
-        rescore: false,
         trust: TrustConfig::default(),
         backups: BackupPlace::default(),
     };

@@ -321,7 +321,6 @@ async fn found(
             is_left_out: &|path| is_of_sessions(path) || !asked.has(path) || kept_out.matches(path),
             is_known: &|path, modified| state.has_shown(path, LastChange::at(call, modified)),
             known: state.shown(),
-            may_rate: false,
         };
         let entries = searchable.as_ref().filter(|_| asked == Asked::Facts);
         let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, entries, &recall).await?;

@@ -158,7 +158,6 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         is_left_out: &is_of_sessions,
         is_known: &|path, modified| state.has_prompted(path, LastChange::at(call, modified)),
         known: state.shown(),
-        may_rate: false,
     };
     let PromptHits { shown, .. } = recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?;
     let (decisions, others): (Vec<PromptHit>, Vec<PromptHit>) = shown.into_iter().partition(is_decision);

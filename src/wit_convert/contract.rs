@@ -41,7 +41,7 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, rescore, entries, trust, long_term, machine, secret, backups }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, entries, trust, long_term, machine, secret, backups }
         }
 
         $crate::$variants! { $openness:
@@ -168,7 +168,7 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition, may_tear, may_vanish } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation, Score { query, texts } = ScoreOp }
+            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition, may_tear, may_vanish } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation }
             fs::ReadOutcome { Content(value), Absent }
             fs::WriteOutcome { Written(value), Stale(value), Unknown }
             fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
@@ -177,7 +177,7 @@ macro_rules! wit_contract {
             fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
             fs::EntryKind { File, Directory, Other }
             fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value), Score(value) }
+            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value) }
             fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
         }
     };

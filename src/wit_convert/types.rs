@@ -6,7 +6,7 @@ use core::convert::Infallible;
 
 use crate::context::LeftOutKind;
 use crate::protocol::ErrorCode;
-use crate::protocol::{CommandId, ContextKey, Scores, Version};
+use crate::protocol::{CommandId, ContextKey, Version};
 use crate::search::SkipKind;
 use crate::store::{PathError, RelPath};
 use crate::trust::{FlagKind, ForModel, HostSecret};
@@ -108,18 +108,6 @@ impl<E> WitConvert<HostSecret, E> for Vec<u8> {
 impl<E> WitConvert<Vec<u8>, E> for HostSecret {
     fn convert(self) -> Result<Vec<u8>, E> {
         Ok(self.bytes().to_vec())
-    }
-}
-
-impl<E> WitConvert<Scores, E> for Vec<f64> {
-    fn convert(self) -> Result<Scores, E> {
-        Ok(Scores(self))
-    }
-}
-
-impl<E> WitConvert<Vec<f64>, E> for Scores {
-    fn convert(self) -> Result<Vec<f64>, E> {
-        Ok(self.0)
     }
 }
 

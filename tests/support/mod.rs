@@ -28,7 +28,6 @@
 //! | `tests/tools.rs`, `anthropic_memory_tool.rs` | The tools: tokens, schemas, arguments of every kind, pages; Anthropic's tool against the recorded SDK |
 //! | `tests/empty_folders.rs` | Folders that a command has emptied, and those of others |
 //! | `tests/left_out_names.rs` | Files with names that no path may have |
-//! | `tests/rescore.rs` | Recall whose order is merged with that of the host |
 //! | `tests/index_schemes.rs` | The index file between hosts that make versions in different ways |
 //! | `tests/index_file.rs` | The index file: the reads that it saves, answers that it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |
@@ -219,6 +218,6 @@ pub fn paths_of(op: &FsOp) -> Vec<&RelPath> {
         | FsOp::RemoveDirectory { path } => vec![path],
         FsOp::ListDirectory { folder, after, .. } => folder.iter().chain(after).collect(),
         FsOp::Rename { path: from, to, .. } => vec![from, to],
-        FsOp::Generation | FsOp::Score { .. } => Vec::new(),
+        FsOp::Generation => Vec::new(),
     }
 }

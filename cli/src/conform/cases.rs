@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use saddlebag::protocol::{EntryKind, FsOutcome, ReadOutcome, Version};
-use serde_json::json;
 
 use super::bench::{Bench, Stores, on_disk};
 use super::driver::{Driver, short};
@@ -21,7 +20,7 @@ const PART: &str = "operations";
 /// A case, on a fresh store.
 type Case = (&'static str, fn(&mut Bench<'_>) -> Ran);
 
-const CASES: [Case; 38] = [
+const CASES: [Case; 37] = [
     ("a read gives the bytes from the offset on, at most `max-bytes`", reads_give_parts),
     ("any bytes are kept as they are", any_bytes_are_kept),
     ("a large file is read and written whole", large_files),
@@ -58,7 +57,6 @@ const CASES: [Case; 38] = [
     ("paths that are not valid are refused", names::invalid_paths_are_refused),
     ("the host's own names are refused", names::own_names_are_refused),
     ("the host's own names are not listed", names::own_names_are_not_listed),
-    ("`score` is unsupported, or gives one number for each passage", scores),
     ("`generation` is unsupported, or changes with each change", generations),
 ];
 
@@ -442,15 +440,6 @@ fn settled_page(bench: &mut Bench<'_>, folder: &str) -> Result<Option<Version>, 
         std::thread::sleep(std::time::Duration::from_millis(30));
     }
     Ok(None)
-}
-
-fn scores(bench: &mut Bench<'_>) -> Ran {
-    let op = json!({ "score": { "query": "which port?", "texts": ["port 8080", "a cat", "a harbour"] } });
-    if let Ok(FsOutcome::Score(scores)) = bench.answer(&op, &["score", "unsupported"])? {
-        let scores = &scores.0;
-        check!(scores.len() == 3 && scores.iter().all(|score| score.is_finite()), "the numbers are {scores:?}");
-    }
-    Ok(())
 }
 
 fn generations(bench: &mut Bench<'_>) -> Ran {

@@ -114,7 +114,6 @@ pub(super) fn word(answer: &Answer) -> &'static str {
         Ok(FsOutcome::ListDirectory(ListOutcome::Page(page))) if page.entries.is_empty() => "a page without entries",
         Ok(FsOutcome::ListDirectory(ListOutcome::Page(_))) => "page",
         Ok(FsOutcome::ListDirectory(ListOutcome::Unchanged)) => "unchanged",
-        Ok(FsOutcome::Score(_)) => "score",
         Ok(FsOutcome::Generation(_)) => "generation",
         Err(error) => error_word(error),
     }

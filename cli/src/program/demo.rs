@@ -203,7 +203,7 @@ impl Observer for Watcher {
             | FsOp::RemoveDirectory { path } => path.as_str(),
             FsOp::ListDirectory { folder, .. } => folder.as_ref().map_or(".", RelPath::as_str),
             FsOp::Rename { path: from, .. } => from.as_str(),
-            FsOp::Generation | FsOp::Score { .. } => "",
+            FsOp::Generation => "",
         };
         let (name, answer) = (request.op.name(), answer(&request.op, outcome));
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{name:<6} {place:<22} {answer}"));

@@ -143,13 +143,6 @@ pub enum FsOp {
     /// Returns a token of the whole store, which differs from all earlier ones once a file outside of `.saddlebag/` has
     /// changed.
     Generation,
-    /// Rates how well each passage answers a question.
-    Score {
-        /// The question.
-        query: String,
-        /// Passages, at most [`MAX_SCORED_TEXTS`].
-        texts: Vec<String>,
-    },
 }
 
 /// An operation, and the key that its result must carry.
@@ -193,24 +186,7 @@ pub enum FsOutcome {
     RemoveDirectory(RemoveDirectoryOutcome),
     /// Outcome of [`FsOp::Generation`].
     Generation(String),
-    /// Outcome of [`FsOp::Score`].
-    Score(Scores),
 }
-
-/// Maximum number of passages in one [`FsOp::Score`].
-pub const MAX_SCORED_TEXTS: usize = 64;
-
-/// Finite ratings, one per text; higher is better. Two values are equal if their bits are.
-#[derive(Clone, Debug, Default)]
-pub struct Scores(pub Vec<f64>);
-
-impl PartialEq for Scores {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.iter().map(|score| score.to_bits()).eq(other.0.iter().map(|score| score.to_bits()))
-    }
-}
-
-impl Eq for Scores {}
 
 /// Outcome of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -443,7 +419,6 @@ impl FsOp {
             Self::MakeDirectory { .. } => "make-directory",
             Self::RemoveDirectory { .. } => "remove-directory",
             Self::Generation => "generation",
-            Self::Score { .. } => "score",
         }
     }
 }
@@ -462,7 +437,6 @@ impl FsOutcome {
             Self::MakeDirectory => "make-directory",
             Self::RemoveDirectory(_) => "remove-directory",
             Self::Generation(_) => "generation",
-            Self::Score(_) => "score",
         }
     }
 }

@@ -56,8 +56,8 @@ pub use engine::{Engine, Fs, Limits, Operation, View, is_change, join};
 pub use error::{Cause, Error, ErrorCode, ErrorDetails, help_after};
 pub use fs::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, FsRequest, FsResult, LeftOut, LeftOutName,
-    ListOutcome, Listing, MAX_LEFT_OUT_NAMES, MAX_SCORED_TEXTS, Precondition, ReadOutcome, RemoveDirectoryOutcome,
-    RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
+    ListOutcome, Listing, MAX_LEFT_OUT_NAMES, Precondition, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome,
+    RenameOutcome, Version, WriteOutcome,
 };
 pub use key::{CommandId, ContextKey};
 pub use path::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};

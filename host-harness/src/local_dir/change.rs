@@ -3,7 +3,7 @@
 use std::io;
 
 use cap_std::fs::Dir;
-use saddlebag::protocol::{FsError, FsOp, Precondition, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores};
+use saddlebag::protocol::{FsError, FsOp, Precondition, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome};
 use saddlebag::store::RelPath;
 
 use super::dir::LocalDir;
@@ -142,12 +142,6 @@ impl LocalDir {
                 _ => Err(refusal(error)),
             },
         }
-    }
-
-    /// A disk has no model.
-    #[allow(clippy::unused_self, reason = "every executor has the method")]
-    pub(super) fn score(&self, _: &str, _: &[String]) -> Result<Scores, FsError> {
-        Err(FsError::Unsupported)
     }
 
     fn sync(&self, folder: &Dir) -> Result<(), FsError> {

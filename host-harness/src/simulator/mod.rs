@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::protocol::{
     AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp, FsOutcome, LeftOut, ListOutcome, Precondition,
-    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
+    ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 use saddlebag::store::RelPath;
 use sha2::{Digest, Sha256};
@@ -58,7 +58,6 @@ pub struct Simulator {
     now: u64,
     last_number: u64,
     versions: Versions,
-    scorer: Option<Scorer>,
     has_generation: bool,
     /// Entries with unusable names, by folder.
     unnamed: BTreeMap<String, Vec<(String, EntryKind)>>,
@@ -68,9 +67,6 @@ pub struct Simulator {
     /// Name of the old file that a write left, and the path under which it is kept.
     unfinished: Option<(String, String)>,
 }
-
-/// Function that rates how well a passage answers a question.
-pub type Scorer = fn(query: &str, text: &str) -> f64;
 
 /// An operation that a [`Simulator`] performed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,7 +103,6 @@ impl Simulator {
             now: FIRST_MOMENT,
             last_number: 0,
             versions: Versions::Numbered { prefix: "v".into() },
-            scorer: None,
             has_generation: false,
             unnamed: BTreeMap::new(),
             crashed: false,
@@ -153,13 +148,6 @@ impl Simulator {
     #[must_use]
     pub fn with_hashes_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
-        self
-    }
-
-    /// Sets the function that rates passages. Without one, the store refuses to rate them.
-    #[must_use]
-    pub fn with_scorer(mut self, scorer: Scorer) -> Self {
-        self.scorer = Some(scorer);
         self
     }
 
@@ -637,11 +625,6 @@ impl Simulator {
         }
         digest.update(format!("{:?}", self.unnamed));
         Ok(digest.finalize().iter().fold(String::new(), |token, byte| token + &format!("{byte:02x}")))
-    }
-
-    fn score(&self, query: &str, texts: &[String]) -> Result<Scores, FsError> {
-        let scorer = self.scorer.ok_or(FsError::Unsupported)?;
-        Ok(Scores(texts.iter().map(|text| scorer(query, text)).collect()))
     }
 
     fn make_parent(&mut self, path: &RelPath) -> Result<(), FsError> {

@@ -306,7 +306,7 @@ impl Store for Objects {
             FsOp::Rename { path, to, precondition } => FsOutcome::Rename(self.rename(path, to, precondition).await?),
             FsOp::MakeDirectory { .. } => FsOutcome::MakeDirectory,
             FsOp::RemoveDirectory { .. } => FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
-            FsOp::Generation | FsOp::Score { .. } => return Err(FsError::Unsupported),
+            FsOp::Generation => return Err(FsError::Unsupported),
         })
     }
 }

@@ -380,7 +380,6 @@ impl Database {
             }
             FsOp::MakeDirectory { .. } => FsOutcome::MakeDirectory,
             FsOp::RemoveDirectory { .. } => FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
-            FsOp::Score { .. } => return Err(FsError::Unsupported),
         })
     }
 }
@@ -400,7 +399,7 @@ fn paths(op: &FsOp) -> [Option<&RelPath>; 2] {
         | FsOp::MakeDirectory { path }
         | FsOp::RemoveDirectory { path } => [Some(path), None],
         FsOp::ListDirectory { folder, .. } => [folder.as_ref(), None],
-        FsOp::Generation | FsOp::Score { .. } => [None, None],
+        FsOp::Generation => [None, None],
     }
 }
 

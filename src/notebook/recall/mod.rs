@@ -6,14 +6,12 @@
 mod corpora;
 mod hits;
 mod prompt;
-mod rescore;
 mod search;
 mod succession;
 mod texts;
 mod turn;
 mod types;
 
-use alloc::format;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -26,7 +24,6 @@ pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall
 pub(super) use succession::{is_superseded, successions};
 
 use super::index::{Notebook, warnings};
-use super::types::Warning;
 use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
@@ -44,17 +41,8 @@ pub(crate) async fn recall(
     reach: Reach,
 ) -> Result<RecallReply, Error> {
     let (is_left_out, is_known) = (|_: &str| false, |_: &str, _: u64| false);
-    let asked = Asked {
-        call,
-        notebook,
-        entries,
-        request,
-        reach,
-        is_left_out: &is_left_out,
-        is_known: &is_known,
-        known: 0,
-        may_rate: true,
-    };
+    let asked =
+        Asked { call, notebook, entries, request, reach, is_left_out: &is_left_out, is_known: &is_known, known: 0 };
     let mut found = asked.find().await?;
     let corpora = asked.corpora();
     let mut texts = found.texts(&asked, &corpora);
@@ -83,11 +71,7 @@ pub(crate) async fn recall(
             hits.collect::<Result<_, Error>>()?
         }
     };
-    let mut warnings = warnings(call, notebook);
-    if let Some(error) = &found.not_rated {
-        let message = format!("the hits are in the engine's own order, as the host does not rate them: {error}");
-        warnings.push(Warning::new("", message));
-    }
+    let warnings = warnings(call, notebook);
     let skipped = corpora.notes.skipped(|path| call.scope.display_path(path));
     Ok(RecallReply { rendered: hits::render(&page), hits: page, total: found.total, warnings, skipped })
 }

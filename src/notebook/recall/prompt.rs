@@ -74,8 +74,6 @@ pub(crate) struct PromptRecall<'a> {
     pub(crate) is_known: &'a (dyn Fn(&str, u64) -> bool + Sync),
     /// Number of paths that it has seen.
     pub(crate) known: usize,
-    /// True if the host is asked to rate the hits.
-    pub(crate) may_rate: bool,
 }
 
 /// Finds items for a prompt. Known items take no place from others.
@@ -85,9 +83,8 @@ pub(crate) async fn recall_for_prompt(
     entries: Option<&SearchableEntries>,
     recall: &PromptRecall<'_>,
 ) -> Result<PromptHits, Error> {
-    let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known, may_rate } = *recall;
-    let asked =
-        Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known, may_rate };
+    let PromptRecall { request, passage_bytes, excerpt, is_left_out, is_known, known } = *recall;
+    let asked = Asked { call, notebook, entries, request, reach: Reach::Prompt, is_left_out, is_known, known };
     let mut found = asked.find().await?;
     let near = if excerpt.is_none() { found.near_words(&asked) } else { Vec::new() };
     let mut respelled = request.clone();
@@ -102,7 +99,7 @@ pub(crate) async fn recall_for_prompt(
     }
     let asked = Asked { request: &respelled, ..asked };
     // Beside the items that may be shown, and not among them, which they must not influence.
-    let all = Asked { reach: Reach::Current, may_rate: false, ..asked };
+    let all = Asked { reach: Reach::Current, ..asked };
     let all =
         if excerpt.is_none() && has_withheld(&asked) { all.find_in_index(&found.query).await? } else { Vec::new() };
     let corpora = asked.corpora();

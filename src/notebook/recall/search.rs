@@ -10,7 +10,6 @@ use super::super::note_filter::NoteFilter;
 use super::super::select::time_of;
 use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
-use super::rescore::{CANDIDATES, Scored, fused, score, texts};
 use super::succession::{newer_first, successions};
 use super::texts::{Contest, Texts};
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
@@ -18,7 +17,7 @@ use crate::changes::Call;
 use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
-use crate::protocol::{Error, ErrorCode, FsError};
+use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
@@ -67,8 +66,6 @@ pub(super) struct Asked<'a> {
     pub(super) is_known: &'a (dyn Fn(&str, u64) -> bool + Sync),
     /// Maximum number of such items.
     pub(super) known: usize,
-    /// True if the host is asked to rate the best hits, as the configuration says.
-    pub(super) may_rate: bool,
 }
 
 /// Items that a recall has found.
@@ -81,8 +78,6 @@ pub(super) struct Found {
     pub(super) page: Vec<Ranked>,
     /// Number of items that match.
     pub(super) total: u32,
-    /// Reason why the host did not rate the hits.
-    pub(super) not_rated: Option<FsError>,
 }
 
 impl Found {
@@ -129,9 +124,6 @@ impl Asked<'_> {
         self.catch_up(&query).await?;
         // Notes that are approved in the index but not in their files.
         let mut refused: Vec<DocId> = Vec::new();
-        // Ratings of the host. If the items are sorted by another key, no ratings are needed.
-        let rates = self.may_rate && call.scope.rescore && request.sort.is_empty();
-        let mut scored: Option<Result<Scored, FsError>> = None;
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -155,27 +147,13 @@ impl Asked<'_> {
                         time.as_ref()
                             .is_some_and(|time| corpora.time_of(call, hit).is_some_and(|at| time.contains(&at)))
                     });
-                    newer_first(best, &selection.superseded, reread);
+                    newer_first(best, &selection.superseded);
                 }
                 contest = Some(of_best);
             }
-            if let Some(Ok(scored)) = &scored {
-                ranking.hits = fused(ranking.hits, scored);
-                newer_first(&mut ranking.hits, &selection.superseded, CANDIDATES);
-            }
-            let must_rate = rates && scored.is_none();
-            let best: Vec<Ranked> =
-                if must_rate { ranking.hits.iter().take(CANDIDATES).cloned().collect() } else { Vec::new() };
             let page = self.page(ranking.hits);
-            let missing = self.missing(best.iter().chain(&page));
+            let missing = self.missing(page.iter());
             let is_last = attempt >= MAX_ATTEMPTS;
-            if must_rate && (missing.is_empty() || is_last) {
-                let texts = texts(&self.corpora(), &selection, &query, &best);
-                scored = Some(score(call, &request.query, texts).await);
-                // Notes may have changed meanwhile, so they are ranked once more.
-                attempt = attempt.min(MAX_ATTEMPTS - 1);
-                continue;
-            }
             if !missing.is_empty() && !is_last {
                 load_texts(call, &notebook.corpus, &missing).await;
                 notebook.corpus.borrow_mut().index_notes();
@@ -186,9 +164,8 @@ impl Asked<'_> {
                 page.into_iter().partition(|hit| self.reach != Reach::Prompt || self.may_be_shown(&corpora, hit))
             };
             if unapproved.is_empty() || is_last {
-                let not_rated = scored.and_then(Result::err);
                 let total = ranking.total;
-                return Ok(Found { query, contest, selection, page, total, not_rated });
+                return Ok(Found { query, contest, selection, page, total });
             }
             refused.extend(unapproved.iter().map(|hit| hit.doc));
         }
@@ -257,11 +234,10 @@ impl Asked<'_> {
     }
 
     fn rank(&self, query: &Query, selection: &Selection) -> Ranking {
-        let Self { call, request, .. } = *self;
+        let Self { request, .. } = *self;
         let corpora = self.corpora();
-        let rated = if self.may_rate && call.scope.rescore { CANDIDATES } else { 0 };
         // The order of the best must not depend on the page.
-        let best = self.reread().max(rated);
+        let best = self.reread();
         let limit = match request.sort.is_empty() {
             true => {
                 (request.offset as usize).saturating_add(self.limit() as usize).saturating_add(self.known).max(best)

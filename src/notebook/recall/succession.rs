@@ -65,9 +65,9 @@ pub(in super::super) fn is_superseded(superseded: &[Succession], id: DocId) -> b
     superseded.binary_search_by_key(&id, |succession| succession.old).is_ok()
 }
 
-/// Puts each of the first `count` notes after the one that supersedes it. The ratings of a host may order them otherwise.
-pub(super) fn newer_first(hits: &mut [Ranked], superseded: &[Succession], count: usize) {
-    for place in 0..hits.len().min(count) {
+/// Puts each note after the one that supersedes it. Their passages may order them otherwise.
+pub(super) fn newer_first(hits: &mut [Ranked], superseded: &[Succession]) {
+    for place in 0..hits.len() {
         let doc = hits.get(place).filter(|hit| hit.source == NOTES).map(|hit| hit.doc);
         let succession = doc.and_then(|doc| superseded.binary_search_by_key(&doc, |succession| succession.old).ok());
         let Some(succession) = succession.and_then(|number| superseded.get(number)) else { continue };

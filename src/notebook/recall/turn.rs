@@ -44,7 +44,6 @@ impl Run<NotebookCall<'_>> for RecallForTurn {
             is_left_out: &|_| false,
             is_known: &|_, _| false,
             known: 0,
-            may_rate: true,
         };
         let found = recall_for_prompt(call, notebook, None, &recall).await?;
         let unapproved: Vec<String> = found.withheld.into_iter().map(|withheld| withheld.path).collect();

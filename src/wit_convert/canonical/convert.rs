@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
 use crate::context::LeftOutKind;
-use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Scores, Version};
+use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Version};
 use crate::request::Family;
 use crate::search::SkipKind;
 use crate::store::RelPath;
@@ -141,18 +141,6 @@ impl ToCanonical for HostSecret {
 impl FromCanonical for HostSecret {
     fn read(value: Value) -> Result<Self, Malformed> {
         Vec::<u8>::read(value).map(Self::from)
-    }
-}
-
-impl ToCanonical for Scores {
-    fn write(&self, out: &mut Writer<'_>) {
-        self.0.write(out);
-    }
-}
-
-impl FromCanonical for Scores {
-    fn read(value: Value) -> Result<Self, Malformed> {
-        Vec::read(value).map(Self)
     }
 }
 

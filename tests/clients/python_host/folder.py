@@ -161,10 +161,8 @@ class Folder:
             self.sync(path, above)
             return "removed"
 
-    def score(self, **_):
-        raise Refused("unsupported")  # It has no model, and people may edit the files.
-
-    generation = score
+    def generation(self, **_):
+        raise Refused("unsupported")  # People may edit the files.
 
     # Changes, by the holder of the lock.
 

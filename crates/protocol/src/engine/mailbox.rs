@@ -13,7 +13,7 @@ use saddlebag_collections::SortedMap;
 
 use crate::{
     AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition, ReadOutcome, RelPath,
-    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Scores, Version, WriteOutcome,
+    RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
 
 /// Number of an operation of one command, in the order in which it requested them.
@@ -200,14 +200,6 @@ impl Fs {
     pub fn generation(&self) -> Operation<String> {
         self.submit(FsOp::Generation, |outcome| match outcome {
             FsOutcome::Generation(token) => Some(token),
-            _ => None,
-        })
-    }
-
-    /// Rates how well each passage answers the question.
-    pub fn score(&self, query: &str, texts: Vec<String>) -> Operation<Scores> {
-        self.submit(FsOp::Score { query: query.into(), texts }, |outcome| match outcome {
-            FsOutcome::Score(scores) => Some(scores),
             _ => None,
         })
     }

@@ -269,7 +269,7 @@ pub fn is_change(outcome: &Result<FsOutcome, FsError>) -> bool {
         Ok(FsOutcome::Rename(renamed)) => *renamed == RenameOutcome::Done,
         Ok(FsOutcome::MakeDirectory) => true,
         Ok(FsOutcome::RemoveDirectory(removed)) => *removed == RemoveDirectoryOutcome::Removed,
-        Ok(FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Generation(_) | FsOutcome::Score(_)) => false,
+        Ok(FsOutcome::Read(_) | FsOutcome::ListDirectory(_) | FsOutcome::Generation(_)) => false,
         // The change is made, and only a power cut can undo it.
         Err(error) => matches!(error, FsError::NotDurable(_)),
     }

@@ -17,7 +17,6 @@ pub(super) enum Expected {
     Read { offset: u64, max_bytes: u32 },
     List { folder: Option<RelPath>, after: Option<RelPath>, limit: u32, may_be_unchanged: bool },
     Generation,
-    Scores(usize),
     Change { operation: &'static str, path: RelPath, is_unconditional: bool },
 }
 
@@ -37,7 +36,6 @@ impl Expected {
                 may_be_unchanged: unless.is_some(),
             },
             FsOp::Generation => Self::Generation,
-            FsOp::Score { texts, .. } => Self::Scores(texts.len()),
             FsOp::Write { path, precondition, .. }
             | FsOp::Append { path, precondition, .. }
             | FsOp::Remove { path, precondition, .. }
@@ -50,7 +48,7 @@ impl Expected {
     pub(super) fn changes(&self) -> Option<&RelPath> {
         match self {
             Self::Change { path, .. } => Some(path),
-            Self::Read { .. } | Self::List { .. } | Self::Generation | Self::Scores(_) => None,
+            Self::Read { .. } | Self::List { .. } | Self::Generation => None,
         }
     }
 
@@ -59,7 +57,6 @@ impl Expected {
             Self::Read { .. } => "read",
             Self::List { .. } => "list-directory",
             Self::Generation => "generation",
-            Self::Scores(_) => "score",
             Self::Change { operation, .. } => operation,
         }
     }
@@ -92,15 +89,6 @@ impl Expected {
                     return Ok(());
                 }
                 Err(format!("a token of {} bytes; it has 1 to {MAX_TOKEN_BYTES} visible ASCII characters", token.len()))
-            }
-            (Self::Scores(texts), FsOutcome::Score(scores)) => {
-                if scores.0.len() != *texts {
-                    return Err(format!("{} scores of {texts} texts", scores.0.len()));
-                }
-                match scores.0.iter().find(|score| !score.is_finite()) {
-                    Some(score) => Err(format!("`{score}` is not a score, which is finite")),
-                    None => Ok(()),
-                }
             }
             _ if self.operation() != outcome.name() => {
                 Err(format!("an outcome of {}, but {} was requested", outcome.name(), self.operation()))
