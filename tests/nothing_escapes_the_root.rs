@@ -404,13 +404,11 @@ fn links_to_folders_are_not_followed() {
 
 #[test]
 fn a_link_in_the_place_of_the_locks_is_not_followed() {
-    for name in ["locks", "locks-2", "locks-3"] {
-        let place = Place::new();
-        fs::create_dir(place.root().join(".saddlebag")).unwrap();
-        symlink(place.folder.path().join("outside"), place.root().join(".saddlebag").join(name)).unwrap();
+    let place = Place::new();
+    fs::create_dir(place.root().join(".saddlebag")).unwrap();
+    symlink(place.folder.path().join("outside"), place.root().join(".saddlebag/locks-3")).unwrap();
 
-        assert_nothing_escapes(&place, &usual_targets(), &[]);
-    }
+    assert_nothing_escapes(&place, &usual_targets(), &[]);
 }
 
 #[test]

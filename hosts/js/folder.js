@@ -17,8 +17,6 @@ import {
 import { Leases, Locked, Lost, isFree, isFreeKernel, newestOf } from './lease.js';
 
 const STATE = '.saddlebag', LOCKS = `${STATE}/locks-3`, RECOVERED = `${STATE}/recovered`, UNSYNCED = `${LOCKS}/unsynced`;
-const EARLIER = ['locks', 'locks-2'];
-const REFUSAL = 'lock protocol 3\nThe locks are in `locks-3`; a program that needs a folder here is too old.\n';
 const lockName = number => String(number).padStart(2, '0');
 const LOCKS_OF_FILES = Array.from({ length: 64 }, (_, number) => lockName(number));
 /** A status says that the bytes are the same if the file was last changed this long before they were read. */
@@ -358,18 +356,13 @@ export class FolderStore extends Executor {
       throw new Refused('other', 'the folder of the store was replaced by another one; open it again');
   }
 
-  /** Makes the files that keep hosts of earlier lock protocols out, which have folders there. */
+  /** Refuses a store of a later lock protocol, which has a file in the place of the folder. */
   #joinProtocol() {
     this.#folder(STATE, true, state => {
       const later = statusIfThere(state, 'locks-3');
       if (later?.isFile()) {
         const line = fs.readFileSync(state.at('locks-3'), 'utf8').split('\n')[0];
         throw new Refused('other', `the store has locks of another protocol (${line}), and this host has lock protocol 3`);
-      }
-      for (const name of EARLIER) {
-        if (!statusIfThere(state, name)) createNew(state, name, REFUSAL);
-        if (!statusIfThere(state, name)?.isFile())
-          throw new Refused('other', `\`${STATE}/${name}\` is of an earlier lock protocol; change the store once with the program saddlebag`);
       }
     });
   }

@@ -10,20 +10,15 @@ use crate::content;
 use crate::files::LockFiles;
 use crate::lease::Newest;
 use crate::names::Number;
-use crate::protocol::{EARLIER_FOLDERS, LEASES_FOLDER, LOCKS_FOLDER, protocol_of};
+use crate::protocol::{LEASES_FOLDER, LOCKS_FOLDER};
 
 /// Returns a token that is different from all earlier ones once a holder of a lock has changed a file outside of every folder
-/// `.saddlebag`; `None` if that cannot be said now, because somebody holds a lock, a file of the locks cannot
-/// be read, or hosts of an earlier protocol are not refused. Then the answer is `locked`.
+/// `.saddlebag`; `None` if that cannot be said now, because somebody holds a lock, or a file of the locks cannot
+/// be read. Then the answer is `locked`.
 ///
 /// `boot` must be different after each start of the machine: the files of the locks are not synced, so after a power cut they may
 /// have an earlier content beside files that were synced.
 pub fn generation<F: LockFiles>(files: &F, boot: &str) -> Option<String> {
-    // A host of an earlier protocol may be at work, or come.
-    let is_refused = |folder| matches!(files.read(folder), Ok(Some(content)) if protocol_of(&content).is_some());
-    if !EARLIER_FOLDERS.into_iter().all(is_refused) {
-        return None;
-    }
     let names = files.list(LOCKS_FOLDER).ok()??;
     let leases = files.list(LEASES_FOLDER).ok()?.unwrap_or_default();
     let mut digest = Sha256::new();

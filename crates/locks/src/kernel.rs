@@ -33,7 +33,7 @@ pub struct Kernel<K> {
 impl<F: KernelLocks> Lock<F> for Kernel<F::File> {
     fn acquire(files: &F, me: &Identity, number: Number, patience: Duration) -> Result<Self, Error<F::Error>> {
         let mut wait = Wait::new(files, patience);
-        let file = lock(files, &lock_file(number), Some(number), &mut wait)?;
+        let file = lock(files, number, &mut wait)?;
         let left = files.read_open(&file).unwrap_or_default();
         if !content::is_free(&left) {
             clean_up(files, &left);
@@ -109,25 +109,12 @@ impl<K> Kernel<K> {
     }
 }
 
-/// Waits for the kernel lock of the lock file at `path`. It also serves a host that takes a store over from an earlier protocol.
-///
-/// # Errors
-///
-/// [`Error::Locked`] if one holder has the lock for longer than `patience`, or an error of the host.
-pub fn lock_earlier<F: KernelLocks>(files: &F, path: &str, patience: Duration) -> Result<F::File, Error<F::Error>> {
-    lock(files, path, None, &mut Wait::new(files, patience))
-}
-
-/// Waits for the kernel lock of a file. If it has a `number`, a host that holds it may itself wait for a lease of this number.
-fn lock<F: KernelLocks>(
-    files: &F,
-    path: &str,
-    number: Option<Number>,
-    wait: &mut Wait,
-) -> Result<F::File, Error<F::Error>> {
+/// Waits for the kernel lock of a number. A host that holds it may itself wait for a lease of this number.
+fn lock<F: KernelLocks>(files: &F, number: Number, wait: &mut Wait) -> Result<F::File, Error<F::Error>> {
+    let path = lock_file(number);
     loop {
         // Opened again each time, because an old handle may be of a deleted file.
-        let file = files.open(path).map_err(Error::Files)?;
+        let file = files.open(&path).map_err(Error::Files)?;
         let mut looked: Option<Duration> = None;
         // Asks repeatedly, because a blocking wait cannot end in time if the holder was suspended.
         while !files.try_lock(&file).map_err(Error::Files)? {
@@ -139,7 +126,7 @@ fn lock<F: KernelLocks>(
             looked = Some(at);
             let mut holder = files.read_open(&file).unwrap_or_default();
             let mut seen: Vec<u8> = holder.clone();
-            if let Some(Ok(newest)) = number.map(|number| Newest::of(files, number)) {
+            if let Ok(newest) = Newest::of(files, number) {
                 seen.extend(newest.key());
                 if !newest.is_free() {
                     holder = newest.content;
@@ -148,7 +135,7 @@ fn lock<F: KernelLocks>(
             let unchanged = wait.unchanged_for(files, at, &seen);
             wait.pause(files, unchanged, &holder).map_err(Error::Locked)?;
         }
-        if files.is_at(&file, path).map_err(Error::Files)? {
+        if files.is_at(&file, &path).map_err(Error::Files)? {
             return Ok(file);
         }
     }

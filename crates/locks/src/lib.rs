@@ -31,10 +31,10 @@ pub use content::{Identity, Record, second_name};
 pub use files::{KernelLocks, LockFiles};
 pub use generation::generation;
 pub use guard::{Error, Guard, Lock, Permit, Standing};
-pub use kernel::{Kernel, lock_earlier};
+pub use kernel::Kernel;
 pub use lease::Lease;
 pub use names::{LOCKS_OF_FILES, Number, is_locks, is_own, is_spelling, is_temporary};
-pub use protocol::{EARLIER_FOLDERS, JoinError, LOCKS_FOLDER, PROTOCOL, join, protocol_of, refusal};
+pub use protocol::{JoinError, LOCKS_FOLDER, PROTOCOL, join};
 pub use wait::{Locked, PATIENCE};
 
 /// Locks of a host with `flock`.

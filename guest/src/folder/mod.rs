@@ -189,9 +189,6 @@ impl Folder {
             return Ok(());
         }
         join(&self.files).map_err(|error| match error {
-            JoinError::Earlier => FsError::Other(
-                "the store has locks of an earlier protocol; change it once with the program `saddlebag`".into(),
-            ),
             JoinError::Later(number) => FsError::Other(format!(
                 "the store has lock protocol {number}, which is later than that of this program"
             )),

@@ -20,7 +20,7 @@ use super::tests::Hook;
 use super::unsynced::Unsynced;
 #[cfg(feature = "watch")]
 use super::watch::Watch;
-use super::{sys, takeover};
+use super::{protocol, sys};
 use crate::executor::{Durability, is_read};
 
 /// Time for which a check of the root's place is valid for reads. Changes check each time.
@@ -273,7 +273,7 @@ impl LocalDir {
 
     fn hold(&self, numbers: impl IntoIterator<Item = Number>, patience: Duration) -> Result<Guard<'_>, FsError> {
         if !self.joined.load(Ordering::Relaxed) {
-            takeover::join(&self.locks, self.options.lock_timeout)?;
+            protocol::join(&self.locks)?;
             self.joined.store(true, Ordering::Relaxed);
         }
         self.clear_leftovers();

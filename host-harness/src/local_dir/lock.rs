@@ -193,8 +193,8 @@ impl KernelLocks for LockFolder {
     type File = LockFile;
 
     fn open(&self, path: &str) -> Result<LockFile, FsError> {
-        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let folder = protocol::folder(&self.root, self, above)?;
+        let (_, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = protocol::folder(&self.root, self)?;
         let file = sys::open_file(&folder, name, Access::Lock).map_err(refusal)?;
         Ok(LockFile { is_ours: is_ours(&file), file, folder, name: name.into() })
     }

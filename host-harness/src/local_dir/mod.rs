@@ -12,7 +12,7 @@
 //! one of 128 files, `.saddlebag/locks-3/00` to `127`, chosen by FNV-1a over the ASCII characters of the path in lower
 //! case, because some file systems ignore case. Half of them are for paths below a folder `.saddlebag`. 3 is the number of the lock
 //! protocol ([`protocol`]), whose rules are in the crate `saddlebag-locks`. A store has one
-//! protocol, and a host of an earlier protocol is refused. A rename, and a change that keeps the old file, takes both
+//! protocol. A rename, and a change that keeps the old file, takes both
 //! in ascending order. A lock is requested again and again for at most 10 seconds; then the answer is `locked` and
 //! names the process that holds it. After taking a lock, the writer checks that the locked file is still the one that
 //! others would lock. The 10 seconds begin again when the lock moves to another writer, for at most two minutes: many
@@ -104,7 +104,6 @@ mod permit;
 mod protocol;
 mod read;
 mod sys;
-mod takeover;
 mod unsynced;
 mod version;
 mod walk;

@@ -17,7 +17,6 @@ import stat
 import time
 
 LOCKS, RECOVERED, UNSYNCED = ".saddlebag/locks-3", ".saddlebag/recovered", ".saddlebag/locks-3/unsynced"
-EARLIER, REFUSAL = ("locks", "locks-2"), b"lock protocol 3\nThe locks are in `locks-3`; a program that needs a folder here is too old.\n"
 TEMPORARY = (".saddlebag-*.tmp", "saddle~#", "saddle~#.tmp")
 DEAD_AFTER, RENEW_AFTER = 8, 4
 MAX_BYTES, PAGE, PATIENCE, ATTEMPTS = 16 * 1024 * 1024, 4096, 10, 32
@@ -278,22 +277,9 @@ class Folder:
     @contextlib.contextmanager
     def locked(self, *paths):
         """Holds the locks of the paths, in one order for everybody, or two renames would wait for each other."""
-        self.join_protocol()
         with contextlib.ExitStack() as held:
             # Two paths may have one number.
             yield Guard(held.enter_context(self.lock(number)) for number in sorted(set(map(number_of, paths))))
-
-    def join_protocol(self):
-        """Makes the files that keep hosts of earlier lock protocols out, which have folders there."""
-        with self.folder(".saddlebag", make=True) as folder:
-            for name in EARLIER:
-                try:
-                    with opened(folder, name, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as file:
-                        write_all(file, REFUSAL)
-                except FileExistsError:
-                    if status_of(folder, name)[1] != "file":
-                        message = "the store has locks of an earlier protocol; change it once with a program that takes them over"
-                        raise Refused("other", message) from None
 
     @contextlib.contextmanager
     def lock(self, number, patience=PATIENCE):

@@ -377,11 +377,6 @@ def neighbours(root):
     assert {folder_module.number_of(path) for path in ("notes/Ɤ.md", "notes/ɤ.md", "notes/笔.md", "notes/记.md")} == {42}
     assert outcome(folder, "write", path="notes/笔.md", content=b"x", precondition=("any",)) == "written"
     assert outcome(folder, "rename", path="notes/笔.md", to="notes/记.md", precondition=("any",)) == "done"
-    for name in folder_module.EARLIER:
-        with tempfile.TemporaryDirectory() as earlier:
-            os.makedirs(os.path.join(earlier, ".saddlebag", name))
-            assert outcome(Folder(earlier), "write", path="a", content=b"x", precondition=("any",)) == "other"
-            assert not os.path.exists(os.path.join(earlier, "a"))
     lock = root / ".saddlebag/locks-3/09"
     with folder.locked("MEMORY.md"):
         assert lock.read_text().split("\t")[::2] == ["held", "python_host"]
