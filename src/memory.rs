@@ -84,7 +84,7 @@ pub enum ConfigError {
     /// The project is not a slug: ASCII letters, digits, `-` and `_`, at most 255 bytes.
     #[error("`{0}` is not a project slug (ascii letters, digits, `-` and `_`, at most 255 bytes)")]
     InvalidProject(String),
-    /// The name of the agent, the workspace or a peer does not have 1 to 255 bytes, or contains a secret. The value is
+    /// The name of the agent or the workspace does not have 1 to 255 bytes, or contains a secret. The value is
     /// the name, or the rule that matches the secret.
     #[error("`{0}` is not a valid name of an agent or a workspace (1 to {MAX_SCOPE_NAME_BYTES} bytes)")]
     InvalidScope(String),
@@ -607,7 +607,7 @@ async fn look_back(call: Call, entries: &Entries, effect: Effect, at: &Moment) -
 
 /// Returns an invalid name of a scope.
 fn refused_name(entries: &EntriesConfig) -> Option<&str> {
-    let names = core::iter::once(&entries.agent).chain(&entries.workspace).chain(&entries.peers);
+    let names = core::iter::once(&entries.agent).chain(&entries.workspace);
     names.map(String::as_str).find(|name| name.is_empty() || name.len() > MAX_SCOPE_NAME_BYTES)
 }
 

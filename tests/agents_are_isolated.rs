@@ -29,18 +29,14 @@ const SECRET: &str = SAMPLE_TEXT;
 /// Text after the secret in every entry of the other agent. No command contains it.
 const MARK: &str = "mark-4711";
 
-fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str, peers: &[&str]) -> Config {
-    let entries = EntriesConfig {
-        workspace: Some(workspace.into()),
-        peers: peers.iter().map(ToString::to_string).collect(),
-        ..EntriesConfig::for_agent(agent)
-    };
+fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str) -> Config {
+    let entries = EntriesConfig { workspace: Some(workspace.into()), ..EntriesConfig::for_agent(agent) };
     Config { epoch, project: project.map(String::from), entries: Some(entries), ..Config::default() }
 }
 
 /// A store in which agent `a` of workspace `w` has its own secrets and secrets of the workspace.
 fn store_of_a(kind: Kind) -> Simulator {
-    let mut drive = Drive::new(kind, config(1, None, "a", "w", &["b"]), Simulator::new(1));
+    let mut drive = Drive::new(kind, config(1, None, "a", "w"), Simulator::new(1));
     for category in ["core", "daily", "notes"] {
         drive.run(keep(category, &format!("{SECRET} {MARK}"), category)).unwrap();
     }
@@ -232,7 +228,7 @@ fn assert_blind(drive: &mut Drive<Simulator>, foreign: &[&str], command: Submiss
 #[test]
 fn without_a_command_of_theirs_entries_cost_nothing() {
     for (kind, project) in [(Kind::Native, None), (Kind::Component, None), (Kind::Component, Some("proj"))] {
-        let with = config(2, project, "a", "w", &["b"]);
+        let with = config(2, project, "a", "w");
         let without = Config { entries: None, ..with.clone() };
         let [with, without] = [with, without].map(|config| {
             let mut drive = Drive::new(kind, config, store_of_a(kind));
@@ -268,7 +264,7 @@ fn agents_are_isolated(kind: Kind) {
         }
         let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
         assert!(!before.is_empty());
-        let mut drive = Drive::new(kind, config(2, project, "b", workspace, &["a"]), store);
+        let mut drive = Drive::new(kind, config(2, project, "b", workspace), store);
         for name in NAMES {
             every_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
         }
@@ -296,7 +292,7 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
         let foreign = ["agents/a/entries/", "workspaces/w/", "projects/other-0db23a34/"];
         let before: Vec<_> = foreign.iter().flat_map(|folder| entries_of(&store, folder)).collect();
         let trust = TrustConfig { provenance, ..TrustConfig::default() };
-        let config = Config { trust, ..config(2, project, "b", "v", &["a"]) };
+        let config = Config { trust, ..config(2, project, "b", "v") };
         let mut drive = Drive::new(kind, config, store);
         for name in SPELLINGS {
             every_command(name).into_iter().for_each(|command| assert_blind(&mut drive, &foreign, command));
@@ -308,15 +304,15 @@ fn no_spelling_of_a_name_reaches_the_memory_of_another() {
 
 #[both_engines]
 fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
-    let mut drive = Drive::new(kind, config(2, None, "b", "w", &["a"]), store_of_a(kind));
+    let mut drive = Drive::new(kind, config(2, None, "b", "w"), store_of_a(kind));
     let names = |agent: Option<&str>, workspace: Option<&str>| (agent.map(String::from), workspace.map(String::from));
     let of_entries = |given: &Submission<Command>| matches!(given.command, Command::Entries(_));
     for verb in every_command("core").into_iter().filter(of_entries) {
         for (named, code, message) in [
-            (names(Some("a"), None), ErrorCode::ScopeDenied, "only the agent `a` may use its entries"),
-            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "only the agent `a` may use its entries"),
-            (names(Some("z"), None), ErrorCode::ScopeNotFound, "no agent `z` is visible from this memory"),
-            // In a foreign workspace, not even a peer is known.
+            (names(Some("a"), None), ErrorCode::ScopeDenied, "`a` is not the agent of this memory"),
+            (names(Some("a"), Some("w")), ErrorCode::ScopeDenied, "`a` is not the agent of this memory"),
+            // Agent `z` does not exist, and the error does not tell.
+            (names(Some("z"), None), ErrorCode::ScopeDenied, "`z` is not the agent of this memory"),
             (names(Some("a"), Some("v")), ErrorCode::ScopeNotFound, "no workspace `v` is visible from this memory"),
             (names(None, Some("v")), ErrorCode::ScopeNotFound, "no workspace `v` is visible from this memory"),
         ] {

@@ -346,7 +346,7 @@ fn another_agent_is_refused(kind: Kind) {
     });
     for verb in [verb, ExchangeCommand::ImportFrom(request(Format::ClaudeCode, &claude()))] {
         let command = Origin { agent: Some("other".into()), ..Origin::default() }.with(verb);
-        assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeNotFound);
+        assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeDenied);
     }
     assert_eq!(changes(&drive.executor), [""; 0]);
 }

@@ -136,7 +136,6 @@ proptest! {
         };
         let entries = EntriesConfig {
             workspace: Some("w".into()),
-            peers: vec!["b".into()],
             max_entries: 3,
             max_workspace_entries: 1,
             ..EntriesConfig::for_agent("a")

@@ -17,9 +17,11 @@ fn no_command_is_done_for_another_agent_or_workspace(kind: Kind) {
     let of_workspace = |origin| Origin { workspace: Some("other".into()), ..origin };
     let mut drive = drive(kind, agent_config(), &[]);
     for Submission { origin, command } in every_command("a") {
-        for origin in [of_agent(origin.clone()), of_workspace(origin)] {
+        let of_others =
+            [(of_agent(origin.clone()), ErrorCode::ScopeDenied), (of_workspace(origin), ErrorCode::ScopeNotFound)];
+        for (origin, code) in of_others {
             let refused = drive.run(origin.with(command.clone())).expect_err("it is refused");
-            assert_eq!(refused.code, ErrorCode::ScopeNotFound, "{command:?}");
+            assert_eq!(refused.code, code, "{command:?}");
         }
     }
     assert_eq!(changes(&drive.executor), [""; 0]);

@@ -4,7 +4,6 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::category::Category;
 use super::document::Fields;
@@ -22,10 +21,6 @@ pub struct EntriesConfig {
     pub agent: String,
     /// Name of the workspace that it shares entries with; `None` without a workspace.
     pub workspace: Option<String>,
-    /// Other agents of the workspace. They only change an error: a command that names one of them is denied, and a
-    /// command that names any other agent fails because no such agent is visible. Their entries are never
-    /// accessible.
-    pub peers: Vec<String>,
     /// Maximum number of entries of the agent.
     pub max_entries: u32,
     /// Maximum number of entries of the workspace.
@@ -36,13 +31,7 @@ impl EntriesConfig {
     /// Returns the configuration of an agent without a workspace, with the default limits.
     #[must_use]
     pub fn for_agent(agent: impl Into<String>) -> Self {
-        Self {
-            agent: agent.into(),
-            workspace: None,
-            peers: Vec::new(),
-            max_entries: MAX_ENTRIES,
-            max_workspace_entries: MAX_ENTRIES,
-        }
+        Self { agent: agent.into(), workspace: None, max_entries: MAX_ENTRIES, max_workspace_entries: MAX_ENTRIES }
     }
 }
 
@@ -74,14 +63,13 @@ impl Pool {
 pub(super) struct EntriesScope {
     pub(super) own: Pool,
     pub(super) shared: Option<Pool>,
-    peers: Vec<String>,
     /// File with the number of the newest run.
     pub(super) fence: RelPath,
 }
 
 impl EntriesScope {
     pub(super) fn new(config: EntriesConfig) -> Result<Self, PathError> {
-        let EntriesConfig { agent, workspace, peers, max_entries, max_workspace_entries } = config;
+        let EntriesConfig { agent, workspace, max_entries, max_workspace_entries } = config;
         let folder = EntryFolder::for_agent(&agent)?;
         let agent_folder = folder.root().parent().ok_or(PathError::EmptySegment)?;
         let shared = workspace.map(|workspace| {
@@ -91,24 +79,24 @@ impl EntriesScope {
         Ok(Self {
             own: Pool { folder, owner: agent, cap: max_entries, shared: false },
             shared: shared.transpose()?,
-            peers,
             fence: agent_folder.join("fence")?,
         })
     }
 
-    /// Refuses the name of another scope.
+    /// Refuses the name of another scope. The error does not tell whether that scope exists.
     pub(super) fn check(&self, agent: Option<&str>, workspace: Option<&str>) -> Result<(), Error> {
         let own = self.shared.as_ref().map(|pool| pool.owner.as_str());
         if let Some(workspace) = workspace.filter(|workspace| Some(*workspace) != own) {
-            return Err(not_found("workspace", workspace));
+            let message = format!("no workspace `{workspace}` is visible from this memory");
+            let help = "a memory sees only the agent and workspace that it was opened for";
+            return Err(Error::new(ErrorCode::ScopeNotFound, message, help));
         }
-        let Some(agent) = agent.filter(|agent| *agent != self.own.owner) else { return Ok(()) };
-        if self.peers.iter().any(|peer| peer == agent) {
-            let message = format!("only the agent `{agent}` may use its entries");
-            let help = "share what both need in the category `workspace`";
+        if let Some(agent) = agent.filter(|agent| *agent != self.own.owner) {
+            let message = format!("`{agent}` is not the agent of this memory");
+            let help = "leave the agent out; agents share what they need in the category `workspace`";
             return Err(Error::new(ErrorCode::ScopeDenied, message, help));
         }
-        Err(not_found("agent", agent))
+        Ok(())
     }
 
     /// Returns the pool of a category.
@@ -128,31 +116,20 @@ impl EntriesScope {
     }
 }
 
-fn not_found(what: &str, name: &str) -> Error {
-    let message = format!("no {what} `{name}` is visible from this memory");
-    Error::new(ErrorCode::ScopeNotFound, message, "a memory sees only the agent and workspace that it was opened for")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_command_that_names_another_scope_is_refused() {
-        let config = EntriesConfig {
-            workspace: Some("w".into()),
-            peers: alloc::vec!["b".into()],
-            ..EntriesConfig::for_agent("a")
-        };
+        let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         let scope = EntriesScope::new(config).unwrap();
         assert_eq!(scope.check(None, None), Ok(()));
         assert_eq!(scope.check(Some("a"), Some("w")), Ok(()));
         let code = |agent, workspace| scope.check(agent, workspace).unwrap_err().code;
         assert_eq!(code(Some("b"), None), ErrorCode::ScopeDenied);
         assert_eq!(code(Some("b"), Some("w")), ErrorCode::ScopeDenied);
-        // In a foreign workspace, the error does not tell which agents exist.
         assert_eq!(code(Some("b"), Some("x")), ErrorCode::ScopeNotFound);
-        assert_eq!(code(Some("c"), None), ErrorCode::ScopeNotFound);
         assert_eq!(code(None, Some("x")), ErrorCode::ScopeNotFound);
     }
 }

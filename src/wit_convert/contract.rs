@@ -39,7 +39,7 @@ macro_rules! wit_contract {
     (@config $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
-            config::EntriesConfig { agent, workspace, peers, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
+            config::EntriesConfig { agent, workspace, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, entries, trust, long_term, machine, secret, backups }
         }

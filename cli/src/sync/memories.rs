@@ -107,9 +107,7 @@ impl<'a> Memories<'a> {
             }
             Ok(_) => Ok(Answer::Stale),
             Err(failure) => match failure.code {
-                Code::Memory(ErrorCode::NotFound | ErrorCode::ScopeDenied | ErrorCode::NotPermitted) => {
-                    Ok(Answer::NotKept)
-                }
+                Code::Memory(ErrorCode::NotFound | ErrorCode::NotPermitted) => Ok(Answer::NotKept),
                 Code::Memory(ErrorCode::Rejected) => Ok(Answer::Rejected(failure.message)),
                 Code::Memory(ErrorCode::Contention) => Ok(Answer::Stale),
                 Code::Memory(ErrorCode::Storage) | Code::Program(_) => Err(failure),

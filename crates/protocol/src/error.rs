@@ -174,9 +174,9 @@ pub enum ErrorCode {
     Full,
     /// The host could not perform an operation.
     Storage,
-    /// The entries belong to another agent of the workspace.
+    /// The command names another agent than that of the memory.
     ScopeDenied,
-    /// No such agent or workspace is visible to the caller.
+    /// No such workspace is visible to the caller.
     ScopeNotFound,
     /// The host could not perform an operation on entries.
     MemoryUnavailable,

@@ -26,7 +26,6 @@ const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
 fn marked_config() -> Config {
     let entries = EntriesConfig {
         workspace: Some(MARK.into()),
-        peers: vec![format!("p{MARK}")],
         ..EntriesConfig::for_agent(MARK)
     };
     Config { project: Some(MARK.into()), path_prefix: format!("/{MARK}/"), entries: Some(entries), ..sample_config() }

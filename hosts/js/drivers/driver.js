@@ -45,7 +45,7 @@ export class Driver {
         return opened.perform(op);
       },
     };
-    const entries = agent ? { agent, peers: [] } : undefined;
+    const entries = agent ? { agent } : undefined;
     const config = { epoch: BigInt(epoch), project: project ?? undefined, entries };
     this.#memory = await Memory.open(this.#component, watched, config);
     return { ok: null };

@@ -15,7 +15,7 @@ const storeWith = perform => {
 };
 
 test('tools and commands are run', async () => {
-  const memory = await Memory.open(component, new MapStore(), { entries: { agent: 'ada', peers: [] } });
+  const memory = await Memory.open(component, new MapStore(), { entries: { agent: 'ada' } });
   assert.deepEqual((await memory.callTool('memory_write', NOTE)).structured, { path: 'MEMORY.md', bytes: 25 });
   const read = await memory.run('journal', 'read', { target: { tag: 'long-term' }, offset: 0n });
   assert.equal(read.text, 'Staging runs on port 8080\n');

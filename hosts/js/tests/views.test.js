@@ -16,7 +16,7 @@ const skip = !PROGRAM ? 'SADDLEBAG_PROGRAM does not name the program, which writ
 
 test('a component without types is run by the same loop', async () => {
   const component = await Component.load(JSON_COMPONENT);
-  const memory = await Memory.open(component, new MapStore(), { entries: { agent: 'ada', peers: [] } });
+  const memory = await Memory.open(component, new MapStore(), { entries: { agent: 'ada' } });
   const written = await memory.callTool('memory_write', { target: 'long_term', content: 'Staging runs on port 8080' });
   assert.deepEqual(written.structured, { path: 'MEMORY.md', bytes: 25 });
   const read = { target: 'long-term', offset: '0' };

@@ -88,7 +88,6 @@ const NAMES: &[&str] = &[
     "config.config.project",
     "config.entries-config.agent",
     "config.entries-config.workspace",
-    "config.entries-config.peers",
     "types.origin.agent",
     "types.origin.workspace",
     "types.origin.run",

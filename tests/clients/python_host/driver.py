@@ -39,7 +39,7 @@ class Driver:
     def call(self, given):
         if self.memory is None:
             agent, changes = self.opening["agent"], dict(epoch=int(self.opening["epoch"]), project=self.opening["project"])
-            entries = dict(agent=agent, peers=[]) if agent is not None else None
+            entries = dict(agent=agent) if agent is not None else None
             self.memory = Watched(self.runtime(), self.folder, **changes, entries=entries)
         self.memory.steps = []
         now = dict(given["now"], seconds=int(given["now"]["seconds"]))

@@ -67,7 +67,7 @@ class Scene:
 
     def __init__(self, runtime, root, **changes):
         self.runtime, self.root = runtime, root
-        scope = dict(agent="ana", workspace="team", peers=["bob"])
+        scope = dict(agent="ana", workspace="team")
         self.memory = Memory(runtime, Folder(root), **{"entries": scope, **changes})
 
     def __call__(self, family, command, arguments=None, **origin):

@@ -8,7 +8,7 @@ async function open() {
   const component = await Component.load(new URL('/json/saddlebag.js', location));
   const store = await OpfsStore.open('memory');
   const provenance = new URL(location).searchParams.get('provenance') ?? 'user';
-  const config = { machine: 'browser', project: 'shop-0db23a34', entries: { agent: 'main', peers: [] }, trust: { provenance } };
+  const config = { machine: 'browser', project: 'shop-0db23a34', entries: { agent: 'main' }, trust: { provenance } };
   return new MemoryInPage(await Memory.open(component, store, config), store, { name: 'shop' });
 }
 
