@@ -85,12 +85,10 @@ pub(crate) struct Global {
     /// Print one JSON object; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// File to append every command, request and result to, one JSON object a line, with content; `replay` runs it again
+    /// File to append every command, request and result to, one JSON object a line. It contains the text of the memory: do not
+    /// send it to others unread. `conform --replay` runs it again
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Leave content out of the trace: text becomes its length, and a name becomes a number
-    #[arg(long, global = true, hide_short_help = true)]
-    pub(crate) redact: bool,
     /// Print absolute paths instead of paths below the root
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) absolute: bool,

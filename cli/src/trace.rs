@@ -12,20 +12,12 @@ use crate::global::Global;
 
 /// Opens the file that the global options name, if any.
 pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
-    let Some(path) = &global.trace else {
-        return match global.redact {
-            true => Err(Failure::usage(
-                "--redact says what a trace has, and there is no trace",
-                "name the file of the trace with --trace FILE",
-            )),
-            false => Ok(None),
-        };
-    };
+    let Some(path) = &global.trace else { return Ok(None) };
     let file = open_to_append(path).map_err(|error| {
         let message = format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Trace, message, "name a file in a folder that exists")
     })?;
-    Ok(Some(Recording::new(file, content(global), concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
+    Ok(Some(Recording::new(file, content(global.secrets), concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
 }
 
 /// Returns the reason why a trace is incomplete, if it is.
@@ -35,11 +27,10 @@ pub(crate) fn failure(recording: &Recording) -> Option<String> {
 
 /// Returns the amount of content to record. Secrets that memory refuses are not recorded either, even if the command
 /// is refused.
-fn content(global: &Global) -> Content {
-    match (global.redact, global.secrets) {
-        (true, _) => Content::Redacted,
-        (false, SecretPolicy::Allow) => Content::Whole,
-        (false, SecretPolicy::Refuse | SecretPolicy::Redact) => Content::WithoutSecrets,
+fn content(secrets: SecretPolicy) -> Content {
+    match secrets {
+        SecretPolicy::Allow => Content::Whole,
+        SecretPolicy::Refuse | SecretPolicy::Redact => Content::WithoutSecrets,
     }
 }
 

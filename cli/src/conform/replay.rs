@@ -95,7 +95,6 @@ fn failure(shown: &str, error: ReplayError) -> Failure {
         }
         ReplayError::Io(_) | ReplayError::Empty => "name a file that --trace wrote",
         ReplayError::Version { .. } => "replay it with the version of the program that its header names",
-        ReplayError::Redacted { .. } => "record it again without --redact",
         ReplayError::LeftOut { .. } => {
             "the calls before it agree; record it again with `--secrets allow`, which leaves nothing out, or with \
              `--no-index-file` if these are bytes of the index"

@@ -1,11 +1,11 @@
-//! `--trace`, `--redact` and `replay`.
+//! `--trace` and `conform --replay`.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Run, Store, engine, run};
+use crate::support::{Run, Store, run};
 
 /// In two parts, so that no scanner finds a token here.
 const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
@@ -41,9 +41,9 @@ const SESSION: &[(&[&str], i32)] = &[
 ];
 
 /// Records the session in one file, with the engine of this name.
-fn record(store: &Store, engine: &str, options: &[&str]) {
+fn record(store: &Store, engine: &str) {
     for (arguments, code) in SESSION {
-        let options = [&["--trace", "trace", "--engine", engine], options].concat();
+        let options = ["--trace", "trace", "--engine", engine, "--secrets", "allow"];
         let memory = store.file("");
         let is_memory = |argument: &str| argument == "<memory>";
         let arguments: Vec<&str> =
@@ -79,7 +79,7 @@ fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorde
     let mut said = Vec::new();
     for recorder in ENGINES {
         let store = Store::new();
-        record(&store, recorder, &["--secrets", "allow"]);
+        record(&store, recorder);
         let trace = fs::read_to_string(store.here.join("trace")).unwrap();
         let found = replays(&store, &store.here.join("trace"));
         assert_eq!(found["memories"], SESSION.len());
@@ -164,26 +164,6 @@ fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
     let both = replays(&store, &file);
     assert_eq!((&both["cut"], &both["memories"]), (&json!([lines]), &json!(2)));
-}
-
-#[test]
-fn a_redacted_trace_has_no_text_and_is_not_replayed() {
-    let store = Store::new();
-    record(&store, &engine(), &["--redact"]);
-    let file = store.here.join("trace");
-    let trace = fs::read_to_string(&file).unwrap();
-    // A time in nanoseconds has any digits.
-    let is_time = |part: &&str| part.len() > 12 && part.bytes().all(|byte| byte.is_ascii_digit());
-    let trace: Vec<&str> = trace.split('"').filter(|part| !is_time(part)).collect();
-    let trace = trace.join("\"");
-    for word in ["staging", "8443", "yesterday", "server", "5432", "deploy", "Deploy", "Port", "another", "nowhere"] {
-        assert!(!trace.contains(word), "{word}: {trace}");
-    }
-    let refused = replay(&store, "native", &file).exits(3);
-    let error = serde_json::from_str::<Value>(&refused.stderr).unwrap()["error"].clone();
-    assert_eq!((&error["code"], &error["help"]), (&json!("trace"), &json!("record it again without --redact")));
-    store.run(&["--redact", "status"]).exits(2).complains("there is no trace").complains("--trace FILE");
-    store.run(&["status", "--redact", "--trace", "other"]).exits(0);
 }
 
 #[test]

@@ -85,12 +85,6 @@ pub enum ReplayError {
         /// Version that this program reads.
         known: String,
     },
-    /// The trace was recorded without content.
-    #[error("line {line} begins a redacted trace, which lacks the content of every call")]
-    Redacted {
-        /// Line of the trace.
-        line: u64,
-    },
     /// A part of a call was left out because of secrets.
     #[error("line {line} lacks the value at `{at}`, which was a secret or was not text")]
     LeftOut {
@@ -202,9 +196,6 @@ impl<E: Engine> Session<E> {
     ) -> Result<Self, ReplayError> {
         check_version(line, &header)?;
         let (content, config, never_written) = read_header(header).map_err(|error| refused(line, error))?;
-        if content == Content::Redacted {
-            return Err(ReplayError::Redacted { line });
-        }
         let engine = open(config.clone()).map_err(|error| ReplayError::Open { line, error })?;
         let lines = Written::default();
         let recording = Recording::new(lines.clone(), content, "");
@@ -272,10 +263,6 @@ fn read_header(header: Value) -> Result<(Content, Config, Vec<String>), Malforme
     let never_written = fields.take("never-written")?;
     let config = fields.take_value("config")?;
     fields.end()?;
-    if content == Content::Redacted {
-        // Its configuration has no names, and is refused as a whole.
-        return Ok((content, Config::default(), never_written));
-    }
     let config = Config::read(config).map_err(|error| error.below("config"))?;
     Ok((content, config, never_written))
 }

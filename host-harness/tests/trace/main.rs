@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod json;
-mod redaction;
 mod replaying;
+mod secrets;
 mod support;
 mod values;

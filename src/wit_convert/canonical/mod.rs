@@ -17,7 +17,7 @@ mod scribe;
 mod types;
 
 pub use call::Call;
-pub use content::{Content, listed};
+pub use content::Content;
 pub use convert::{command_value, read_command, read_reply};
 pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
 pub use memory::JsonMemory;

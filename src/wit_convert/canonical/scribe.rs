@@ -1,22 +1,17 @@
 //! [`ToCanonical`]: writing canonical JSON. A [`Scribe`] passes each value a [`Writer`].
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use hashbrown::HashMap;
 
-use super::content::{Content, Treatment, is_layout, is_never_written, treatment};
+use super::content::{Content, is_never_written};
 use super::types::{LEFT_OUT, Place, REDACTED, wit_name};
 use crate::part::TextPart;
 use crate::search::is_index_part;
 use crate::trust::{FoundSecret, is_hidden, secrets_in};
-
-/// Endings of names that stay, so that a backup can be told from its file.
-const KEPT_ENDINGS: [&str; 2] = [".md", ".bak"];
 
 /// A value that can be written as canonical JSON.
 pub trait ToCanonical {
@@ -24,10 +19,9 @@ pub trait ToCanonical {
     fn write(&self, out: &mut Writer<'_>);
 }
 
-/// Writer of canonical JSON for one opening of a memory. Equal names get equal replacements.
+/// Writer of canonical JSON for one opening of a memory.
 pub struct Scribe {
     content: Content,
-    names: HashMap<String, usize>,
     never_written: Vec<String>,
 }
 
@@ -35,7 +29,7 @@ impl Scribe {
     /// Creates a scribe that shows this much of text.
     #[must_use]
     pub fn new(content: Content) -> Self {
-        Self { content, names: HashMap::new(), never_written: Vec::new() }
+        Self { content, never_written: Vec::new() }
     }
 
     /// Returns how much of text it shows.
@@ -55,23 +49,6 @@ impl Scribe {
     #[must_use]
     pub fn never_written(&self) -> &[String] {
         &self.never_written
-    }
-
-    /// Returns the replacement of a name, segment by segment.
-    fn pseudonym(&mut self, name: &str) -> String {
-        let segments: Vec<String> = name.split('/').map(|segment| self.segment(segment)).collect();
-        segments.join("/")
-    }
-
-    fn segment(&mut self, segment: &str) -> String {
-        let ending = KEPT_ENDINGS.into_iter().find(|ending| segment.ends_with(ending)).unwrap_or_default();
-        let stem = segment.strip_suffix(ending).unwrap_or(segment);
-        if stem.is_empty() || is_layout(stem) {
-            return segment.to_string();
-        }
-        let next = self.names.len() + 1;
-        let number = *self.names.entry(stem.to_string()).or_insert(next);
-        format!("#{number}{ending}")
     }
 }
 
@@ -154,14 +131,6 @@ impl Writer<'_> {
                 None => self.string(text),
                 Some(redacted) => self.in_place_of_text(REDACTED, |out| out.string(&redacted)),
             },
-            Content::Redacted => match treatment(self.place) {
-                Treatment::Kept => self.string(text),
-                Treatment::Name => {
-                    let name = self.scribe.pseudonym(text);
-                    self.string(&name);
-                }
-                Treatment::LeftOut => self.length(text.len()),
-            },
         }
     }
 
@@ -178,7 +147,6 @@ impl Writer<'_> {
                 Err(_) if has_secret(bytes) => self.length(bytes.len()),
                 Err(_) => self.base64(bytes),
             },
-            Content::Redacted => self.length(bytes.len()),
         }
     }
 

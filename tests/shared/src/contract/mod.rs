@@ -6,11 +6,8 @@
 //! `hooks.rs` holds the answers to hooks against the schemas of the clients.
 //!
 //! The feature `compare` links the crate. Without it the conversions can be written while the crate does not compile.
-//! `catalogue.rs` holds the commands of the crate against `wit/`, `defaults.rs` the constants,
-//! `canonical.rs` the list of what a trace may show.
+//! `catalogue.rs` holds the commands of the crate against `wit/`, `defaults.rs` the constants.
 
-#[cfg(feature = "compare")]
-mod canonical;
 #[cfg(feature = "compare")]
 mod catalogue;
 mod conversions;

@@ -1,120 +1,19 @@
-//! Text that a redacted trace leaves out.
-
-use std::collections::BTreeMap;
+//! Secrets, which a trace does not contain.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
-use saddlebag::entries::{EntriesConfig, ImportFile, OpenRun};
-use saddlebag::journal::{Edit, EditChange, Read, Search, Target, Write, WriteMode};
-use saddlebag::tools::CallTool;
+use saddlebag::entries::{ImportFile, OpenRun};
+use saddlebag::journal::{Edit, EditChange, Search, Target, Write, WriteMode};
 use saddlebag::trust::{SecretPolicy, TrustConfig};
-use saddlebag::wit_convert::canonical::{Scribe, command_value, read_command};
-use saddlebag::{Command, Config, Origin};
+use saddlebag::wit_convert::canonical::Scribe;
+use saddlebag::{Config, Origin};
 use saddlebag_host::{Content, NativeEngine, ReplayError};
-use serde_json::Value;
 
 use crate::support::{NOW, host, replayed, sample_host};
 
-/// A word that nothing else has.
-const MARK: &str = "xyzzymark";
-
 /// In two parts, so that no scanner finds a token here.
 const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
-
-/// The configuration of the sample store, with the mark in every name.
-fn marked_config() -> Config {
-    let entries = EntriesConfig {
-        workspace: Some(MARK.into()),
-        ..EntriesConfig::for_agent(MARK)
-    };
-    Config { project: Some(MARK.into()), path_prefix: format!("/{MARK}/"), entries: Some(entries), ..sample_config() }
-}
-
-/// The sample store, with the mark in every path and every text.
-fn marked_files() -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
-    for (path, bytes) in sample_files() {
-        let path =
-            path.replace("projects/proj", &format!("projects/{MARK}")).replace("agents/a", &format!("agents/{MARK}"));
-        let text = [bytes, format!("\n{MARK}\n").as_bytes()].concat();
-        files.push((path, text));
-    }
-    files.push((format!("projects/{MARK}/notes/{MARK}.md"), format!("# {MARK}\n\n[[a]] #{MARK}\n").into_bytes()));
-    files.push((format!("projects/{MARK}/notes/raw.md"), [b"\xff", MARK.as_bytes()].concat()));
-    files
-}
-
-/// Puts the mark into every text of a command, all at once and one at a time.
-fn marked(command: &Value) -> Vec<Value> {
-    fn count(value: &mut Value, change: &mut impl FnMut(&mut String)) {
-        match value {
-            Value::String(text) => change(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| count(item, change)),
-            Value::Object(fields) => fields.values_mut().for_each(|field| count(field, change)),
-            _ => {}
-        }
-    }
-    let mut all = Vec::new();
-    let mut texts = 0;
-    count(&mut command.clone(), &mut |_| texts += 1);
-    for wanted in (0..texts).map(Some).chain([None]) {
-        let mut index = 0;
-        let mut other = command.clone();
-        count(&mut other, &mut |text| {
-            if wanted.is_none_or(|wanted| wanted == index) {
-                *text = format!("{text}{MARK}");
-            }
-            index += 1;
-        });
-        all.push(other);
-    }
-    all
-}
-
-/// Returns the command, and the same command with a mark in each of its texts.
-fn marked_commands(command: &Command) -> Vec<Command> {
-    let mut all = vec![command.clone()];
-    match command_value(command) {
-        Ok((interface, value)) => {
-            let json: Value = serde_json::from_str(&Scribe::new(Content::Whole).json(value)).unwrap();
-            // Text that is a number, a word or base64 cannot be parsed with a mark in it.
-            all.extend(marked(&json).into_iter().filter_map(|json| read_command(interface, json).ok()));
-        }
-        Err(CallTool { tool, input, options }) => {
-            let marked = [(format!("{tool}{MARK}"), input.clone()), (tool.clone(), format!("{input}{MARK}"))];
-            all.extend(marked.map(|(tool, input)| CallTool { tool, input, options: options.clone() }.into()));
-        }
-    }
-    all
-}
-
-/// A redacted trace has no stored text.
-#[test]
-fn a_redacted_trace_has_no_word_of_any_command_file_or_reply() {
-    let (mut given, mut succeeded) = (0, 0);
-    for info in catalogue() {
-        let names = [SAMPLE_NAME, MARK, &format!("notes/{MARK}.md")];
-        let samples = names.into_iter().flat_map(|name| (info.samples)(name));
-        for sample in samples.collect::<Vec<_>>() {
-            for command in marked_commands(&sample.command) {
-                let (mut host, written) = host(&marked_config(), Content::Redacted, &marked_files());
-                host.call(NOW, Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
-                let origin = Origin { session: Some(MARK.into()), tool: Some(MARK.into()), ..sample.origin.clone() };
-                succeeded += u32::from(host.run(NOW, origin.with(command.clone())).is_ok());
-                given += 1;
-                let trace = written.text();
-                assert!(!trace.to_lowercase().contains(MARK), "{command:?}: {trace}");
-                assert!(trace.lines().count() >= 4, "{trace}");
-            }
-        }
-    }
-    assert!(given > 400 && succeeded > 150, "{given} {succeeded}");
-    // The same calls have the mark if content is kept.
-    let (mut host, written) = host(&marked_config(), Content::Whole, &marked_files());
-    host.call(NOW, Search::new(MARK)).unwrap();
-    assert!(written.text().matches(MARK).count() > 10);
-}
 
 /// The key that the host keeps is in no trace, reply, error or file, in no spelling that bytes are written in.
 #[test]
@@ -133,7 +32,7 @@ fn the_key_of_the_host_is_in_no_trace_reply_error_or_file() {
     let config = Config { secret: Some(key.clone().into()), ..sample_config() };
     let files: Vec<_> = sample_files().into_iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect();
     let (mut succeeded, mut failed) = (0, 0);
-    for (content, info) in [Content::Whole, Content::WithoutSecrets, Content::Redacted]
+    for (content, info) in [Content::Whole, Content::WithoutSecrets]
         .into_iter()
         .flat_map(|content| catalogue().into_iter().map(move |info| (content, info)))
     {
@@ -159,39 +58,6 @@ fn the_key_of_the_host_is_in_no_trace_reply_error_or_file() {
         refused.contains("33") && !spellings.iter().any(|spelling| refused.contains(spelling.as_str())),
         "{refused}"
     );
-}
-
-#[test]
-fn a_redacted_trace_keeps_operations_sizes_and_outcomes_and_equal_paths_stay_equal() {
-    let (mut host, written) = sample_host(Content::Redacted);
-    let note = || Target::Note("a".into());
-    host.call(NOW, Read { target: note(), offset: 0, max_bytes: 100 }).unwrap();
-    let write = |target| Write { target, mode: WriteMode::Append, content: "12345".into(), truncate: false };
-    host.call(NOW, write(note())).unwrap();
-    host.call(NOW, write(Target::Note("other".into()))).unwrap();
-    let lines = written.lines();
-    let mut paths: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for line in &lines {
-        for request in line["returned"]["ok"]["requests"].as_array().into_iter().flatten() {
-            let (name, op) = request["op"].as_object().unwrap().iter().next().unwrap();
-            paths.entry(op["path"].as_str().unwrap_or_default().to_string()).or_default().push(name.clone());
-        }
-    }
-    let notes: Vec<(&String, &Vec<String>)> = paths.iter().filter(|(path, _)| path.ends_with(".md")).collect();
-    let folders: Vec<&str> = notes.iter().map(|(path, _)| path.rsplit_once('/').unwrap().0).collect();
-    assert!(folders.len() == 2 && folders[0] == folders[1], "{paths:?}");
-    assert!(folders[0].starts_with("projects/#") && folders[0].ends_with("/notes"), "{paths:?}");
-    assert!(notes.iter().any(|(_, ops)| ops.contains(&"read".into()) && ops.contains(&"append".into())), "{paths:?}");
-    let trace = written.text();
-    assert!(trace.contains(r#""content":{"left-out":5}"#), "{trace}");
-    assert!(trace.contains(r#""interface":"journal""#) && trace.contains(r#""write/1."#), "{trace}");
-}
-
-#[test]
-fn a_redacted_trace_is_not_replayed() {
-    let (mut host, written) = sample_host(Content::Redacted);
-    host.call(NOW, Search::new("port")).unwrap();
-    assert!(matches!(replayed(&written.text()), Err(ReplayError::Redacted { line: 1 })));
 }
 
 #[test]
