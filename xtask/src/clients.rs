@@ -142,7 +142,7 @@ fn run_javascript(
         command("node", arguments, &[], output)?;
     }
     let modules = javascript(root).join("node_modules");
-    let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("SADDLEBAG_PROGRAM", &*program.to_string_lossy())];
+    let environment = &[("NODE_PATH", &*modules.to_string_lossy())];
     let tests = Path::new(JAVASCRIPT).join("tests");
     let files = fs::read_dir(root.join(&tests)).map_err(|error| format!("cannot list {}: {error}", tests.display()))?;
     let names = files.filter_map(|file| Some(file.ok()?.file_name()));

@@ -22,7 +22,4 @@ pub(crate) struct UiArgs {
     /// Write the page with what it shows to one file, which only reads, instead of serving it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_open", "port", "read_only"])]
     pub(crate) out: Option<PathBuf>,
-    /// Write the files of the page to a folder, for a page that runs the component itself
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["no_open", "port", "read_only", "out"])]
-    pub(crate) views: Option<PathBuf>,
 }

@@ -43,19 +43,6 @@ pub(super) fn served(csrf: &str, is_read_only: bool, memory: &str) -> String {
     PAGE.replacen(HEAD, &head, 1).replacen(END, "", 1)
 }
 
-/// Policy of a page that runs the component: as [`POLICY`], and WebAssembly.
-const HOST_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; \
-                           img-src data:; base-uri 'none'; form-action 'none'";
-
-/// Returns the files of the page for a host that runs the component in the page, by name. `host.js` is its own.
-pub(super) fn views() -> [(&'static str, String); 3] {
-    let head = "<meta name=\"saddlebag-host\" content=\"\">\n<link rel=\"stylesheet\" href=\"app.css\">\n<script type=\"module\" src=\"host.js\"></script>\n\
-                <script defer src=\"app.js\"></script>";
-    let head = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{HOST_POLICY}\">\n{head}");
-    let index = PAGE.replacen(HEAD, &head, 1).replacen(END, "", 1);
-    [("index.html", index), ("app.js", SCRIPT.to_string()), ("app.css", STYLE.to_string())]
-}
-
 /// Returns the page as one file with the data that it shows, as JSON.
 pub(super) fn one_file(data: &str) -> String {
     // Nothing in a script element ends it but `</script`, and `<!--` changes how the rest is read.

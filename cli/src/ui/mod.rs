@@ -42,11 +42,8 @@ use site::Page;
 /// Time limit of one call.
 const CALL_TIME: Duration = Duration::from_secs(60);
 
-/// Serves the page until the process ends, or writes its files.
+/// Serves the page until the process ends, or writes it to a file.
 pub(crate) fn run(args: &UiArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(folder) = &args.views {
-        return snapshot::write_views(folder, output);
-    }
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -7,7 +7,7 @@ use saddlebag::store::utc_text;
 use serde_json::{Map, Value, json};
 
 use super::api::Api;
-use super::assets::{one_file, views};
+use super::assets::one_file;
 use super::render::render;
 use crate::export::{ExportPlaces, digest};
 use crate::failure::{Exit, Failure, ProgramCode};
@@ -41,22 +41,6 @@ pub(super) async fn write(
         Failure::new(ProgramCode::Output, message, "name a file in a folder that exists")
     })?;
     output.line(&single_line(&format!("Wrote {}, {} bytes", file.display(), page.len())))?;
-    output.flush()?;
-    Ok(Exit::Done)
-}
-
-/// Writes the files of the page for a host that runs the component in the page.
-pub(super) fn write_views(folder: &Path, output: &mut Output) -> Result<Exit, Failure> {
-    let cannot = |path: &Path, error: &io::Error| {
-        let message = format!("cannot write {}: {}", path.display(), saddlebag_host::io_cause(error));
-        Failure::new(ProgramCode::Output, message, "name a folder that you may write to")
-    };
-    std::fs::create_dir_all(folder).map_err(|error| cannot(folder, &error))?;
-    for (name, text) in views() {
-        let file = folder.join(name);
-        std::fs::write(&file, text).map_err(|error| cannot(&file, &error))?;
-        output.line(&single_line(&format!("Wrote {}", file.display())))?;
-    }
     output.flush()?;
     Ok(Exit::Done)
 }

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const HOSTS = fileURLToPath(new URL('..', import.meta.url));
-const TYPES = { '.css': 'text/css', '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const HOSTS = fileURLToPath(new URL('..', import.meta.url));
+const TYPES = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><script type="module" src="/host/drivers/page.js"></script>';
 
 /**
@@ -28,7 +28,7 @@ export async function openPage(component, store) {
 }
 
 /** A browser, and a server of these folders by the first part of a path; any other path has the page of the drivers. */
-export async function openBrowser(folders) {
+async function openBrowser(folders) {
   const { chromium } = createRequire(import.meta.url)('playwright-core');
   const server = createServer(async (request, response) => {
     const [, first, ...rest] = new URL(request.url, 'http://localhost').pathname.split('/');

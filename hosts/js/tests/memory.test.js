@@ -3,7 +3,7 @@ import test from 'node:test';
 
 import { MapStore } from '../map.js';
 import { Component, Failed, Gone, Memory } from '../memory.js';
-import { COMPONENT } from './support.js';
+import { COMPONENT, JSON_COMPONENT } from './support.js';
 
 const component = await Component.load(COMPONENT);
 const NOTE = { target: 'long_term', content: 'Staging runs on port 8080' };
@@ -23,6 +23,19 @@ test('tools and commands are run', async () => {
   for (const { isError, text } of await Promise.all(both)) assert.ok(!isError, text);
   const missing = memory.run('entries', 'get-entry', { key: 'c' });
   await assert.rejects(missing, error => error instanceof Failed && error.code === 'entry-not-found' && !error.changed);
+});
+
+test('a component without types is run by the same loop', async () => {
+  const memory = await Memory.open(await Component.load(JSON_COMPONENT), new MapStore(), { entries: { agent: 'ada' } });
+  assert.deepEqual((await memory.callTool('memory_write', NOTE)).structured, { path: 'MEMORY.md', bytes: 25 });
+  const read = { target: 'long-term', offset: '0' };
+  assert.equal((await memory.run('journal', 'read', { ...read, 'max-bytes': 9 })).text, 'Staging r');
+  const printed = await memory.run('journal', 'read', read, { take: 'takePrinted' });
+  assert.equal(printed.text, 'Staging runs on port 8080\n');
+  assert.equal(printed.next_offset, null);
+  await assert.rejects(memory.run('entries', 'get-entry', { key: 'c' }), error => error instanceof Failed && error.code === 'entry-not-found');
+  await assert.rejects(memory.run('journal', 'read', { target: 'nonsense' }), /malformed/);
+  assert.equal((await memory.run('journal', 'list-journal')).files.length, 1);
 });
 
 test('a store that fails, or answers with what is no result, fails the command with the reason', async () => {

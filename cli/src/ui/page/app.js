@@ -298,7 +298,4 @@ function Palette({ go, onClose }) {
 }
 
 keepFocus(document.getElementById('app'));
-Promise.resolve(memoryOfPage()).then(
-  memory => mount(html`<${App} memory=${memory} />`, document.getElementById('app')),
-  error => mount(html`<${Problem} error=${asError(error)} />`, document.getElementById('app')),
-);
+mount(html`<${App} memory=${memoryOfPage()} />`, document.getElementById('app'));

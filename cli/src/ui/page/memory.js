@@ -1,8 +1,7 @@
 /**
  * The one interface of the views: `call` runs a command of the contract, and returns its reply as `--json` prints it.
  * `MemoryOverHttp` asks the server of this page, `MemoryInFile` has the answers in the page itself, and `MemoryInChat` asks the
- * host of a chat. A page that runs the component itself sets `globalThis.saddlebagMemory` to an object with the same functions,
- * or to a promise of one.
+ * host of a chat.
  */
 class MemoryOverHttp {
   constructor(csrf, isReadOnly) {
@@ -325,11 +324,8 @@ for (const name of ['call', 'render', 'difference', 'status', 'hookLog', 'indexS
   MemoryInChat.prototype[name] = MemoryOverHttp.prototype[name];
 }
 
-/** Returns the memory that this page is for, or a promise of it. */
+/** Returns the memory that this page is for. */
 function memoryOfPage() {
-  if (document.querySelector('meta[name="saddlebag-host"]')) {
-    return globalThis.saddlebagMemory ?? Promise.reject({ code: 'server', message: STRINGS.noHost, help: '' });
-  }
   const data = document.getElementById('data');
   if (data) return new MemoryInFile(JSON.parse(data.textContent));
   if (document.querySelector('meta[name="saddlebag-chat"]')) return new MemoryInChat();

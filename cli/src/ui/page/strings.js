@@ -10,7 +10,6 @@ const STRINGS = {
   readOnly: 'This page only reads.',
   snapshot: time => `This file shows memory as it was on ${time}. Run “saddlebag ui” to change it.`,
   notInFile: 'This file does not have the answer. Run “saddlebag ui” for it.',
-  noHost: 'The page has no memory: its module host.js is missing, failed, or does not set globalThis.saddlebagMemory.',
   signedOut: 'The program does not answer, or has been started again. Keep your text, run “saddlebag ui” again, and look whether the last change was made.',
   undo: 'Undo',
   undone: 'Undone.',
