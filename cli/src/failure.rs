@@ -23,11 +23,9 @@ pub(crate) enum Exit {
     Usage,
     /// The command was refused or failed.
     Failed,
-    /// Exit code of zk, for `saddlebag zk`.
-    OfZk(u8),
 }
 
-/// Exit codes of every command except `zk`, which uses the exit codes of zk. [`Code::exit`] says which code of a failure has which.
+/// Exit codes of every command. [`Code::exit`] says which code of a failure has which.
 pub(crate) const EXIT_CODES: [(Exit, &str); 4] = [
     (Exit::Done, "done; a list may be empty"),
     (
@@ -46,7 +44,6 @@ impl Exit {
             Self::Nothing | Self::Left => 1,
             Self::Usage => 2,
             Self::Failed => 3,
-            Self::OfZk(code) => code,
         }
     }
 

@@ -64,7 +64,6 @@ mod trust;
 #[cfg(feature = "server")]
 mod ui;
 mod word;
-mod zk;
 
 use std::process::ExitCode;
 

@@ -135,7 +135,7 @@ pub(crate) fn tell(text: &str) {
 }
 
 /// Prints text on standard error without adding a line end.
-pub(crate) fn tell_part(text: &str) {
+fn tell_part(text: &str) {
     // If standard error is closed, nobody can read the text.
     let _ = anstream::stderr().write_all(Plain::without_controls(text).0.as_bytes());
 }
@@ -168,7 +168,7 @@ pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Prints the text of a command that does not use [`Output`], such as `zk`.
+/// Prints the text of a command that does not use [`Output`], such as `hook`.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(Plain::for_place(text, is_terminal()).0.as_bytes())?;

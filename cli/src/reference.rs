@@ -81,7 +81,7 @@ fn reference(command: &Command) -> String {
     for (exit, meaning) in EXIT_CODES {
         let _ = writeln!(page, "| {} | {meaning} | {} |", exit.number(), codes_of(exit));
     }
-    page.push_str("\n`zk` exits as zk does.\n\n## Options of every command\n\n");
+    page.push_str("\n## Options of every command\n\n");
     let mut of_every: Vec<&Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).collect();
     of_every.sort_by_key(|arg| arg.get_id().as_str());
     of_every.into_iter().for_each(|arg| item(&mut page, arg));

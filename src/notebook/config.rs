@@ -8,9 +8,8 @@
 //! Such a notebook gets only the notes that commands are asked for, and the index file, which is hidden from zk.
 //! docs/notebook.md lists the fields that are honoured.
 //!
-//! `saddlebag zk …` answers as zk 0.15.2 does, from the same index: zk's link rule, zk's order and zk's snippets of links.
-//! zk's full-text search is in the program: it reads the notes of a listing once, with FTS5's tokens, stems and BM25. Recall
-//! ranks in another way. Where zk ignores a mistake silently, there is an error or a warning.
+//! Listings select and sort notes as `zk list` 0.15.2 does, except for its full-text search; with `zk-links` they also
+//! resolve links as zk does. Where zk ignores a mistake silently, there is an error or a warning.
 
 use alloc::format;
 use alloc::string::String;
@@ -47,8 +46,6 @@ pub struct NotebookConfig {
     pub link_encode_path: bool,
     /// True if the path of a link is written without `.md`.
     pub link_drop_extension: bool,
-    /// Named filters, sorted by name: the name, and arguments of `zk list`.
-    pub filters: Vec<(String, String)>,
     /// Globs of files that are not notes.
     pub exclude: Vec<Glob>,
     /// Reason why the file is not valid TOML, with the place. The other fields are defaults then.
@@ -58,8 +55,6 @@ pub struct NotebookConfig {
 /// Names and templates of new notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoteConfig {
-    /// Title of a note without one.
-    pub default_title: String,
     /// Template of the file name; `None` for the slug of the title.
     pub filename: Option<String>,
     /// Extension without the dot.
@@ -119,7 +114,6 @@ impl Default for NoteConfig {
     /// Returns zk's defaults, except for the file name: the slug of the title says more than an id.
     fn default() -> Self {
         Self {
-            default_title: "Untitled".into(),
             filename: None,
             extension: "md".into(),
             template: None,
@@ -159,7 +153,6 @@ impl NotebookConfig {
             link_format: LinkFormat::Markdown,
             link_encode_path: true,
             link_drop_extension: true,
-            filters: Vec::new(),
             exclude: Vec::new(),
             problem: None,
         }

@@ -21,7 +21,7 @@ use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
 
 /// Maximum size of the configuration in bytes.
-pub const MAX_CONFIG_BYTES: u32 = 256 << 10;
+const MAX_CONFIG_BYTES: u32 = 256 << 10;
 
 /// Maximum number of groups in a configuration.
 const MAX_GROUPS: usize = 1_000;
@@ -123,9 +123,6 @@ impl Reader {
         if let Some(extra) = self.table(root, "", "extra") {
             config.extra = strings(extra).into_iter().collect();
         }
-        if let Some(filters) = self.table(root, "", "filter") {
-            config.filters = strings(filters);
-        }
         if let Some(format) = self.table(root, "", "format")
             && let Some(markdown) = self.table(format, "format", "markdown")
         {
@@ -175,9 +172,6 @@ impl Reader {
 
     fn note(&mut self, table: &DeTable<'_>, place: &str, note: &mut NoteConfig) {
         let text = |reader: &mut Self, key: &str| reader.text(table, place, key);
-        if let Some(title) = text(self, "default-title") {
-            note.default_title = title;
-        }
         if let Some(filename) = text(self, "filename").filter(|filename| !filename.trim().is_empty()) {
             note.filename = Some(filename);
         }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::attachments::{Attachments, names_a_file};
 use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look, skipped, with_texts};
-use super::links::href;
+use super::links::with_anchor;
 use super::select::{self, Resolver};
 use super::snapshot::Snapshot;
 use crate::document::{Link, line_of};
@@ -97,7 +97,7 @@ fn found(snapshot: &Snapshot<'_>) -> Result<Vec<Found>, Error> {
         let dead = DeadLink {
             path: snapshot.display_path(dead.note)?,
             line: 0,
-            target: href(link),
+            target: with_anchor(link.target.clone(), link),
             is_file: candidates.is_empty() && names_a_file(link),
             candidates,
         };

@@ -21,8 +21,8 @@
 //! except that a word which is the file name of one note and the title of another is ambiguous. The error lists the
 //! candidates.
 //!
-//! `ZkResolver` is zk's rule, by which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used only for the
-//! `zk` subcommands and for requests with `zk-links`.
+//! `ZkResolver` is zk's rule, by which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used only for
+//! requests with `zk-links`.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -242,12 +242,13 @@ fn escaped(text: &str, special: &[char]) -> String {
     out
 }
 
-/// Returns the target of a link as it is written, with its anchor.
-pub(super) fn href(link: &Link) -> String {
-    match &link.anchor {
-        Some(anchor) => format!("{}#{anchor}", link.target),
-        None => link.target.clone(),
+/// Returns a target with the anchor of its link.
+pub(super) fn with_anchor(mut target: String, link: &Link) -> String {
+    if let Some(anchor) = &link.anchor {
+        target.push('#');
+        target.push_str(anchor);
     }
+    target
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::index::{
     MAX_ATTEMPTS, Notebook, NotebookCall, catch_up, changed_meanwhile, known_config, look_as, read_missing, read_texts,
     skipped, warnings,
 };
-use super::links::href;
+use super::links::with_anchor;
 use super::listing::{LinkPlace, ListNotes, Listing};
 use super::note_filter::{ConditionKind, NoteFilter};
 use super::note_info::{NoteInfo, info};
@@ -58,7 +58,7 @@ pub struct GraphLink {
     pub target: String,
     /// Text of the link.
     pub title: String,
-    /// Target, as it is written.
+    /// Target with its anchor; of a Markdown link relative to the root of the notebook.
     pub href: String,
     /// Kind: `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
     pub kind: String,
@@ -217,11 +217,12 @@ fn no_such_link(document: &IndexedFile, link: usize) -> Error {
 /// Returns a link as replies show it. Its snippet is empty if the text of its note was not read.
 fn graph_link(call: &Call, source: &IndexedFile, link: &Link, target: &IndexedFile) -> GraphLink {
     let snippet = source.text.as_deref().map(|text| snippet_span(text, link)).unwrap_or_default();
+    let target_of_root = zk_href(below_notebook(call, &source.path), link);
     GraphLink {
         source: call.scope.display_path(&source.path),
         target: call.scope.display_path(&target.path),
         title: link.text.clone(),
-        href: zk_href(below_notebook(call, &source.path), link).unwrap_or_else(|| href(link)),
+        href: with_anchor(target_of_root.unwrap_or_else(|| link.target.clone()), link),
         kind: match link.kind {
             LinkKind::Wiki => "wiki-link",
             LinkKind::Markdown | LinkKind::Url => "markdown",

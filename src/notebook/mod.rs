@@ -53,7 +53,6 @@ mod zk_output;
 
 pub use checks::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES};
 pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
-pub use config_file::MAX_CONFIG_BYTES;
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
@@ -80,7 +79,6 @@ pub use remember_error::{
 };
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
-pub use select::notes_named;
 pub(crate) use select::{time_in, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub(crate) use superseded::{counting_again, superseded_by};

@@ -4,7 +4,6 @@ mod completions;
 mod demo;
 mod manual;
 mod tools;
-mod zk;
 
 use crate::conform::ConformArgs;
 use crate::hook::HookArgs;
@@ -18,8 +17,6 @@ pub(crate) use tools::ToolsArgs;
 subcommands! {
     /// The subcommands of the program itself.
     Command {
-        #[command(disable_help_flag = true)]
-        Zk(zk::ZkArgs),
         Hook(HookArgs),
         Demo(demo::DemoArgs),
         Conform(ConformArgs),

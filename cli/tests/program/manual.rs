@@ -27,7 +27,6 @@ fn every_command_has_a_manual_page_that_man_reads() {
         ("saddlebag-entry.1", "Entries:"),
         ("saddlebag-list.1", "the newest first"),
         ("saddlebag-memory-approve.1", "into prompts"),
-        ("saddlebag-zk.1", "zk"),
     ] {
         let page = fs::read_to_string(folder.join(name)).expect(name);
         assert!(page.starts_with(".ie") || page.contains(".TH"), "{name}: {page}");

@@ -1,4 +1,4 @@
-//! The notebook's subcommands as a person runs them, and those that replace zk in scripts.
+//! The notebook's subcommands as a person runs them.
 
 use std::fs;
 use std::thread;
@@ -9,10 +9,7 @@ use crate::support::{NOW, Run, Store, TODAY, engine, run};
 
 /// A memory with notes of all kinds.
 fn notebook() -> Store {
-    filled(Store::new())
-}
-
-fn filled(store: Store) -> Store {
+    let store = Store::new();
     store.run(&["setup", "--templates"]).exits(0);
     for arguments in [
         &["remember", "The database", "We run Postgres.", "--tag", "db,ops"][..],
@@ -22,11 +19,6 @@ fn filled(store: Store) -> Store {
         store.run(arguments).exits(0);
     }
     store
-}
-
-fn zk(store: &Store, folder: &str, arguments: &[&str]) -> Run {
-    let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "--durability", "fast", "zk"]);
-    run(command.args(arguments).current_dir(store.root.join(folder)).env_remove("ZK_NOTEBOOK_DIR"), None)
 }
 
 /// Runs a command that must not show where the store is. Returns what it prints, with paths in the memory.
@@ -198,121 +190,6 @@ fn a_file_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn scripts_find_what_zk_would_print() {
-    let store = Store::notebook();
-    let none = zk(&store, "", &["list"]).exits(1).complains("zk: error: no notebook found in");
-    assert_eq!(none.stdout, "");
-    zk(&store, "", &["init", "--no-input"]).exits(0);
-    assert!(store.root.join(".zk/config.toml").exists());
-    zk(&store, "facts", &["init"]).exits(1).complains("a notebook already exists");
-    let made = zk(&store, "", &["new", "facts", "--title", "A: b", "-p", "--no-input"]).exits(0);
-    assert_eq!(made.stdout, format!("{}\n", store.root.join("facts/a-b.md").display()));
-    let again = zk(&store, "facts", &["new", "--title=A: b", "-p"]).exits(0).complains("Already remembered");
-    assert_eq!(again.stdout, made.stdout);
-    store.put("facts/port.md", "---\ntitle: Port\ntags: [db]\n---\n\nOf [a](a-b). #ops\n");
-    zk(&store, "", &["list", "-q", "-f", "path", "--sort", "path"]).exits(0).prints("facts/a-b.md\nfacts/port.md\n");
-    zk(&store, "facts", &["list", "-q", "-f", "path", "--tag", "db"]).exits(0).prints("port.md\n");
-    zk(&store, "daily", &["list", "-q", "-f", "path", "-L", "../facts/port.md"]).exits(0).prints("../facts/a-b.md\n");
-    zk(&store, "", &["list", "-q", "-f", "path", "-m", "zebra"]).exits(0).prints("");
-    zk(&store, "", &["list", "-f", "path"]).exits(0).complains("Found 2 notes");
-    zk(&store, "", &["list", "-q", "-f", "{{title}}|", "-n1", "-s", "title-"]).exits(0).prints("Port|\n");
-    let notes = zk(&store, "", &["list", "-q", "--format", "json"]).exits(0).json();
-    assert_eq!(notes.as_array().expect("notes").len(), 2);
-    assert_eq!(notes[1]["filenameStem"], "port");
-    let lines = zk(&store, "", &["list", "-q", "--format", "jsonl"]).exits(0);
-    assert_eq!(lines.stdout.lines().count(), 2);
-    zk(&store, "", &["tag", "list", "-q", "-f", "{{name}} {{note-count}}"]).exits(0).prints("db 1\nops 1\n");
-    let graph = zk(&store, "", &["graph", "-q", "--format", "json"]).exits(0).json();
-    assert_eq!((graph["notes"].as_array().map(Vec::len), graph["links"].as_array().map(Vec::len)), (Some(2), Some(1)));
-    zk(&store, "", &["graph", "--format", "dot"]).exits(1).complains("zk: error:");
-    zk(&store, "", &["list", "--linked-by", "nope"]).exits(1).complains("zk: error:");
-    zk(&store, "", &["list", "--sort", "size"]).exits(1).complains("unknown sorting term");
-    zk(&store, "", &["list", "--created", "someday soon"]).exits(1).complains("not a date");
-    zk(&store, "", &["list", "--bogus"]).exits(1).complains("zk: error:");
-    zk(&store, "", &["edit"]).exits(1).complains("zk: error:");
-}
-
-#[test]
-fn scripts_make_notes_where_zk_would_make_them() {
-    let store = Store::notebook();
-    zk(&store, "", &["init"]).exits(0);
-    let config = store.text(".zk/config.toml")
-        + "\n[group.people]\npaths = ['who']\n[group.people.note]\nfilename = 'p-{{slug title}}'\n\
-           default-title = 'Somebody'\ntemplate = 'person.md'\n";
-    store.put(".zk/config.toml", config);
-    store.put("templates/person.md", "# {{title}}\n\nA person.\n{{content}}");
-    fs::create_dir(store.root.join("empty")).expect("made");
-    let made = |folder: &str, arguments: &[&str], expected: &str| {
-        let arguments: Vec<&str> = ["new", "-p", "--no-input"].iter().chain(arguments).copied().collect();
-        zk(&store, folder, &arguments).exits(0).prints(&format!("{}\n", store.root.join(expected).display()));
-    };
-    made("", &["-t", "In the root"], "in-the-root.md");
-    made("facts", &["-t", "A fact"], "facts/a-fact.md");
-    made("", &["-t", "First", "empty"], "empty/first.md");
-    made("", &[], "untitled.md");
-    made("", &["-t", "Ada", "--group", "people"], "p-ada.md");
-    assert_eq!(store.text("p-ada.md"), "# Ada\n\nA person.\n");
-    made("", &["--group", "people"], "p-somebody.md");
-    made("", &["-t", "A: fact", "--group", "facts", "decisions"], "decisions/a-fact.md");
-    made("", &["daily"], TODAY);
-    made("daily", &[], TODAY);
-    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n");
-    let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "zk", "new", "-i", "-p", "daily"]);
-    run(command.current_dir(&store.root), Some(b"deployed")).exits(0);
-    assert_eq!(store.text(TODAY), "# 2026-05-30\n\n- 09:15 deployed\n");
-    zk(&store, "", &["new", "-t", "T", "--group", "nope"])
-        .exits(1)
-        .complains("there is no group `nope` in the configuration");
-    zk(&store, "", &["new", "-t", "T", "nope"]).exits(1).complains("unknown template: nope");
-    zk(&store, "", &["list", "-q", "-f", "path", "-s", "path", "p-ada.md", "in-the-root.md", "empty"])
-        .exits(0)
-        .prints("empty/first.md\nin-the-root.md\np-ada.md\n");
-    let again = zk(&store, "facts", &["init"]).exits(1);
-    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
-    let again = zk(&store, "", &["init"]).exits(1);
-    assert_eq!(again.stderr, format!("zk: error: init: a notebook already exists in {}\n", store.root.display()));
-}
-
-#[test]
-fn scripts_match_by_every_strategy_and_by_named_filters() {
-    let store = filled(Store::notebook());
-    let config = store.text(".zk/config.toml")
-        + "\n[filter]\nbases = '--tag db --sort title-'\nboring = \"-Mr -m '(?i)BOR.NG'\"\nfacts = 'decisions'\n";
-    store.put(".zk/config.toml", config);
-    let listed = |arguments: &[&str], expected: &str| {
-        let arguments: Vec<&str> = ["list", "-q", "-f", "{{title}}"].iter().chain(arguments).copied().collect();
-        zk(&store, "", &arguments).exits(0).prints(expected);
-    };
-    listed(&["-m", "postgres"], "Use Postgres\nThe database\n");
-    listed(&["-m", "listening"], "Port\n");
-    listed(&["-Me", "-m", "LISTENS on"], "Port\n");
-    listed(&["-Me", "-m", "listening"], "");
-    listed(&["-Mr", "-m", r"5\\d+"], "Port\n");
-    listed(&["-Mr", "-m", "POSTGRES"], "");
-    listed(&["-M", "grep", "-m", "(?i)POSTGRES", "-n1"], "The database\n");
-    listed(&["bases"], "The database\nPort\n");
-    listed(&["bases", "-s", "title", "-n1"], "Port\n");
-    listed(&["bases", "-t", "ops"], "The database\n");
-    listed(&["boring"], "Use Postgres\n");
-    listed(&["facts"], "Use Postgres\n");
-    zk(&store, "", &["list", "-Mr", "-m", "("]).exits(1).complains("not a regular expression");
-    zk(&store, "", &["list", "-Mx", "-m", "a"]).exits(1).complains("unknown match strategy");
-    let graph = zk(&store, "", &["graph", "-q", "--format", "json", "bases"]).exits(0).json();
-    assert_eq!(graph["notes"].as_array().map(Vec::len), Some(2));
-}
-
-#[test]
-fn a_notebook_is_found_by_option_and_by_environment() {
-    let store = filled(Store::notebook());
-    let root = store.root.to_str().expect("text");
-    let mut command = store.bare(&["zk", "--notebook-dir", root, "list", "-q", "-f", "path", "-t", "ops"]);
-    let elsewhere = run(&mut command, None).exits(0);
-    assert!(elsewhere.stdout.ends_with("facts/the-database.md\n"), "{elsewhere:?}");
-    let mut command = store.bare(&["zk", "list", "-q", "-f", "path", "-t", "ops"]);
-    run(command.env("ZK_NOTEBOOK_DIR", root), None).exits(0).prints(&elsewhere.stdout);
-}
-
-#[test]
 fn the_index_file_is_a_cache_that_may_go() {
     let store = notebook();
     for i in 0..200 {
@@ -427,9 +304,6 @@ fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
     assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
     assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
     assert!(says(&store, &["list", "--kind", "note"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
-    says(&store, &["setup", "--templates"], 0);
-    let listed = zk(&store, ".", &["list", "--quiet", "--format", "{{title}}", "Gamma Plan.md"]);
-    assert_eq!(listed.stdout.trim_end(), "Risks", "{listed:?}");
 }
 
 #[test]
@@ -682,26 +556,6 @@ fn many_broken_frontmatters_are_one_warning() {
     let run = store.run(&["list", "--kind", "note"]).exits(0);
     assert_eq!(run.stderr.matches("frontmatter cannot be read").count(), 1, "{run:?}");
     assert!(store.without_memory(&run.stderr).contains("27 others, such as t01.md"), "{run:?}");
-}
-
-#[test]
-fn zk_uses_the_store_that_root_names() {
-    let store = filled(Store::notebook());
-    let root = store.root.to_str().expect("text").to_string();
-    let elsewhere = |arguments: &[&str]| {
-        let mut command = store.bare(&["--engine", &engine(), "--now", NOW, "--root", &root, "zk"]);
-        run(command.args(arguments).env_remove("ZK_NOTEBOOK_DIR"), None)
-    };
-    let listed = elsewhere(&["list", "--format", "{{title}}", "--quiet"]).exits(0).stdout;
-    assert!(listed.contains("The database\n") && listed.contains("Port\n"), "{listed}");
-    let made = elsewhere(&["new", "--title", "From afar", "--print-path"]).exits(0).stdout;
-    assert!(made.starts_with(&root), "{made}");
-    // zk's own option wins.
-    elsewhere(&["--notebook-dir", "nowhere", "list"]).exits(1);
-    let plain = Store::notebook();
-    plain.put("a.md", "# Without a configuration\n");
-    let mut command = plain.bare(&["--engine", &engine(), "--root", plain.root.to_str().expect("text"), "zk", "list"]);
-    assert!(run(command.env_remove("ZK_NOTEBOOK_DIR"), None).exits(0).stdout.contains("Without a configuration"));
 }
 
 #[test]

@@ -37,18 +37,13 @@ const SESSION: &[(&[&str], i32)] = &[
     (&["list", "--pending"], 0),
     (&["memory", "export", "--out", "own"], 0),
     (&["recall", "port"], 0),
-    (&["zk", "list", "--quiet", "--notebook-dir", "<memory>", "--format", "path"], 0),
 ];
 
 /// Records the session in one file, with the engine of this name.
 fn record(store: &Store, engine: &str) {
     for (arguments, code) in SESSION {
         let options = ["--trace", "trace", "--engine", engine, "--secrets", "allow"];
-        let memory = store.file("");
-        let is_memory = |argument: &str| argument == "<memory>";
-        let arguments: Vec<&str> =
-            arguments.iter().map(|word| if is_memory(word) { memory.to_str().expect("text") } else { word }).collect();
-        let mut command = store.command_of(&options, &arguments);
+        let mut command = store.command_of(&options, arguments);
         let done = run(&mut command, None);
         assert_eq!(done.code, *code, "{arguments:?}: {done:?}");
     }

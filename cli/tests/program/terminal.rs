@@ -53,10 +53,7 @@ pub(crate) fn answering(mut command: Command, typed: Option<&str>) -> Option<Str
 
 /// A store where everything that has a name or a text is hostile.
 fn hostile_store() -> Store {
-    hostile(Store::new())
-}
-
-fn hostile(store: Store) -> Store {
+    let store = Store::new();
     let evil = evil();
     let note = format!("---\ntags: [plain]\n---\n# Title {evil}\n\nBody {evil} #tag{evil}\n\n[[b|{evil}]]\n");
     store.put(&format!("notes/a{evil}.md").replace('\u{85}', ""), &note);
@@ -67,7 +64,7 @@ fn hostile(store: Store) -> Store {
     store
 }
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 20] = [
     &["show", "long_term"],
     &["show", "note:a"],
     &["list", "--kind", "file"],
@@ -88,17 +85,11 @@ const COMMANDS: [&[&str]; 24] = [
     &["memory", "export", "--to", "jsonl", "--out", "-"],
     &["memory", "export", "--to", "mcp-memory", "--out", "-"],
     &["--trace", "/dev/stderr", "show", "long_term"],
-    &["zk", "list", "--notebook-dir", ".", "--format", "{{title}} {{path}} {{body}} {{raw-content}} {{json title}}"],
-    &["zk", "list", "--notebook-dir", ".", "--format", "full"],
-    &["zk", "tag", "list", "--notebook-dir", "."],
-    &["zk", "graph", "--notebook-dir", ".", "--format", "json"],
 ];
 
 #[test]
 fn nothing_that_is_printed_to_a_terminal_commands_it_or_hides_from_it() {
-    // zk is run in its notebook.
-    let store = hostile(Store::notebook());
-    store.put(".zk/config.toml", "");
+    let store = hostile_store();
     for arguments in COMMANDS {
         let mut command = store.command(arguments);
         command.current_dir(&store.root);
@@ -137,24 +128,4 @@ fn an_object_escapes_hidden_characters_on_a_pipe_as_well() {
     let run = store.run(&["--json", "show", "long_term"]).exits(0);
     assert_eq!(run.stdout.chars().find(|&c| is_hidden(c)), None);
     assert_eq!(run.json()["text"], format!("- fact {}\n", evil()));
-}
-
-#[test]
-fn zk_shows_control_characters_to_a_pipe_except_where_a_script_asks_for_the_text_as_it_is() {
-    // zk is run in its notebook.
-    let store = hostile(Store::notebook());
-    store.put(".zk/config.toml", "");
-    let zk = |format: &str| {
-        let mut command = store.command(&["zk", "list", "notes/a.md", "--quiet", "--format", format]);
-        super::support::run(command.current_dir(&store.root), None).exits(0).stdout
-    };
-    for format in
-        ["oneline", "short", "medium", "long", "full", "path", "link", "{{title}} {{lead}} {{tags}} {{snippets}}"]
-    {
-        let printed = zk(format);
-        assert_eq!(printed.chars().find(|&c| c.is_control() && c != '\n'), None, "{format}: {printed:?}");
-    }
-    assert!(zk("{{title}}").starts_with("Title [U+001B]]52;c;ZXZpbA==[U+0007][U+001B][31mred[U+009B]31m"));
-    assert_eq!(zk("{{raw-content}}").trim_end(), store.text("notes/a.md").trim_end());
-    assert!(zk("json").contains(r"\u001b]52;c;ZXZpbA==\u0007\u001b[31mred\u009b31m\u0085\u202eevil\u007f"));
 }

@@ -95,20 +95,12 @@ fn faults_of_the_configuration_have_the_messages_of_the_store() {
         let store = Store::notebook();
         store.put("facts/port.md", "# Port\n\nThe port is 8443.\n");
         let Some(reason) = spoil(&store, ".zk/config.toml", way) else { continue };
-        for arguments in
-            [&["recall", "port"][..], &["list", "--kind", "note"], &["zk", "list"], &["remember", "A", "b"]]
-        {
+        for arguments in [&["recall", "port"][..], &["list", "--kind", "note"], &["remember", "A", "b"]] {
             let before = store.tree();
             let run = store.run(arguments);
             assert!(run.stderr.contains("error: .zk/config.toml: "), "{way} {arguments:?}: {run:?}");
             assert!(run.stderr.contains(reason), "{way} {arguments:?}: {run:?}");
-            // zk has no helps.
-            let is_zk = arguments[0] == "zk";
-            assert_eq!(
-                (run.code, run.stderr.contains("  help: ")),
-                if is_zk { (1, false) } else { (3, true) },
-                "{run:?}"
-            );
+            assert_eq!((run.code, run.stderr.contains("  help: ")), (3, true), "{run:?}");
             assert_eq!(store.tree(), before, "{way} {arguments:?} changed something");
         }
     }

@@ -2,8 +2,7 @@
 //!
 //! [`select`] is pure: notes, links and time are arguments. [`LinkTable`] says where links lead, by the rule
 //! of [`Resolver`] or of zk; [`Graph`] is what follows from them. Where zk answers a mistake
-//! with nothing, an error says what the mistake is. zk's full-text search is not here: a host that emulates zk
-//! searches the notes of a listing itself.
+//! with nothing, an error says what the mistake is.
 
 mod dates;
 mod graph;
@@ -24,7 +23,7 @@ use core::ops::Range;
 pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, related};
 pub(crate) use self::links::{LinkTable, Resolution, Resolver, fold, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
-pub use self::paths::notes_named;
+pub(crate) use self::paths::notes_named;
 pub(crate) use self::spoken::{time_in, time_of, words_of};
 pub(crate) use self::tags::tag_counts;
 pub(crate) use self::zk_links::zk_href;

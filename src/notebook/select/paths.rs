@@ -49,14 +49,7 @@ pub(super) fn named(notes: &[NoteView<'_>], paths: &[&str]) -> Result<Vec<usize>
 ///
 /// A path names the note at this path. If there is no such note, it names those whose file name has it as a part, and
 /// if there are none, those whose path has it as a part.
-///
-/// ```
-/// let paths = ["facts/port.md", "ports/list.md"];
-/// assert_eq!(saddlebag::notebook::notes_named(&paths, "facts/port"), [0]);
-/// assert_eq!(saddlebag::notebook::notes_named(&paths, "ports"), [1]);
-/// ```
-#[must_use]
-pub fn notes_named(paths: &[&str], path: &str) -> Vec<usize> {
+pub(crate) fn notes_named(paths: &[&str], path: &str) -> Vec<usize> {
     let Some(href) = normalize(path).filter(|href| !href.is_empty()) else { return Vec::new() };
     let in_name = |path: &str| {
         let after = path.rfind(&href).and_then(|at| path.get(at + href.len()..));
@@ -107,5 +100,14 @@ mod tests {
         ] {
             assert_eq!(fits(path, href), expected, "{path} {href}");
         }
+    }
+
+    #[test]
+    fn a_name_means_a_path_then_a_part_of_a_file_name_then_a_part_of_a_path() {
+        let paths = ["facts/port.md", "ports/list.md", "ports/old.md"];
+        assert_eq!(notes_named(&paths, "facts/port"), [0]);
+        assert_eq!(notes_named(&paths, "port"), [0]);
+        assert_eq!(notes_named(&paths, "ports"), [1, 2]);
+        assert!(notes_named(&paths, "list.txt").is_empty());
     }
 }

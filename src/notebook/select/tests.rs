@@ -1,4 +1,4 @@
-//! The recorded answers of zk, and what `select` says where zk says nothing.
+//! What a filter selects, where links lead, and what an error says where zk says nothing.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -6,16 +6,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cell::Cell;
 
-use chrono::DateTime;
-use serde_json::Value;
-
 use super::graph::DeadLink;
-use super::paths::index_order;
 use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
-use crate::notebook::types::SortBy;
-use crate::notebook::types::TagCount;
 use crate::trust::TrustState;
 
 /// Noon of 2026-01-07, UTC.
@@ -29,8 +23,6 @@ struct Owned {
     path: String,
     text: String,
     note: Note,
-    modified: u64,
-    created: u64,
 }
 
 impl Notes {
@@ -40,8 +32,6 @@ impl Notes {
             path: path.to_string(),
             text: text.to_string(),
             note: note_of(text),
-            modified: 0,
-            created: 0,
         });
         Self(owned.collect())
     }
@@ -49,208 +39,26 @@ impl Notes {
     pub(super) fn views(&self) -> Vec<NoteView<'_>> {
         let owned = self.0.iter();
         owned
-            .map(|Owned { path, text, note, modified, created }| NoteView {
+            .map(|Owned { path, text, note }| NoteView {
                 is_undated: false,
                 unapproved: TrustState::from_text(text).unapproved(),
                 path,
                 text,
                 note,
-                modified: *modified,
-                created: *created,
+                modified: 0,
+                created: 0,
             })
             .collect()
     }
-
-    fn recorded(all: &Value) -> Self {
-        let nanoseconds = |value: &Value| {
-            let time = DateTime::parse_from_rfc3339(value.as_str().expect("text")).expect("a date");
-            u64::try_from(time.timestamp_nanos_opt().expect("in range")).expect("after 1970")
-        };
-        let owned = all.as_array().expect("notes").iter().map(|recorded| {
-            let text = string(&recorded["rawContent"]);
-            let note = note_of(&text).into_zk();
-            Owned {
-                path: string(&recorded["path"]),
-                modified: nanoseconds(&recorded["modified"]),
-                // zk takes the time of indexing for notes without a date.
-                created: note.created().unwrap_or_else(|| nanoseconds(&recorded["created"])),
-                note,
-                text,
-            }
-        });
-        Self(owned.collect())
-    }
 }
 
-fn string(value: &Value) -> String {
-    value.as_str().expect("text").into()
-}
-
-/// As the notebook of the vectors is configured.
+/// Every syntax of tags counts.
 fn note_of(text: &str) -> Note {
     Note::parse(text, TagSyntax { hashtags: true, colon_tags: true, multiword_tags: true })
 }
 
-fn expected() -> Value {
-    serde_json::from_str(include_str!("../../../tests/vectors/zk/expected.json")).expect("valid")
-}
-
-/// The arguments of a recorded case, as its shell gave them. `None` if the case is about the command line.
 fn select(notes: &[NoteView<'_>], request: &ListNotes, now: Timestamp, links: &LinkTable) -> Result<Vec<usize>, Error> {
     super::select(notes, &request.filter, &request.sort, request.limit, now, links)
-}
-
-fn request(args: &[String]) -> Option<ListNotes> {
-    let mut request = ListNotes { zk_links: true, ..ListNotes::default() };
-    let filter = &mut request.filter;
-    for arg in args {
-        let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
-        let mut condition = |kind, value: &str| filter.conditions.push(NoteCondition { kind, value: value.into() });
-        match flag {
-            // A host's: the tests of `saddlebag-zk` run these.
-            "-Me" | "-Mr" | "--match" | "--match-strategy" | "--mention" | "--mentioned-by" => return None,
-            "--tag" => condition(ConditionKind::Tag, value),
-            "--exclude" => condition(ConditionKind::Exclude, value),
-            "--linked-by" => condition(ConditionKind::LinkedBy, value),
-            "--link-to" => condition(ConditionKind::LinkTo, value),
-            "--no-linked-by" => condition(ConditionKind::NoLinkedBy, value),
-            "--no-link-to" => condition(ConditionKind::NoLinkTo, value),
-            "--related" => condition(ConditionKind::Related, value),
-            "--recursive" => filter.recursive = true,
-            "--tagless" => filter.tagless = true,
-            "--orphan" => filter.orphan = true,
-            "--missing-backlink" => filter.missing_backlink = true,
-            "--created" => condition(ConditionKind::Created, value),
-            "--created-before" => condition(ConditionKind::CreatedBefore, value),
-            "--created-after" => condition(ConditionKind::CreatedAfter, value),
-            "--modified" => condition(ConditionKind::Modified, value),
-            "--modified-before" => condition(ConditionKind::ModifiedBefore, value),
-            "--modified-after" => condition(ConditionKind::ModifiedAfter, value),
-            // The last is the most important.
-            "--sort" => request.sort.insert(0, sort_key(value)),
-            path if !path.starts_with('-') => condition(ConditionKind::Path, path),
-            unknown => panic!("unknown flag {unknown}"),
-        }
-    }
-    Some(request)
-}
-
-fn sort_key(text: &str) -> SortKey {
-    let name = text.trim_end_matches(['+', '-']);
-    let (by, ascending) = match name {
-        "created" => (SortBy::Created, false),
-        "modified" => (SortBy::Modified, false),
-        "path" => (SortBy::Path, true),
-        "title" => (SortBy::Title, true),
-        "word-count" => (SortBy::WordCount, true),
-        _ => panic!("unknown key {name}"),
-    };
-    SortKey { by, ascending: if text == name { ascending } else { text.ends_with('+') } }
-}
-
-#[test]
-fn notes_are_selected_as_zk_selects_them() {
-    let expected = expected();
-    let notes = Notes::recorded(&expected["json_all"]);
-    let views = notes.views();
-    let links = LinkTable::zk(&views);
-    let mut wrong = Vec::new();
-    let mut run = 0;
-    for case in expected["cases"].as_array().expect("cases") {
-        let args: Vec<String> = case["args"].as_array().expect("args").iter().map(string).collect();
-        let Some(request) = request(&args) else { continue };
-        let selected = select(&views, &request, NOW, &links);
-        let paths: Vec<&str> =
-            selected.iter().flatten().filter_map(|&note| views.get(note)).map(|view| view.path).collect();
-        let recorded: Vec<&str> = case["paths"].as_array().expect("paths").iter().filter_map(Value::as_str).collect();
-        let fails = case["rc"] != 0;
-        let is_right = if selected.is_ok() { !fails && paths == recorded } else { fails };
-        run += 1;
-        if !is_right {
-            wrong.push(format!("{args:?}\n  zk  {recorded:?}\n  we  {selected:?} {paths:?}"));
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {run} cases:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(run >= 25, "only {run} cases ran");
-}
-
-#[test]
-fn snippets_are_those_that_zk_records() {
-    let expected = expected();
-    let notes = Notes::recorded(&expected["json_all"]);
-    let views = notes.views();
-    let links = LinkTable::zk(&views);
-    let shown = |request: &ListNotes| -> Vec<Vec<String>> {
-        let snippets = Snippets::new(&views, &request.filter).expect("valid");
-        let selected = select(&views, request, NOW, &links).expect("valid");
-        let shown = |note: usize| {
-            let blocks = snippets.blocks(&views, &links, note).into_iter();
-            let blocks: Vec<&str> =
-                blocks.map(|(from, link)| &views[from].text[views[from].note.links[link].context.clone()]).collect();
-            let lead = &views[note].text[views[note].note.lead.clone()];
-            let shown = if blocks.is_empty() { vec![lead] } else { blocks };
-            shown.into_iter().filter(|text| !text.is_empty()).map(String::from).collect()
-        };
-        selected.into_iter().map(shown).collect()
-    };
-    let recorded = |key: &str| -> Vec<Vec<String>> {
-        let strings = |note: &Value| note["snippets"].as_array().expect("a list").iter().map(string).collect();
-        expected[key].as_array().expect("notes").iter().map(strings).collect()
-    };
-    let by_path = SortKey { by: SortBy::Path, ascending: true };
-    assert_eq!(shown(&ListNotes { sort: vec![by_path], ..ListNotes::default() }), recorded("json_all"));
-    let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["use-rust"]);
-    assert_eq!(shown(&ListNotes { filter, ..ListNotes::default() }), [["See [[use-postgres]]#"]]);
-}
-
-#[test]
-fn links_resolve_as_zk_resolves_them() {
-    let expected = expected();
-    let notes = Notes::recorded(&expected["json_all"]);
-    let views = notes.views();
-    let links = LinkTable::zk(&views);
-    let everything: Vec<usize> = (0..views.len()).collect();
-    let order = index_order(&views);
-    let number = |note: usize| order.iter().position(|&other| other == note).map(|at| at as u64 + 1);
-    let edges: Vec<Value> = edges(&views, &links, &everything)
-        .into_iter()
-        .map(|edge| {
-            let link = &views[edge.from].note.links[edge.link];
-            let href = zk_href(views[edge.from].path, link).expect("inside");
-            let anchor = link.anchor.as_ref().map_or(String::new(), |anchor| format!("#{anchor}"));
-            serde_json::json!({
-                "href": href + &anchor,
-                "sourceId": number(edge.from),
-                "sourcePath": views[edge.from].path,
-                "targetId": number(edge.to),
-                "targetPath": views[edge.to].path,
-            })
-        })
-        .collect();
-    let keys = ["href", "sourceId", "sourcePath", "targetId", "targetPath"];
-    let recorded: Vec<Value> = expected["graph"]["links"]
-        .as_array()
-        .expect("links")
-        .iter()
-        .map(|link| keys.iter().map(|key| (key.to_string(), link[*key].clone())).collect())
-        .collect();
-    assert_eq!(edges, recorded);
-}
-
-#[test]
-fn tags_are_counted_and_numbered_as_zk_does() {
-    let expected = expected();
-    let notes = Notes::recorded(&expected["json_all"]);
-    let views = notes.views();
-    let counts = tag_counts(&views);
-    let counted: Vec<Value> = counts
-        .iter()
-        .map(|tag| serde_json::json!({ "id": tag.number, "kind": "tag", "name": tag.name, "noteCount": tag.notes }))
-        .collect();
-    assert_eq!(Value::from(counted), expected["tags"]);
-    for (view, recorded) in views.iter().zip(expected["json_all"].as_array().expect("notes")) {
-        assert_eq!(Value::from(tags_by_number(view, &counts)), recorded["tags"], "{}", view.path);
-    }
 }
 
 #[test]
@@ -452,15 +260,4 @@ fn many_notes_resolve_in_linear_time() {
     };
     let (once, twice) = (looked_at(1_500), looked_at(3_000));
     assert!(once >= 1_500 && twice <= 2 * once + 100, "{once} and {twice} notes are looked at");
-}
-
-/// The tags of a note as zk lists them: in the order of their numbers.
-fn tags_by_number<'a>(view: &NoteView<'a>, counts: &[TagCount]) -> Vec<&'a str> {
-    let number = |tag: &str| {
-        let found = counts.binary_search_by(|count| count.name.as_str().cmp(tag)).ok();
-        found.and_then(|at| counts.get(at)).map_or(u64::MAX, |count| count.number)
-    };
-    let mut tags: Vec<&str> = view.note.tags.iter().map(String::as_str).collect();
-    tags.sort_by_cached_key(|tag| number(tag));
-    tags
 }

@@ -20,24 +20,9 @@ const NOT_OURS: [&str; 7] = [
     "src/tax.py",
 ];
 
-/// Options of other programs, and of `saddlebag zk`.
-const OPTIONS_OF_OTHERS: [&str; 15] = [
-    "--date",
-    "--extra",
-    "--flatten",
-    "--format",
-    "--gufa",
-    "--id",
-    "--interactive",
-    "--match",
-    "--match-strategy",
-    "--merge-similar-functions",
-    "--minify",
-    "--notebook-dir",
-    "--print-path",
-    "--target",
-    "--valid-lifting-optimization",
-];
+/// Options of other programs.
+const OPTIONS_OF_OTHERS: [&str; 6] =
+    ["--flatten", "--gufa", "--merge-similar-functions", "--minify", "--target", "--valid-lifting-optimization"];
 
 /// Options that every command line of `saddlebag` has, though the page does not list them.
 const OPTIONS_OF_CLAP: [&str; 2] = ["--help", "--version"];
@@ -110,8 +95,7 @@ fn every_subcommand_is_on_a_page_that_is_written() {
 #[test]
 fn a_wrong_command_line_is_found() {
     let commands = Commands::read();
-    for line in ["--agent a remember --key x --tag x | wc", "related", "help", "--root . zk list --match x", "entry …"]
-    {
+    for line in ["--agent a remember --key x --tag x | wc", "related", "help", "entry …"] {
         assert_eq!(commands.problem(line), None, "{line}");
     }
     for line in ["notes related", "entry rum", "remember --tags x", "--rooot . related", "purge", "now search"] {
@@ -170,7 +154,6 @@ impl Commands {
             },
         };
         let of_verb = |option: &str| match verb.as_deref() {
-            Some("zk") => true,
             Some(verb) => self.0[verb].contains(option) || self.0[""].contains(option),
             None => self.has_option(option),
         };

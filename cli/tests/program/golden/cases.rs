@@ -204,7 +204,6 @@ fn notebook() -> Vec<Case> {
         Case::new("list-dead-links", &["list", "--dead-links"]),
         Case::new("list-note-snippets", &["list", "--kind", "note", "--sort", "path", "--snippets"]),
         Case::new("related-mentions", &["related", "--mentions", "facts/the-database.md"]),
-        Case::new("zk", &["zk", "list", "--quiet", "--notebook-dir", MEMORY, "--format", "json"]),
     ]
 }
 
@@ -370,10 +369,6 @@ fn errors() -> Vec<Case> {
 
 /// The root of the store of a case, in its arguments.
 pub(super) const STORE: &str = "<store>";
-
-/// The folder of the memory of the project, whose name is [`PROJECT`].
-const MEMORY: &str = "<store>/projects/<project>";
-pub(super) const PROJECT: &str = "<project>";
 
 const INSIDE_STORE: &str = "<store>/out";
 

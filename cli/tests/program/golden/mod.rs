@@ -158,7 +158,7 @@ const GENERATED: [&str; 2] = ["completions", "completions-man"];
 
 fn run(store: &Store, case: &Case, arguments: &[&str]) -> Run {
     let root = store.root.to_str().expect("text");
-    let filled = |argument: &&str| argument.replace(cases::STORE, root).replace(cases::PROJECT, slug(store));
+    let filled = |argument: &&str| argument.replace(cases::STORE, root);
     let arguments: Vec<String> = arguments.iter().map(filled).collect();
     // One run of each command goes through the engine that a person has.
     let engine = ["--engine", if cfg!(feature = "component") { "component" } else { "native" }];
@@ -249,6 +249,6 @@ fn with_placeholders(text: &str, store: &Store) -> String {
     for (folder, name) in [(&store.root, cases::STORE), (&store.here, "<here>")] {
         text = text.replace(folder.to_str().expect("text"), name);
     }
-    text = text.replace(slug(store), cases::PROJECT);
+    text = text.replace(slug(store), "<project>");
     text.replace(cases::SECRET, "<secret>").replace(env!("CARGO_BIN_EXE_saddlebag"), "<saddlebag>")
 }
