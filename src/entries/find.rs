@@ -10,7 +10,7 @@ use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::ranked::{self, Joining, Passages, Query, Source};
+use crate::search::ranked::{self, Passages, Query, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
@@ -71,7 +71,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
         let EntriesCall { call, entries, scope, run, .. } = *with;
         let Self { query, limit } = self;
         within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
-        let parsed = Query::parse(&query, Joining::Any)
+        let parsed = Query::parse(&query)
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
         let held = entries.held(run)?;
         let view = look(call, entries, scope).await?;

@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use core::cmp::Reverse;
-//! use saddlebag_search::ranked::{Fields, Joining, Passages, Query, RankedIndex, Source, search};
+//! use saddlebag_search::ranked::{Fields, Passages, Query, RankedIndex, Source, search};
 //!
 //! let notes = ["Postgres listens on port 5432.", "Deploys run at night.\n\nStaging is deployed first."];
 //! let mut index = RankedIndex::default();
@@ -22,7 +22,7 @@
 //!    index.insert(number, &Fields { body, ..Fields::default() });
 //! }
 //!
-//! let query = Query::parse("when do we deploy staging?", Joining::Any)?;
+//! let query = Query::parse("when do we deploy staging?")?;
 //! let sources = [Source::new(&index, &|_| (Reverse(0), ""))];
 //! let ranking = search(&sources, &query, 10);
 //! assert_eq!(ranking.hits[0].doc, 1);

@@ -18,7 +18,7 @@ use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::ranked::{self, Field, Joining, Query, Ranked, Ranking, Source, near_words};
+use crate::search::ranked::{self, Field, Query, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::trust::Approved;
 
@@ -114,7 +114,7 @@ impl Asked<'_> {
             let message = alloc::format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
             return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
         }
-        let query = Query::parse(&request.query, Joining::Any)
+        let query = Query::parse(&request.query)
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
         if request.max_bytes.is_some() && (request.offset > 0 || !request.sort.is_empty() || request.explain) {
             let message = "passages that fill a budget have no pages, no sort keys and no parts of a score";

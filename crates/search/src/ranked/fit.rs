@@ -214,7 +214,6 @@ fn ordinary_weight(word: &str) -> Option<f32> {
 #[cfg(test)]
 mod tests {
     use super::super::passage::Pool;
-    use super::super::query::Joining;
     use super::super::source::Source;
     use super::super::{Fields, Query, RankedIndex};
     use super::*;
@@ -222,7 +221,7 @@ mod tests {
     fn fit_of(names: &[&str], text: &str, prompt: &str) -> Fit {
         let mut index = RankedIndex::default();
         index.insert(0, &Fields { title: &names.join(" "), body: text, ..Fields::default() });
-        let query = Query::parse(prompt, Joining::Any).expect("a query");
+        let query = Query::parse(prompt).expect("a query");
         let tie = |_| (core::cmp::Reverse(0), "a");
         let mut passages = Passages::new(&[Source::new(&index, &tie)], &query);
         let mut pool = Pool::default();

@@ -1,7 +1,7 @@
 //! Ranked search: the notes that answer a question best, and the best passage of each.
 //!
-//! A [`RankedIndex`] has the notes, fields and positions of every word. A [`Query`] is a sentence, or words with the operators
-//! of `zk --match`. [`search`] looks in one index or several ([`Source`]), and returns the matching notes, best first, each
+//! A [`RankedIndex`] has the notes, fields and positions of every word. A [`Query`] is a sentence, or words with
+//! operators. [`search`] looks in one index or several ([`Source`]), and returns the matching notes, best first, each
 //! with the parts of its score.
 //! [`Passages`] finds the part of a note's text that matches the query best.
 //!
@@ -90,7 +90,7 @@ pub use fit::{Fit, Fits, Words};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};
-pub use query::{EmptyQuery, Joining, Query};
+pub use query::{EmptyQuery, Query};
 pub use score::search;
 pub use source::Source;
 pub use succession::Succession;

@@ -639,7 +639,7 @@ mod tests {
     use alloc::format;
     use core::cmp::Reverse;
 
-    use super::super::{Fields, Joining, RankedIndex};
+    use super::super::{Fields, RankedIndex};
     use super::*;
     use proptest::prelude::*;
 
@@ -648,7 +648,7 @@ mod tests {
         let mut index = RankedIndex::default();
         index.insert(0, &Fields { body: text, ..Fields::default() });
         index.insert(1, &Fields { body: "something else", ..Fields::default() });
-        let query = Query::parse(query, Joining::Any).unwrap();
+        let query = Query::parse(query).unwrap();
         let mut passages = Passages::new(&[Source::new(&index, &|_| (Reverse(0), ""))], &query);
         passages.best(text, 0..text.len(), &mut headings(text).into_iter(), max_bytes)
     }
@@ -700,7 +700,7 @@ mod tests {
         for (number, text) in (0..).zip(texts) {
             index.insert(number, &Fields { body: text, ..Fields::default() });
         }
-        let query = Query::parse(query, Joining::Any).unwrap();
+        let query = Query::parse(query).unwrap();
         let mut passages = Passages::new(&[Source::new(&index, &|_| (Reverse(0), ""))], &query);
         let mut pool = Pool::default();
         for text in texts {

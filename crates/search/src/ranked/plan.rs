@@ -8,7 +8,7 @@ use super::compound::Compound;
 use super::index::{Form, RankedIndex};
 use super::language::Language;
 use super::pair::Pair;
-use super::query::{Joining, Node, Query, Unit};
+use super::query::{Node, Query, Unit};
 use super::source::{Frequencies, Source, View};
 use super::types::Field;
 use super::weights::idf;
@@ -64,7 +64,7 @@ impl Plan {
     pub(super) fn new(views: &[View<'_>], query: &Query, frequencies: Frequencies) -> Self {
         let all = View::counts(views).docs;
         let languages = languages_of(query, views, all);
-        let words: Vec<_> = query.units.iter().map(|unit| in_compounds(query, unit, &languages)).collect();
+        let words: Vec<_> = query.units.iter().map(|unit| in_compounds(unit, &languages)).collect();
         let mut compounds: Vec<Vec<Vec<Form>>> = views.iter().map(|view| Compound::find(&words, view.index)).collect();
         let mut known = SortedMap::default();
         let mut concepts: Vec<Concept> = Vec::new();
@@ -149,8 +149,8 @@ fn languages_of(query: &Query, views: &[View<'_>], docs: u32) -> Vec<Language> {
 }
 
 /// Returns a word of a query that may be in compounds.
-fn in_compounds<'q>(query: &Query, unit: &'q Unit, languages: &[Language]) -> Option<Compound<'q>> {
-    let may_be = query.joining == Joining::Any && unit.is_plain() && !unit.is_excluded;
+fn in_compounds<'q>(unit: &'q Unit, languages: &[Language]) -> Option<Compound<'q>> {
+    let may_be = unit.is_plain() && !unit.is_excluded;
     let language = languages.iter().find(|language| may_be && language.has_compounds())?;
     Compound::new(&unit.term, *language)
 }

@@ -1,13 +1,12 @@
 //! [`Query`]: a parsed query, as words and operators.
 //!
-//! A query is a sentence, or words with the operators of `zk --match`: `"a phrase"`, `prefix*`, `-not` or
+//! A query is a sentence, or words with operators: `"a phrase"`, `prefix*`, `-not` or
 //! `NOT x`, `a | b` or `a OR b`, `a AND b`, parentheses, and `title:`, `aliases:`, `headings:`, `tags:`,
 //! `path:` and `body:` directly before a word, a phrase or a parenthesis. Everything else is text. A query is an error only if
 //! it is empty or all white space.
 //!
-//! Adjacent words are alternatives ([`Joining::Any`]), of which one must be found unless something
-//! beside them is required: a phrase, a field, an `AND`. With [`Joining::All`], as zk reads it, each must
-//! be found. A word with several tokens, such as `foo-bar`, matches any of them if it is an alternative, and all of them in a
+//! Adjacent words are alternatives, of which one must be found unless something beside them is required: a phrase, a field,
+//! an `AND`. A word with several tokens, such as `foo-bar`, matches any of them if it is an alternative, and all of them in a
 //! row if it is required or excluded. A minus sign excludes only directly before a letter, a quote or a parenthesis, so that
 //! `exit code -1` and `--json` are text; so is `-v`, an option of one letter, in a sentence.
 
@@ -31,15 +30,6 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of bytes of a query that are read.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Meaning of adjacent words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joining {
-    /// Any of them must be found, the more the better.
-    Any,
-    /// Each of them must be found.
-    All,
-}
-
 /// The query is empty or all white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the query is empty")]
@@ -51,7 +41,6 @@ pub struct Query {
     pub(super) words: Vec<Word>,
     pub(super) units: Vec<Unit>,
     pub(super) root: Node,
-    pub(super) joining: Joining,
     /// Languages that its function words tell; empty if it has none.
     pub(super) languages: Vec<Language>,
 }
@@ -121,22 +110,15 @@ impl Node {
 
 impl Query {
     /// Parses a query.
-    pub fn parse(text: &str, joining: Joining) -> Result<Self, EmptyQuery> {
+    pub fn parse(text: &str) -> Result<Self, EmptyQuery> {
         if text.trim().is_empty() {
             return Err(EmptyQuery);
         }
         let text = text.part(..text.floor_char_boundary(MAX_BYTES));
         let mut parser = Parser {
             rest: text,
-            joining,
             is_behind_word: false,
-            query: Self {
-                words: Vec::new(),
-                units: Vec::new(),
-                root: Node::Any(Vec::new()),
-                joining,
-                languages: Vec::new(),
-            },
+            query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), languages: Vec::new() },
             tokens: Tokens::default(),
             position: 0,
             known: SortedMap::default(),
@@ -148,7 +130,7 @@ impl Query {
             parser.rest = parser.rest.strip_prefix(')').unwrap_or(parser.rest);
         }
         let mut query = parser.query;
-        query.root = group(alternatives, |nodes| parser.joining.beside(nodes)).unwrap_or(Node::Any(Vec::new()));
+        query.root = group(alternatives, Node::Beside).unwrap_or(Node::Any(Vec::new()));
         query.find_stop_words();
         // If there are only stop words, they are searched for.
         let mut counted = query.units.iter().filter(|unit| !unit.is_excluded);
@@ -177,15 +159,6 @@ impl Query {
     }
 }
 
-impl Joining {
-    fn beside(self, nodes: Vec<Node>) -> Node {
-        match self {
-            Self::Any => Node::Beside(nodes),
-            Self::All => Node::All(nodes),
-        }
-    }
-}
-
 /// Field and sign of the part of the query that is being parsed.
 #[derive(Clone, Copy, Default)]
 struct Context {
@@ -196,7 +169,6 @@ struct Context {
 
 struct Parser<'a> {
     rest: &'a str,
-    joining: Joining,
     /// True if the rest directly follows a word, so that a minus sign is not an operator.
     is_behind_word: bool,
     query: Query,
@@ -250,8 +222,7 @@ impl<'a> Parser<'a> {
                 || self.is_at(Operator::Or)
                 || self.is_at(Operator::And)
             {
-                let joining = self.joining;
-                return group(nodes, |nodes| joining.beside(nodes));
+                return group(nodes, Node::Beside);
             }
             nodes.extend(self.operand(context));
         }
@@ -301,7 +272,7 @@ impl<'a> Parser<'a> {
     /// Returns the node of a word. A required or excluded word must be found exactly, not in part.
     fn combine(&self, word: usize, context: Context) -> Node {
         let parts = self.query.words.get(word).map_or(0, |word| word.parts.len());
-        let is_whole = self.joining == Joining::All || context.is_excluded || context.field.is_some();
+        let is_whole = context.is_excluded || context.field.is_some();
         if is_whole && parts > 1 { Node::Phrase(word) } else { Node::Word(word) }
     }
 
@@ -392,9 +363,8 @@ impl<'a> Parser<'a> {
             let mut next = after.chars();
             let is_name = next.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '"' | '('));
             // In a sentence, `-v` is the name of an option.
-            let is_option = self.joining == Joining::Any
-                && after.starts_with(|c: char| c.is_ascii_alphabetic())
-                && !next.next().is_some_and(char::is_alphanumeric);
+            let is_option =
+                after.starts_with(|c: char| c.is_ascii_alphabetic()) && !next.next().is_some_and(char::is_alphanumeric);
             operator == Operator::Or || !self.is_behind_word && is_name && !is_option
         });
         if is_sign {
@@ -436,11 +406,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn parse(text: &str) -> Query {
-        Query::parse(text, Joining::Any).unwrap()
+        Query::parse(text).unwrap()
     }
 
     /// Renders the tree, with words in place of their numbers.
-    fn tree(text: &str, joining: Joining) -> String {
+    fn tree(text: &str) -> String {
         fn show(query: &Query, node: &Node) -> String {
             let all = |nodes: &[Node]| nodes.iter().map(|node| show(query, node)).collect::<Vec<_>>().join(" ");
             match node {
@@ -453,39 +423,37 @@ mod tests {
                 Node::Beside(nodes) => format!("[{}]", all(nodes)),
             }
         }
-        let query = Query::parse(text, joining).unwrap();
+        let query = Query::parse(text).unwrap();
         show(&query, &query.root)
     }
 
     #[test]
     fn a_sentence_is_words_side_by_side() {
-        assert_eq!(tree("What port does staging use?", Joining::Any), "[What port does staging use?]");
-        assert_eq!(tree("deploy key: foo", Joining::Any), "[deploy key: foo]");
-        assert_eq!(tree("title: foo -- --json -1 a-b", Joining::Any), "[title: foo --json -1 a-b]");
-        assert_eq!(tree("what does -v do, -verbose", Joining::Any), "[what does -v do, not(verbose)]");
-        assert_eq!(tree("a -v", Joining::All), "all(a not(v))");
-        assert_eq!(tree("foo (bar", Joining::Any), "[foo bar]");
-        assert_eq!(tree("a) \"b c", Joining::Any), "[a [b c]]");
+        assert_eq!(tree("What port does staging use?"), "[What port does staging use?]");
+        assert_eq!(tree("deploy key: foo"), "[deploy key: foo]");
+        assert_eq!(tree("title: foo -- --json -1 a-b"), "[title: foo --json -1 a-b]");
+        assert_eq!(tree("what does -v do, -verbose"), "[what does -v do, not(verbose)]");
+        assert_eq!(tree("foo (bar"), "[foo bar]");
+        assert_eq!(tree("a) \"b c"), "[a [b c]]");
     }
 
     #[test]
-    fn operators_are_those_of_zk() {
-        assert_eq!(tree("foo bar", Joining::All), "all(foo bar)");
-        assert_eq!(tree("foo|bar", Joining::All), "any(foo bar)");
-        assert_eq!(tree("foo OR bar baz", Joining::All), "any(foo all(bar baz))");
-        assert_eq!(tree("foo -bar", Joining::All), "all(foo not(bar))");
-        assert_eq!(tree("foo NOT \"bar baz\"", Joining::Any), "[foo not(\"bar baz\")]");
-        assert_eq!(tree("foo-bar", Joining::All), "\"foo-bar\"");
-        assert_eq!(tree("foo ba*", Joining::All), "all(foo ba*)");
-        assert_eq!(tree("(a OR b) AND -cc", Joining::Any), "all(any(a b) not(cc))");
-        assert_eq!(tree("title:foo body:(a b) tag:lang/rust", Joining::Any), "[in(foo) in([a b]) in(\"lang/rust\")]");
-        assert_eq!(tree("AND", Joining::Any), "any()");
-        assert_eq!(tree("!!!", Joining::Any), "any()");
+    fn operators_join_the_words_beside_them() {
+        assert_eq!(tree("foo|bar"), "any(foo bar)");
+        assert_eq!(tree("foo OR bar baz"), "any(foo [bar baz])");
+        assert_eq!(tree("foo -bar"), "[foo not(bar)]");
+        assert_eq!(tree("foo NOT \"bar baz\""), "[foo not(\"bar baz\")]");
+        assert_eq!(tree("-foo-bar"), "not(\"foo-bar\")");
+        assert_eq!(tree("foo ba*"), "[foo ba*]");
+        assert_eq!(tree("(a OR b) AND -cc"), "all(any(a b) not(cc))");
+        assert_eq!(tree("title:foo body:(a b) tag:lang/rust"), "[in(foo) in([a b]) in(\"lang/rust\")]");
+        assert_eq!(tree("AND"), "any()");
+        assert_eq!(tree("!!!"), "any()");
     }
 
     #[test]
     fn only_white_space_is_an_error() {
-        assert_eq!(Query::parse(" \u{3000}\n", Joining::Any), Err(EmptyQuery));
+        assert_eq!(Query::parse(" \u{3000}\n"), Err(EmptyQuery));
     }
 
     #[test]
@@ -512,7 +480,7 @@ mod tests {
         /// A query is an error only if it is all white space or larger than 64 KiB.
         #[test]
         fn no_query_fails(text in "([a-c]|[ \"()|*:-]|title:|AND|OR|NOT|\\PC){0,40}") {
-            let query = Query::parse(&text, Joining::Any);
+            let query = Query::parse(&text);
             prop_assert_eq!(query.is_err(), text.trim().is_empty());
         }
     }

@@ -13,7 +13,7 @@ use super::bits::Bits;
 use super::evidence::{Judge, Occurrences};
 use super::matching::{Matcher, Walk};
 use super::plan::{Concept, Plan};
-use super::query::{Joining, Query};
+use super::query::Query;
 use super::source::{Frequencies, Source, View};
 use super::succession::Successions;
 use super::types::{Field, Ranked, Ranking, Tie};
@@ -42,7 +42,7 @@ pub fn search(sources: &[Source<'_>], query: &Query, limit: usize) -> Ranking {
     let total =
         |searches: &[Search<'_, '_>]| searches.iter().fold(0, |sum, search| search.best.total.saturating_add(sum));
     let mut is_relaxed = false;
-    if !plan.is_plain && total(&searches) == 0 && query.joining == Joining::Any {
+    if !plan.is_plain && total(&searches) == 0 {
         searches.iter_mut().for_each(|search| search.find(true));
         is_relaxed = total(&searches) > 0;
     }

@@ -52,17 +52,12 @@ fn search_in(index: &RankedIndex, query: &Query, limit: usize) -> Ranking {
 }
 
 fn search(index: &RankedIndex, query: &str) -> Ranking {
-    search_in(index, &Query::parse(query, Joining::Any).unwrap(), 100)
+    search_in(index, &Query::parse(query).unwrap(), 100)
 }
 
 /// Returns the documents that a query finds, best first.
 fn found(index: &RankedIndex, query: &str) -> Vec<u32> {
     search(index, query).hits.iter().map(|hit| hit.doc).collect()
-}
-
-fn all_found(index: &RankedIndex, query: &str) -> Vec<u32> {
-    let query = Query::parse(query, Joining::All).unwrap();
-    search_in(index, &query, 100).hits.iter().map(|hit| hit.doc).collect()
 }
 
 /// Packs an index, and returns head and body.
@@ -138,10 +133,9 @@ fn operators_require_and_exclude() {
     let index = index_of(&["red apple", "green apple", "red brick", "foo bar", "bar foo", "src/main.rs"]);
     assert_eq!(found(&index, "apple -green"), [0]);
     assert_eq!(found(&index, "red AND apple"), [0]);
-    assert_eq!(all_found(&index, "red apple"), [0]);
-    assert_eq!(all_found(&index, "brick | green"), [1, 2]);
-    assert_eq!(all_found(&index, "foo-bar"), [3]);
-    assert_eq!(all_found(&index, "app* NOT red"), [1]);
+    assert_eq!(found(&index, "brick | green"), [1, 2]);
+    assert_eq!(found(&index, "\"foo-bar\""), [3]);
+    assert_eq!(found(&index, "app* NOT red"), [1]);
     assert_eq!(found(&index, "NOT apple"), [2, 3, 4, 5]);
     assert_eq!(found(&index, "apple (red OR green) -\"green apple\""), [0, 2]);
     assert_eq!(found(&index, "main.rs"), [5]);
@@ -154,7 +148,6 @@ fn a_query_without_matches_is_relaxed() {
     assert!(ranking.is_relaxed && ranking.hits.len() == 1);
     assert!(search(&index, "connection AND zebra").is_relaxed);
     assert_eq!(search(&index, "connection -reset").total, 0);
-    assert_eq!(all_found(&index, "\"connection reset\"").len(), 0);
 }
 
 #[test]
@@ -205,7 +198,7 @@ fn every_hit_says_why() {
 #[test]
 fn the_caller_filters_and_a_superseded_document_ranks_after_its_successor() {
     let index = index_of(&["same words", "same words", "same words"]);
-    let query = Query::parse("same words", Joining::Any).unwrap();
+    let query = Query::parse("same words").unwrap();
     let superseded = [Succession { old: 0, new: 2 }];
     let source = Source { accepted: &|doc| doc != 1, superseded: &superseded, ..Source::new(&index, &by_number) };
     let ranking = super::search(&[source], &query, 10);
@@ -219,7 +212,7 @@ fn a_successor_inherits_the_score_and_is_found_even_without_a_word_of_the_query(
     bodies.extend(["we run sqlite", "the postgres host", "a database"]);
     let index = index_of(&bodies);
     let ask = |query: &str, limit: usize, superseded: &[Succession]| {
-        let query = Query::parse(query, Joining::Any).unwrap();
+        let query = Query::parse(query).unwrap();
         super::search(&[Source { superseded, ..Source::new(&index, &by_number) }], &query, limit)
     };
     let before = ask("which database postgres", 10, &[]);
@@ -345,11 +338,9 @@ proptest! {
         }
         prop_assert_eq!(index.counts().docs as usize, docs.len());
         for query in &queries {
-            for joining in [Joining::Any, Joining::All] {
-                let query = Query::parse(query, joining).unwrap();
-                let [old, new] = [&index, &fresh].map(|index| search_in(index, &query, 7));
-                prop_assert_eq!(old, new);
-            }
+            let query = Query::parse(query).unwrap();
+            let [old, new] = [&index, &fresh].map(|index| search_in(index, &query, 7));
+            prop_assert_eq!(old, new);
         }
         prop_assert_eq!(encoded(&mut index), encoded(&mut fresh));
     }
@@ -406,7 +397,7 @@ proptest! {
         }
         let (head, body) = encoded(&mut index);
         let mut partial = decoded_with(head, SparseBytes::new(body.len())).unwrap();
-        let query = Query::parse(&query, Joining::Any).unwrap();
+        let query = Query::parse(&query).unwrap();
         let mut sparse = SparseBytes::new(body.len());
         for range in Source::needed_ranges(&[Source::new(&partial, &by_number)], &query) {
             sparse.add(range.start, body[range].to_vec());
@@ -444,10 +435,7 @@ fn an_index_that_is_not_whole_is_not_encoded_before_its_documents_are_gone() {
     // What is read of the old body later has nothing to do with the packed index.
     index.set_body(SparseBytes::from(body));
     assert_eq!(found(&index, "four"), [2]);
-    assert!(
-        Source::needed_ranges(&[Source::new(&index, &by_number)], &Query::parse("four", Joining::Any).unwrap())
-            .is_empty()
-    );
+    assert!(Source::needed_ranges(&[Source::new(&index, &by_number)], &Query::parse("four").unwrap()).is_empty());
 }
 
 #[test]
@@ -477,7 +465,7 @@ fn packing_changes_no_answer_whatever_the_size_of_the_postings() {
 #[test]
 fn equal_scores_are_ordered_by_what_the_documents_are() {
     let index = index_of(&["same words"; 200]);
-    let query = Query::parse("words", Joining::Any).unwrap();
+    let query = Query::parse("words").unwrap();
     let paths: Vec<String> = (0..200).map(|doc| format!("{:03}.md", 199 - doc)).collect();
     let tie = |doc: u32| (Reverse(u64::from(doc % 2)), paths[doc as usize].as_str());
     let best = super::search(&[Source::new(&index, &tie)], &query, 3).hits;
@@ -514,7 +502,7 @@ proptest! {
         texts in proptest::collection::vec((text(), any::<bool>()), 1..12),
         query in queries(),
     ) {
-        let query = Query::parse(&query, Joining::Any).unwrap();
+        let query = Query::parse(&query).unwrap();
         let (mut whole, mut parts) = (RankedIndex::default(), [RankedIndex::default(), RankedIndex::default()]);
         for (doc, (text, is_second)) in (0..).zip(&texts) {
             text.insert(&mut whole, doc);
@@ -543,7 +531,7 @@ proptest! {
         query in queries(),
         is_settled in any::<bool>(),
     ) {
-        let query = Query::parse(&query, Joining::Any).unwrap();
+        let query = Query::parse(&query).unwrap();
         let (mut all, mut counted) = (RankedIndex::default(), RankedIndex::default());
         for (doc, (text, is_counted)) in (0..).zip(&texts) {
             text.insert(&mut all, doc);
@@ -581,7 +569,7 @@ fn which_tokens_of_a_long_question_count_depends_only_on_notes_that_count() {
     bodies.extend((0..50).map(|_| words[..20].join(" ")));
     let index = index_of(&bodies.iter().map(String::as_str).collect::<Vec<_>>());
     let clean = index_of(&bodies[..counted as usize].iter().map(String::as_str).collect::<Vec<_>>());
-    let query = Query::parse(&words.join(" "), Joining::Any).unwrap();
+    let query = Query::parse(&words.join(" ")).unwrap();
     let is_counted = |doc: u32| doc < counted;
     let source = Source { counted: Some(&is_counted), ..Source::new(&index, &by_number) };
     assert_eq!(super::search(&[source], &query, 100), search_in(&clean, &query, 100));
