@@ -9,6 +9,7 @@ mod anthropic_memory_tool;
 mod catalogue;
 mod commonmark;
 mod component_faults;
+mod conformance;
 mod context_block;
 mod durability;
 mod empty_folders;

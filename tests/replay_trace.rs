@@ -1,6 +1,6 @@
 //! `replay-trace COMPONENT TRACE`: replays a recorded trace against a component of either world, and compares every answer.
 //!
-//! `saddlebag conform --replay` runs only the component that the program embeds.
+//! `saddlebag-conformance --replay` runs the memory natively.
 
 #![allow(clippy::print_stderr, reason = "it reports what it compared")]
 

@@ -30,7 +30,7 @@ pub(crate) const EXIT_CODES: [(Exit, &str); 4] = [
     (Exit::Done, "done; a list may be empty"),
     (
         Exit::Nothing,
-        "nothing found: no match, or no such note, entry, file or backup; of `replay`: a difference; of `expunge` and `sync`: a part of the work is left",
+        "nothing found: no match, or no such note, entry, file or backup; of `expunge` and `sync`: a part of the work is left",
     ),
     (Exit::Usage, "bad use: unknown options, targets, modes or arguments"),
     (Exit::Failed, "refused or failed: invalid or ambiguous names, storage errors; or an error after a change"),
@@ -111,7 +111,7 @@ pub(crate) enum ProgramCode {
     NotEmpty,
     /// The target of an export is in the store.
     InsideStore,
-    /// The file of `--trace` cannot be opened, or a trace cannot be replayed.
+    /// The file of `--trace` cannot be opened.
     Trace,
     /// The component does not run, or gives an invalid answer.
     Component,

@@ -86,7 +86,7 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// File to append every command, request and result to, one JSON object a line. It contains the text of the memory: do not
-    /// send it to others unread. `conform --replay` runs it again
+    /// send it to others unread. `saddlebag-conformance --replay` runs it again
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Print absolute paths instead of paths below the root

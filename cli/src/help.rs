@@ -32,7 +32,6 @@ const RARE: [&str; 23] = [
     "tools",
     "hook",
     "demo",
-    "conform",
     "completions",
 ];
 

@@ -12,7 +12,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod args;
 mod backfill;
-mod conform;
 mod copy;
 mod disk;
 mod editor;

@@ -41,7 +41,6 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["pending", "inbox"], &["list --pending"]),
     (&["approve", "reject"], &["memory approve NAME", "memory reject NAME"]),
     (&["uninstall"], &["setup --uninstall"]),
-    (&["replay"], &["conform --replay FILE"]),
     (&["man"], &["completions man"]),
     (&["preamble"], &["context --preamble"]),
     (&["slash"], &["tools /memory LINE"]),

@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,7 @@ use object_store::{
 use saddlebag::protocol::{
     AppendOutcome, FsError, FsOp, FsOutcome, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
 };
+use saddlebag_conformance::{StoreKind, check_executor};
 use saddlebag_host::Executor;
 use saddlebag_remote::{AttachError, attach_objects, in_memory};
 use support::{Ask, path};
@@ -266,6 +268,16 @@ fn of_a_file_that_changes_while_it_is_moved_nothing_is_lost() {
             assert!(old.ends_with("more\n"), "{said}");
         },
     );
+}
+
+#[test]
+fn an_object_store_conforms() {
+    let stores: Arc<Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>> = Arc::default();
+    let open = move |store: &str| {
+        let objects = stores.lock().unwrap().entry(store.into()).or_insert_with(in_memory).clone();
+        attach_objects(objects, "memory").unwrap().store
+    };
+    check_executor(StoreKind::Flat, open).unwrap();
 }
 
 #[test]

@@ -22,6 +22,7 @@ use std::time::Duration;
 use object_store::RetryConfig;
 use object_store::aws::AmazonS3Builder;
 use saddlebag::protocol::{AppendOutcome, FsError, FsOp, FsOutcome, Precondition, WriteOutcome};
+use saddlebag_conformance::{StoreKind, check_executor};
 use saddlebag_host::Executor;
 use saddlebag_remote::{Address, AttachError, AttachOptions, GRACE, Maintained, attach, attach_objects, maintain};
 use support::{Ask, Server, address};
@@ -118,6 +119,26 @@ fn assert_lines(text: &str, each: u32) {
     }
     assert_eq!(next.len(), CLIENTS as usize);
     assert!(next.values().all(|lines| *lines == each), "{next:?}");
+}
+
+#[test]
+fn a_bucket_conforms() {
+    conforms("SADDLEBAG_TEST_S3");
+}
+
+#[test]
+fn a_database_conforms() {
+    conforms("SADDLEBAG_TEST_POSTGRES");
+}
+
+/// Checks the store of a server with the conformance kit.
+fn conforms(variable: &str) {
+    let Some(address) = address(variable, "kit") else { return };
+    let copies = tempfile::tempdir().unwrap();
+    // A database has no use for it.
+    let cache = copies.path().to_path_buf();
+    let open = move |store: &str| open_with(&format!("{address}-{store}"), Some(cache.clone()));
+    check_executor(StoreKind::Flat, open).unwrap();
 }
 
 #[test]

@@ -34,7 +34,8 @@
 //! | `tests/commonmark.rs` | The scanner of Markdown against `pulldown-cmark`, on our own examples and on random text; stems are held to `rust-stemmers` beside the code |
 //! | `tests/support/` | Both engines, a loop that the test drives, random commands and stores |
 //! | `tests/generated/`, `tests/mutations/` | Files that tests compare or write; damaged inputs for parsers |
-//! | `host-harness/tests/executors/` | Limits and many operations at once (`local_dir_conforms`, `simulator_conforms`; single operations are checked by `cli/src/conform/tests.rs`), random operations on both at once (`local_dir_and_simulator_agree`), links, modes, full disks, processes; races within one operation in `src/local_dir/tests.rs` |
+//! | `conformance/tests/`, `remote/tests/` | The conformance kit on every executor, and on drivers with faults; hosts that are killed and that race |
+//! | `host-harness/tests/executors/` | What only the disk and the simulator do: random operations on both at once (`local_dir_and_simulator_agree`), limits, modes, full disks; races within one operation in `src/local_dir/tests.rs` |
 //! | `cli/tests/program/` | The program as a person runs it: exit codes, JSON, traces, bad input, processes at the same time |
 //! | In the files | Unit tests, properties of the index and the block, examples in the docs and in the README |
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{JSON, TARGET, build_for_tests};
-use crate::run::{Output, command, program, root};
+use crate::run::{Output, command, conformance_kit, local_driver, program, root};
 use crate::shells;
 
 /// Folder of the scripts. Their requirements name the versions.
@@ -23,7 +23,7 @@ const PAGE: &str = "cli/tests/page";
 /// Browser of their tests, as the package `chromium` of Debian installs it.
 const CHROMIUM: &str = "/usr/bin/chromium";
 const PYTHON_HOST: &str = "tests/clients/python_host/scenario.py";
-/// The driver of the same host, for `saddlebag conform`.
+/// The driver of the same host, for the conformance kit.
 const PYTHON_DRIVER: &str = "tests/clients/python_host/driver.py";
 const WAY_OUT: &str = "this step needs Python 3.10 or later with venv and pip, Node.js 20 or later with npm, and their \
                        registries (or mirrors: PIP_INDEX_URL, NPM_CONFIG_REGISTRY)";
@@ -90,25 +90,26 @@ pub(crate) fn run() -> Result<(), String> {
     }
     let scenario = [OsString::from(PYTHON_HOST), program.clone().into(), component.clone().into(), json.into()];
     command(&python, scenario, environment, output)?;
-    let own = format!("'{}' --engine native conform --driver", program.display());
-    let conform = ["conform", "--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
-    command(&program.to_string_lossy(), conform.into_iter().chain([component.clone().into()]), environment, output)?;
-    if cfg!(target_os = "linux") { race(&root, &program, &component, output) } else { Ok(()) }
+    let kit = conformance_kit()?;
+    let own = local_driver(&kit);
+    let conform = ["--rounds", "20", "--with", &own, "--", &python, PYTHON_DRIVER].map(OsString::from);
+    command(&kit.to_string_lossy(), conform.into_iter().chain([component.clone().into()]), environment, output)?;
+    if cfg!(target_os = "linux") { race(&root, &kit, &component, output) } else { Ok(()) }
 }
 
-/// Has every host of a folder change one store: the program, Python, Node.js, and WASI, whose driver the step of the shells
+/// Has every host of a folder change one store: the one in Rust, Python, Node.js, and WASI, whose driver the step of the shells
 /// builds.
-fn race(root: &Path, program: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
-    let own = format!("'{}' conform --driver", program.display());
+fn race(root: &Path, kit: &Path, component: &Path, output: &mut Output) -> Result<(), String> {
+    let own = local_driver(kit);
     let python = format!("'{}' {PYTHON_DRIVER} '{}'", python(root).display(), component.display());
     let javascript = javascript(root);
     let node = format!("node {JAVASCRIPT}/drivers/node.js '{}'", javascript.join("component/saddlebag.js").display());
-    let options = ["conform", "--only", "races", "--races", "8", "--rounds", "10"];
+    let options = ["--only", "races", "--races", "8", "--rounds", "10"];
     let others = ["--with", &own, "--with", &python, "--with", &node, "--"];
     let arguments = options.into_iter().chain(others).map(OsString::from).chain([shells::driver()?.into()]);
     let modules = javascript.join("node_modules");
     let environment = &[("NODE_PATH", &*modules.to_string_lossy()), ("PYTHONDONTWRITEBYTECODE", "1")];
-    command(&program.to_string_lossy(), arguments, environment, output)
+    command(&kit.to_string_lossy(), arguments, environment, output)
 }
 
 /// Tests the page in a browser.
@@ -126,7 +127,7 @@ fn run_page(root: &Path, program: &Path, output: &mut Output) -> Result<(), Stri
     command("node", options.into_iter().chain(tests), environment, output)
 }
 
-/// Tests the hosts in JavaScript, and checks each store with the conformance kit of the program.
+/// Tests the hosts in JavaScript, and checks each store with the conformance kit.
 fn run_javascript(
     root: &Path,
     program: &Path,
@@ -151,16 +152,15 @@ fn run_javascript(
     tests.sort();
     let options = ["--test".into(), "--test-reporter=spec".into()];
     command("node", options.into_iter().chain(tests.into_iter().map(PathBuf::into_os_string)), environment, output)?;
+    let kit = conformance_kit()?;
     let conform = |options: &[String], driver: &str, store: &[&str], output: &mut Output| {
         let driver = Path::new(JAVASCRIPT).join("drivers").join(driver);
         let start = ["--".into(), "node".into(), driver.into_os_string(), made.join("saddlebag.js").into_os_string()];
-        let options = std::iter::once("conform").chain(options.iter().map(String::as_str)).map(OsString::from);
-        let arguments = options.chain(start).chain(store.iter().map(OsString::from));
-        command(&program.to_string_lossy(), arguments, environment, output)
+        let arguments = options.iter().map(OsString::from).chain(start).chain(store.iter().map(OsString::from));
+        command(&kit.to_string_lossy(), arguments, environment, output)
     };
-    // A killed holder of a lease is waited for, so few are killed. The program, which has kernel locks, takes part in the race.
-    let with = format!("'{}' conform --driver", program.display());
-    conform(&["--rounds".into(), "3".into(), "--with".into(), with], "node.js", &[], output)?;
+    // A killed holder of a lease is waited for, so few are killed. The host in Rust, which has kernel locks, takes part in the race.
+    conform(&["--rounds".into(), "3".into(), "--with".into(), local_driver(&kit)], "node.js", &[], output)?;
     if !Path::new(CHROMIUM).exists() {
         eprintln!("left out: the stores of browsers, which need {CHROMIUM} (`apt-get install chromium`)");
         return Ok(());

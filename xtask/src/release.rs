@@ -50,6 +50,7 @@ fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
         "",
         "benches",
         "cli",
+        "conformance",
         "host-harness",
         "packaging",
         "remote",

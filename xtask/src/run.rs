@@ -117,6 +117,17 @@ pub(crate) fn program() -> Result<PathBuf, String> {
     Ok(root()?.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX)))
 }
 
+/// Builds the conformance kit, and returns its program.
+pub(crate) fn conformance_kit() -> Result<PathBuf, String> {
+    cargo(["build", "--quiet", "--bin", "saddlebag-conformance"])?;
+    Ok(program()?.with_file_name(format!("saddlebag-conformance{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// Returns the command of the driver of the host on the local disk, which the kit has.
+pub(crate) fn local_driver(kit: &Path) -> String {
+    format!("'{}' --driver", kit.display())
+}
+
 pub(crate) fn root() -> Result<PathBuf, String> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().map(Path::to_path_buf).ok_or_else(|| "xtask is not in a workspace".to_string())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::component::{SMALL, TARGET, check_size};
 use crate::paths;
-use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, program, root};
+use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, conformance_kit, local_driver, root};
 
 /// Target of a shell that imports nothing of WASI.
 const BARE_TARGET: &str = "wasm32-unknown-unknown";
@@ -110,18 +110,17 @@ fn leb128(mut number: usize) -> Vec<u8> {
     }
 }
 
-/// Builds the shells quickly, runs their tests in wasmtime, and checks the folder of WASI with the conformance kit of the
-/// program, also in races with the program.
+/// Builds the shells quickly, runs their tests in wasmtime, and checks the folder of WASI with the conformance kit,
+/// also in races with the host of the local disk.
 pub(crate) fn test() -> Result<(), String> {
     build(false)?;
-    cargo(["build", "--bin", "saddlebag"])?;
     cargo(["test"].into_iter().chain(COMPILING).chain(["--test", "shells"]))?;
-    let program = program()?;
-    let own = format!("'{}' conform --driver", program.display());
+    let kit = conformance_kit()?;
+    let own = local_driver(&kit);
     // A killed holder of a lease is waited for, so few are killed.
-    let options = ["conform", "--rounds", "10", "--kills", "2", "--with", &own, "--"].map(OsString::from);
+    let options = ["--rounds", "10", "--kills", "2", "--with", &own, "--"].map(OsString::from);
     let arguments = options.into_iter().chain([driver()?.into()]);
-    command(&program.to_string_lossy(), arguments, &[], &mut Output::Inherited)
+    command(&kit.to_string_lossy(), arguments, &[], &mut Output::Inherited)
 }
 
 /// The driver of the folder of WASI, which [`test()`] builds.

@@ -5,7 +5,6 @@ mod demo;
 mod manual;
 mod tools;
 
-use crate::conform::ConformArgs;
 use crate::hook::HookArgs;
 use crate::subcommand::subcommands;
 
@@ -19,6 +18,5 @@ subcommands! {
     Command {
         Hook(HookArgs),
         Demo(demo::DemoArgs),
-        Conform(ConformArgs),
     }
 }

@@ -8,7 +8,6 @@ mod backfill;
 mod bad_input;
 mod commit;
 mod concurrency;
-mod conform;
 mod disk;
 mod entries;
 mod exchange;

@@ -1,11 +1,12 @@
-//! `--trace` and `conform --replay`.
+//! `--trace`: what the program records is replayed.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use saddlebag_host::{NativeEngine, ReplayError, Replayed};
 
-use crate::support::{Run, Store, run};
+use crate::support::{Store, run};
 
 /// In two parts, so that no scanner finds a token here.
 const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
@@ -49,37 +50,31 @@ fn record(store: &Store, engine: &str) {
     }
 }
 
-fn replay(store: &Store, engine: &str, file: &Path) -> Run {
-    let mut command = store.bare(&["--json", "--engine", engine, "conform", "--replay"]);
-    // A replay neither needs nor creates a store.
-    let home = store.here.join("no home");
-    command.env("HOME", &home).env("USERPROFILE", &home).env_remove("XDG_DATA_HOME").arg(file);
-    let done = run(&mut command, None);
-    assert!(!home.exists());
-    done
+/// Replays a trace with the native engine.
+fn replay(file: &Path) -> Result<Replayed, ReplayError> {
+    saddlebag_host::replay(BufReader::new(File::open(file).unwrap()), NativeEngine::open)
 }
 
-/// Checks that every engine gives the recorded answers, and returns the output of one of them.
+/// Checks that a trace has the answers of the native engine.
 #[track_caller]
-pub(crate) fn replays(store: &Store, file: &Path) -> Value {
-    let said: Vec<Value> = ENGINES.iter().map(|engine| replay(store, engine, file).exits(0).json()).collect();
-    assert!(said.iter().all(|other| *other == said[0]), "{said:?}");
-    assert_eq!(said[0]["difference"], Value::Null);
-    said[0].clone()
+pub(crate) fn replays(file: &Path) -> Replayed {
+    let found = replay(file).unwrap();
+    assert!(found.difference.is_none(), "{found:?}");
+    found
 }
 
-/// Replaying a recorded run gives the same in either engine.
+/// A run that either engine recorded is replayed natively with the same answers.
 #[test]
-fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorded_it() {
+fn a_session_over_several_families_is_replayed_whichever_engine_recorded_it() {
     let mut said = Vec::new();
     for recorder in ENGINES {
         let store = Store::new();
         record(&store, recorder);
         let trace = fs::read_to_string(store.here.join("trace")).unwrap();
-        let found = replays(&store, &store.here.join("trace"));
-        assert_eq!(found["memories"], SESSION.len());
+        let found = replays(&store.here.join("trace"));
+        assert_eq!(found.memories, SESSION.len() as u64);
         let calls = trace.lines().count() - SESSION.len();
-        assert_eq!(found["calls"], calls);
+        assert_eq!(found.calls, calls as u64);
         for wanted in [
             "\"conflict\"",
             "\"code\":\"no-unique-match\"",
@@ -89,9 +84,9 @@ fn a_session_over_several_families_is_replayed_by_every_engine_whichever_recorde
         ] {
             assert!(trace.contains(wanted), "{wanted}");
         }
-        said.push(found);
+        said.push(found.calls);
     }
-    assert!(said.iter().all(|found| found["calls"] == said[0]["calls"]), "{said:?}");
+    assert!(said.iter().all(|calls| *calls == said[0]), "{said:?}");
 }
 
 #[test]
@@ -100,7 +95,7 @@ fn a_changed_byte_in_the_trace_is_found() {
     store.run(&["--trace", "trace", "write", "long_term", "a fact"]).exits(0);
     store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
     let file = store.here.join("trace");
-    replays(&store, &file);
+    replays(&file);
     let bytes = fs::read(&file).unwrap();
     let text = String::from_utf8(bytes.clone()).unwrap();
     // Damages what the engine returned, and what connects it to the calls.
@@ -111,38 +106,17 @@ fn a_changed_byte_in_the_trace_is_found() {
             let mut changed = bytes.clone();
             changed[at] = if changed[at] == b'1' { b'2' } else { b'1' };
             fs::write(&file, changed).unwrap();
-            let done = replay(&store, "native", &file);
-            assert!(done.code == 1 || done.code == 3, "byte {at} of {line}: {done:?}");
             let number = text[..at].matches('\n').count() + 1;
-            let names_line = match done.code {
-                1 => done.json()["difference"]["line"] == number,
-                _ => done.stderr.contains(&format!("line {number} ")),
+            let done = replay(&file);
+            let names_line = match &done {
+                Ok(done) => done.difference.as_ref().is_some_and(|difference| difference.line == number as u64),
+                Err(error) => error.to_string().contains(&format!("line {number} ")),
             };
-            assert!(names_line, "byte {at} in line {number}: {done:?}");
+            assert!(names_line, "byte {at} in line {number}, of {line}: {done:?}");
             found += 1;
         }
     }
     assert!(found > 30, "{found}");
-}
-
-#[test]
-fn a_difference_is_shown_with_its_line_its_place_and_both_values() {
-    let store = Store::new();
-    store.run(&["--trace", "trace", "log", "heading", "body"]).exits(0);
-    let file = store.here.join("trace");
-    let text = fs::read_to_string(&file).unwrap();
-    let other = text.replace("\"newline-first\":true", "\"newline-first\":false");
-    assert_ne!(other, text);
-    fs::write(&file, other).unwrap();
-    let shown = store.run(&["conform", "--replay", "trace"]).exits(1);
-    let (head, values) = shown.stdout.split_once('\n').unwrap();
-    assert!(head.starts_with("Line ") && head.contains("newline-first`; "), "{head}");
-    assert_eq!(values, "  recorded: false\n  actual:   true\n");
-    let object = store.run(&["--json", "conform", "--replay", "trace"]).exits(1).json();
-    assert_eq!((&object["difference"]["recorded"], &object["difference"]["actual"]), (&json!(false), &json!(true)));
-    fs::write(&file, text).unwrap();
-    let agreed = store.run(&["conform", "--replay", "trace"]).exits(0).stdout;
-    assert!(agreed.starts_with("All ") && agreed.ends_with(" requests agree\n"), "{agreed}");
 }
 
 #[test]
@@ -153,25 +127,20 @@ fn a_trace_that_was_cut_off_is_replayed_up_to_there_and_can_be_appended_to() {
     let text = fs::read_to_string(&file).unwrap();
     let lines = text.lines().count();
     fs::write(&file, &text[..text.len() - 9]).unwrap();
-    let cut = store.run(&["conform", "--replay", "trace"]).exits(0);
-    assert!(cut.stderr.contains(&format!("line {lines} was cut off when its program ended")), "{cut:?}");
-    assert_eq!(replays(&store, &file)["cut"], json!([lines]));
+    assert_eq!(replays(&file).cut, [lines as u64]);
     store.run(&["--trace", "trace", "show", "long_term"]).exits(0);
-    let both = replays(&store, &file);
-    assert_eq!((&both["cut"], &both["memories"]), (&json!([lines]), &json!(2)));
+    let both = replays(&file);
+    assert_eq!((both.cut, both.memories), (vec![lines as u64], 2));
 }
 
 #[test]
 fn text_that_was_left_out_for_a_secret_ends_the_replay_by_name() {
     let store = Store::new();
     store.run(&["--trace", "trace", "write", "long_term", "harmless"]).exits(0);
-    replays(&store, &store.here.join("trace"));
+    replays(&store.here.join("trace"));
     store.run(&["--trace", "trace", "write", "long_term", SECRET]).exits(3);
-    store
-        .run(&["conform", "--replay", "trace"])
-        .exits(3)
-        .complains("lacks the value at `submit.command.write.content`, which was a secret")
-        .complains("--secrets allow");
+    let refused = replay(&store.here.join("trace")).unwrap_err().to_string();
+    assert!(refused.contains("lacks the value at `submit.command.write.content`, which was a secret"), "{refused}");
 }
 
 #[test]
@@ -187,22 +156,7 @@ fn a_default_trace_in_a_store_with_an_index_is_replayed_to_its_end() {
         store.run(&["--trace", "trace", "recall", question]).exits(0);
         store.run(&["--trace", "trace", "search", question]).exits(0);
     }
-    let found = replays(&store, &store.here.join("trace"));
-    assert_eq!(found["memories"], 4);
+    assert_eq!(replays(&store.here.join("trace")).memories, 4);
     assert_eq!(store.bytes(".saddlebag/index/0000"), index);
     assert!(!fs::read_to_string(store.here.join("trace")).unwrap().contains("{\"left-out\":"));
-}
-
-#[test]
-fn a_file_that_is_not_a_trace_is_refused_with_its_line() {
-    let store = Store::new();
-    let refused = |text: &str, message: &str| {
-        fs::write(store.here.join("trace"), text).unwrap();
-        store.run(&["conform", "--replay", "trace"]).exits(3).prints("").complains(message);
-    };
-    store.run(&["conform", "--replay", "nowhere"]).exits(3).complains("cannot open the trace `nowhere`");
-    refused("", "the trace is empty");
-    refused("a text\n", "line 1 is not JSON");
-    refused("{}\n", "line 1 has a call, but no header comes before it");
-    refused("{\"saddlebag-trace\":7}\n", "line 1 begins a trace of version 7 of a package without a name");
 }

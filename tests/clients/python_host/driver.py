@@ -1,4 +1,4 @@
-"""The driver of this host, for `saddlebag conform -- python3 driver.py COMPONENT`; docs/writing-a-host.md has the protocol."""
+"""The driver of this host, for `saddlebag-conformance -- python3 driver.py COMPONENT`; docs/writing-a-host.md has the protocol."""
 
 import base64
 import functools

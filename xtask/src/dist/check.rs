@@ -49,8 +49,8 @@ pub(super) fn record(trace: &Path) -> Result<(), String> {
     Home::new(&root()?.join(BUILD).join("debug").join(name))?.session(&["--engine", "native", "--trace", &shown])
 }
 
-/// Checks a program in an empty home, and returns a line about it. `trace` has the session as the native engine ran it.
-pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, String> {
+/// Checks a program in an empty home, and returns a line about it. `kit` compares what its component did with the native engine.
+pub(super) fn check_program(program: &Program, kit: &Path) -> Result<String, String> {
     let mut firsts = Vec::new();
     for _ in 0..STARTS {
         let home = Home::new(&program.path)?;
@@ -62,8 +62,13 @@ pub(super) fn check_program(program: &Program, trace: &Path) -> Result<String, S
     if said.split_whitespace().nth(1) != Some(&program.version) {
         return Err(format!("{} says that it is {said:?}, not {}", program.path.display(), program.version));
     }
-    home.session(&[])?;
-    let replayed = home.run(&["conform", "--replay", &trace.to_string_lossy()])?.0;
+    let trace = kit.with_file_name("released-session.jsonl");
+    if trace.exists() {
+        fs::remove_file(&trace).map_err(|error| format!("cannot remove {}: {error}", trace.display()))?;
+    }
+    home.session(&["--trace", &trace.to_string_lossy()])?;
+    let kit = Home::new(kit)?;
+    let replayed = kit.run(&["--replay", &trace.to_string_lossy()])?.0;
     let mut later = Vec::new();
     for _ in 0..STARTS {
         later.push(home.run(&["status"])?.1);

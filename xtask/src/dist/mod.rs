@@ -10,7 +10,7 @@ mod worlds;
 use std::fs;
 
 use crate::new_user;
-use crate::run::{Output, cargo, root};
+use crate::run::{Output, cargo, conformance_kit, root};
 use program::Build;
 
 /// Folder of the components.
@@ -30,7 +30,7 @@ pub(crate) fn dist() -> Result<(), String> {
     let program = program::build(Build::Release { component: &component })?;
     let trace = root()?.join("target/worlds/session.jsonl");
     check::record(&trace)?;
-    built.push(check::check_program(&program, &trace)?);
+    built.push(check::check_program(&program, &conformance_kit()?)?);
     check::check_components(&folder, &trace)?;
     program::check_other_targets(&component)?;
     packages::build(&program.target)?;

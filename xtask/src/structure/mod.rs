@@ -20,8 +20,8 @@ use graph::Graph;
 use crate::run::root;
 
 /// Folders of the packages beside those in `crates/`.
-const PACKAGES: [&str; 9] =
-    [".", "host-harness", "cli", "xtask", "benches", "packaging", "tests", "tests/shared", "guest"];
+const PACKAGES: [&str; 10] =
+    [".", "conformance", "host-harness", "cli", "xtask", "benches", "packaging", "tests", "tests/shared", "guest"];
 
 /// Returns the root of every crate and of every test of several files, below the root of the workspace.
 fn roots(base: &Path) -> Result<Vec<String>, String> {

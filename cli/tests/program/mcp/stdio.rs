@@ -417,7 +417,7 @@ fn a_call_that_is_cancelled_ends_and_has_no_answer() {
     let text = std::fs::read_to_string(&trace).expect("a trace");
     let ended = text.lines().filter(|line| line.starts_with("{\"cancel\"") && line.contains("\"code\":\"cancelled\""));
     assert_eq!(ended.count(), 1);
-    replays(&store, &trace);
+    replays(&trace);
     assert_eq!(store.text(TODAY), "after\n");
 }
 

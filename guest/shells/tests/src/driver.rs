@@ -1,4 +1,4 @@
-//! The driver of the folder as a WebAssembly command, for the conformance kit: `saddlebag conform -- driver-shell`.
+//! The driver of the folder as a WebAssembly command, for the conformance kit: `saddlebag-conformance -- driver-shell`.
 //!
 //! It may use the folder for temporary files, in which the kit makes its stores, and the folder `SADDLEBAG_STORES`. Its
 //! arguments are those of the driver.

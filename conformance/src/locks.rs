@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-use super::bench::on_disk;
-use super::report::Ended;
+use crate::bench::on_disk;
+use crate::report::Ended;
 
 /// Folder of the locks.
 const LOCKS: &str = ".saddlebag/locks-3";
@@ -13,22 +13,22 @@ const LOCKS: &str = ".saddlebag/locks-3";
 const NUMBER: &str = "42";
 
 /// Returns a path that has the lock, another one for each `index`.
-pub(super) fn path(index: usize) -> String {
+pub(crate) fn path(index: usize) -> String {
     let letter = char::from_u32(0x4e00 + index as u32).unwrap_or('é');
     format!("notes/{letter}.md")
 }
 
 /// Kind of a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     File,
     Lease,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 2] = [Self::File, Self::Lease];
+    pub(crate) const ALL: [Self; 2] = [Self::File, Self::Lease];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::File => "a lock file",
             Self::Lease => "a lease",
@@ -37,11 +37,11 @@ impl Kind {
 }
 
 /// A lock that the kit holds. Dropping it is the death of its holder.
-pub(super) struct Held(File);
+pub(crate) struct Held(File);
 
 impl Held {
     /// Takes the free lock of a store, and writes these records of one holder after the other. A lock file has room for one.
-    pub(super) fn new(root: &Path, kind: Kind, records: &[String]) -> Result<Self, Ended> {
+    pub(crate) fn new(root: &Path, kind: Kind, records: &[String]) -> Result<Self, Ended> {
         Self::write(root, kind, records).map_err(|error| on_disk("a lock", &error))
     }
 
@@ -66,20 +66,20 @@ impl Held {
     }
 
     /// Gives the lock back.
-    pub(super) fn release(mut self) -> Result<(), Ended> {
+    pub(crate) fn release(mut self) -> Result<(), Ended> {
         self.0.rewind().and_then(|()| self.0.write_all(b"free")).map_err(|error| on_disk("a lock", &error))
     }
 }
 
 /// Puts a new file in the place of one, as another host does that holds the lock.
-pub(super) fn replace(root: &Path, path: &str, text: &str) -> Result<(), Ended> {
+pub(crate) fn replace(root: &Path, path: &str, text: &str) -> Result<(), Ended> {
     let temporary = root.join(path).with_file_name(".saddlebag-1-2-3.tmp");
     let placed = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, root.join(path)));
     placed.map_err(|error| on_disk(path, &error))
 }
 
 /// Returns true if a lock of the store is held.
-pub(super) fn is_any_held(root: &Path) -> bool {
+pub(crate) fn is_any_held(root: &Path) -> bool {
     let locks = root.join(LOCKS);
     let is_held = |path: &Path| fs::read(path).is_ok_and(|content| !content.starts_with(b"free"));
     names(&locks).any(|name| {

@@ -8,22 +8,22 @@ use saddlebag::protocol::{
 };
 use serde_json::{Value, json};
 
-use super::driver::Answer;
+use crate::driver::Answer;
 
 /// Returns the precondition that a file has a version.
-pub(super) fn matches(version: &Version) -> Value {
+pub(crate) fn matches(version: &Version) -> Value {
     json!({ "matches": version.0 })
 }
 
-pub(super) fn read(path: &str, offset: u64, max_bytes: u32) -> Value {
+pub(crate) fn read(path: &str, offset: u64, max_bytes: u32) -> Value {
     json!({ "read": { "path": path, "offset": offset.to_string(), "max-bytes": max_bytes } })
 }
 
-pub(super) fn write(path: &str, content: &[u8], precondition: impl Into<Value>) -> Value {
+pub(crate) fn write(path: &str, content: &[u8], precondition: impl Into<Value>) -> Value {
     write_with(path, content, precondition, None, None)
 }
 
-pub(super) fn write_with(
+pub(crate) fn write_with(
     path: &str,
     content: &[u8],
     precondition: impl Into<Value>,
@@ -36,7 +36,7 @@ pub(super) fn write_with(
     } })
 }
 
-pub(super) fn append(path: &str, content: &[u8], newline_first: bool, precondition: impl Into<Value>) -> Value {
+pub(crate) fn append(path: &str, content: &[u8], newline_first: bool, precondition: impl Into<Value>) -> Value {
     let (content, precondition) = (BASE64_STANDARD.encode(content), precondition.into());
     json!({ "append": {
         "path": path, "content": content, "newline-first": newline_first, "precondition": precondition,
@@ -45,23 +45,23 @@ pub(super) fn append(path: &str, content: &[u8], newline_first: bool, preconditi
 }
 
 /// Returns the operation that adds a line to a log.
-pub(super) fn append_to_log(path: &str, line: &[u8], may_vanish: bool) -> Value {
+pub(crate) fn append_to_log(path: &str, line: &[u8], may_vanish: bool) -> Value {
     let mut op = append(path, line, true, "any");
     op["append"]["may-tear"] = true.into();
     op["append"]["may-vanish"] = may_vanish.into();
     op
 }
 
-pub(super) fn list(folder: Option<&str>, after: Option<&str>, limit: u32, unless: Option<&Version>) -> Value {
+pub(crate) fn list(folder: Option<&str>, after: Option<&str>, limit: u32, unless: Option<&Version>) -> Value {
     let unless = unless.map(|version| version.0.as_str());
     json!({ "list-directory": { "folder": folder, "after": after, "limit": limit, "unless": unless } })
 }
 
-pub(super) fn remove(path: &str, precondition: impl Into<Value>) -> Value {
+pub(crate) fn remove(path: &str, precondition: impl Into<Value>) -> Value {
     remove_with(path, precondition, None, false)
 }
 
-pub(super) fn remove_with(
+pub(crate) fn remove_with(
     path: &str,
     precondition: impl Into<Value>,
     keep_as: Option<&str>,
@@ -73,20 +73,20 @@ pub(super) fn remove_with(
     } })
 }
 
-pub(super) fn rename(path: &str, to: &str, precondition: impl Into<Value>) -> Value {
+pub(crate) fn rename(path: &str, to: &str, precondition: impl Into<Value>) -> Value {
     json!({ "rename": { "path": path, "to": to, "precondition": precondition.into() } })
 }
 
-pub(super) fn make_directory(path: &str) -> Value {
+pub(crate) fn make_directory(path: &str) -> Value {
     json!({ "make-directory": { "path": path } })
 }
 
-pub(super) fn remove_directory(path: &str) -> Value {
+pub(crate) fn remove_directory(path: &str) -> Value {
     json!({ "remove-directory": { "path": path } })
 }
 
 /// Returns the word of a result, as the page for authors of hosts spells it.
-pub(super) fn word(answer: &Answer) -> &'static str {
+pub(crate) fn word(answer: &Answer) -> &'static str {
     match answer {
         Ok(FsOutcome::Read(ReadOutcome::Content(_))) => "content",
         Ok(
@@ -140,7 +140,7 @@ fn error_word(error: &FsError) -> &'static str {
 }
 
 /// Returns the version that a result names, if it names the version of one file.
-pub(super) fn version(answer: &Answer) -> Option<&Version> {
+pub(crate) fn version(answer: &Answer) -> Option<&Version> {
     match answer {
         Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Some(&content.version),
         Ok(

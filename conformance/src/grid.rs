@@ -1,19 +1,20 @@
 //! The table of operations: each operation on each state of a path.
 
+use std::io;
+
 use saddlebag::protocol::Version;
 use serde_json::Value;
 
-use super::bench::{Bench, Stores};
-use super::driver::Driver;
-use super::ops::{append, list, make_directory, matches, read, remove, remove_directory, rename, word, write};
-use super::report::{Ended, Ran, Report, check, left_out};
-use super::table::{Row, STATES, State, rows};
-use crate::failure::Failure;
+use crate::bench::{Bench, Stores};
+use crate::driver::Driver;
+use crate::ops::{append, list, make_directory, matches, read, remove, remove_directory, rename, word, write};
+use crate::report::{Ended, Part, Ran, Report, check, left_out};
+use crate::table::{Row, STATES, State, rows};
 
-pub(super) const PART: &str = "table";
+const PART: Part = Part::Table;
 
 /// Checks every cell. A row is one case, and a state that the host cannot have another one.
-pub(super) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> io::Result<()> {
     for row in rows() {
         let name = format!("{}: {}", row.operation, row.precondition);
         let mut left = Vec::new();
@@ -96,7 +97,7 @@ fn holds(bench: &mut Bench<'_>, row: &Row, state: State, right: bool, says: &[&s
             if right { "right" } else { "wrong" }
         );
     }
-    if let ("stale(v)", Some(version)) = (found, super::ops::version(&answer)) {
+    if let ("stale(v)", Some(version)) = (found, crate::ops::version(&answer)) {
         let again = write("file", b"more", matches(version));
         bench.expect(&again, &["written"])?;
     }

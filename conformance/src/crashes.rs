@@ -1,44 +1,43 @@
 //! Crashes: a driver is killed, and another one must find every acknowledged change, and no half of one.
 //!
-//! In the first part, an engine of this program runs commands, the driver performs their operations and is killed after
+//! In the first part, the kit runs commands, the driver performs their operations and is killed after
 //! a number of changes. The same commands are interrupted at the same place in memory, and the files and the answers of
 //! the next driver must be those of the next engine in memory. In the second part, the driver is killed in the middle of
 //! an operation: then both the state before and the state after are right, unless it has answered.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use saddlebag::protocol::{EntryKind, FsError, FsOp, FsOutcome};
-use saddlebag_host::{EngineKind, Executor};
+use saddlebag_host::Executor;
 use serde_json::Value;
 
-use super::bench::{Bench, Stores};
-use super::driver::{Driver, Lock, Program};
-use super::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, time, value};
-use super::locks;
-use super::ops::{append, read, remove_with, rename, word, write, write_with};
-use super::report::{Ended, Ran, Report, check, left_out};
-use crate::failure::Failure;
+use crate::bench::{Bench, Stores};
+use crate::driver::{Driver, Lock, Program};
+use crate::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, native, time, value};
+use crate::locks;
+use crate::ops::{append, read, remove_with, rename, word, write, write_with};
+use crate::report::{Ended, Part, Ran, Report, check, left_out};
 
-const PART: &str = "crashes";
+const PART: Part = Part::Crashes;
 
 /// Runs both parts.
-pub(super) fn run(
-    kind: &EngineKind,
+pub(crate) fn run(
     rounds: u32,
     kills: u32,
     driver: &mut Driver,
     stores: &Stores,
     report: &mut Report<'_>,
-) -> Result<(), Failure> {
+) -> io::Result<()> {
     let survives = stores_survive(driver, stores);
     let goes_on = survives.is_ok();
     report.add(PART, "another driver finds what a killed one has written", survives)?;
     if !goes_on {
         return Ok(());
     }
-    report.add(PART, "a host is killed between two changes", between_changes(kind, rounds, driver, stores))?;
+    report.add(PART, "a host is killed between two changes", between_changes(rounds, driver, stores))?;
     let program = driver.program();
     let ended: Vec<Result<Kills, Ended>> = thread::scope(|scope| {
         // Together, because the lease of a dead holder lasts for seconds.
@@ -67,15 +66,15 @@ fn stores_survive(driver: &mut Driver, stores: &Stores) -> Ran {
     }
 }
 
-fn between_changes(kind: &EngineKind, rounds: u32, driver: &mut Driver, stores: &Stores) -> Ran {
+fn between_changes(rounds: u32, driver: &mut Driver, stores: &Stores) -> Ran {
     let scheme = driver.hello().version_scheme.clone();
-    let whole = story(kind, &scheme, &mut InMemory::like(driver.hello()), u32::MAX)?;
+    let whole = story(&scheme, &mut InMemory::like(driver.hello()), u32::MAX)?;
     let rounds = rounds.clamp(1, whole.changes);
     for round in 0..rounds {
         let at = round * whole.changes / rounds;
-        let expected = story(kind, &scheme, &mut InMemory::like(driver.hello()), at)?;
+        let expected = story(&scheme, &mut InMemory::like(driver.hello()), at)?;
         let mut bench = Bench::open(driver, stores)?;
-        let found = story(kind, &scheme, &mut bench, at)?;
+        let found = story(&scheme, &mut bench, at)?;
         let context =
             || format!("killed after {at} of {} changes, in call {}", whole.changes, expected.answered.len() + 1);
         for (what, expected, found) in
@@ -166,14 +165,14 @@ impl Crashing for Bench<'_> {
 }
 
 /// Runs the commands until the host is killed after `at` changes, and then the rest.
-fn story<S: Crashing>(kind: &EngineKind, scheme: &str, store: &mut S, at: u32) -> Result<Story, String> {
+fn story<S: Crashing>(scheme: &str, store: &mut S, at: u32) -> Result<Story, String> {
     let calls = calls_of("crashes")?;
     let answer = |host: &mut CallingHost<Mortal<'_, S>>, number: usize, epoch| {
         let called = host.call(time(number as u32, epoch), &calls[number].tool, calls[number].input.to_string());
         called.map(|called| called.answer.text.as_str().to_string()).unwrap_or_else(|error| error.to_string())
     };
     let (mut answered, mut again) = (Vec::new(), Vec::new());
-    let mut host = opened(kind, scheme, 1, store, at)?;
+    let mut host = opened(scheme, 1, store, at)?;
     for number in 0..calls.len() {
         let text = answer(&mut host, number, 1);
         if host.executor_mut().is_dead() {
@@ -184,7 +183,7 @@ fn story<S: Crashing>(kind: &EngineKind, scheme: &str, store: &mut S, at: u32) -
     let changes = host.executor_mut().made;
     store.crash()?;
     let crashed = without_index(store.files()?);
-    let mut host = opened(kind, scheme, 2, store, u32::MAX)?;
+    let mut host = opened(scheme, 2, store, u32::MAX)?;
     for number in answered.len()..calls.len() {
         again.push(answer(&mut host, number, 2));
     }
@@ -193,7 +192,6 @@ fn story<S: Crashing>(kind: &EngineKind, scheme: &str, store: &mut S, at: u32) -
 }
 
 fn opened<'a, S: Crashing>(
-    kind: &EngineKind,
     scheme: &str,
     epoch: u64,
     store: &'a mut S,
@@ -201,7 +199,7 @@ fn opened<'a, S: Crashing>(
 ) -> Result<CallingHost<Mortal<'a, S>>, String> {
     let opening = OwnedOpening { epoch, project: None, agent: Some("ada".into()) };
     let store = Mortal { store, left, made: 0 };
-    CallingHost::open(kind.clone(), opening, scheme, store).map_err(|error| error.to_string())
+    CallingHost::open(&native, opening, scheme, store).map_err(|error| error.to_string())
 }
 
 /// Executor that performs a number of changes, and then nothing more.
@@ -318,7 +316,7 @@ fn during(change: Change, kills: u32, program: &Program, stores: &Stores) -> Res
         bench.reopen(2)?;
         // An interrupted `keep-as` is finished before the next change, even one that is refused.
         for path in ["a.md", "d/b.md", "d/kept.md"] {
-            bench.expect(&write(path, b"x", super::ops::matches(&no_version())), &["stale(v)", "stale(none)"])?;
+            bench.expect(&write(path, b"x", crate::ops::matches(&no_version())), &["stale(v)", "stale(none)"])?;
         }
         let found = without_index(bench.files()?);
         let is_after = files_differ(&after, &found);

@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 
 use saddlebag::protocol::{EntryKind, FsOutcome, ReadOutcome, Version};
 
-use super::bench::{Bench, Stores, on_disk};
-use super::driver::{Driver, short};
-use super::names;
-use super::ops::{
+use crate::bench::{Bench, Stores, on_disk};
+use crate::driver::{Driver, short};
+use crate::names;
+use crate::ops::{
     append, append_to_log, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, word,
     write, write_with,
 };
-use super::report::{Ended, Ran, Report, check, left_out};
-use crate::failure::Failure;
+use crate::report::{Ended, Part, Ran, Report, check, left_out};
 
-const PART: &str = "operations";
+const PART: Part = Part::Operations;
 
 /// A case, on a fresh store.
 type Case = (&'static str, fn(&mut Bench<'_>) -> Ran);
@@ -48,7 +48,7 @@ const CASES: [Case; 37] = [
     ("names that no path can have are left out and counted", names::names_are_left_out),
     ("a file that cannot be read is listed", names::unreadable_files_are_listed),
     ("a file above the path is `not-directory`", names::a_file_above),
-    ("a link above the path is `symbolic-link`", names::a_link_above),
+    ("a link in the path is `symbolic-link`, wherever it leads", names::links_are_not_followed),
     ("a link is listed as `other`", names::links_are_listed),
     ("a pipe is `not-regular`", names::pipes),
     ("the second name of a file keeps its text", names::second_names_keep_their_text),
@@ -61,7 +61,7 @@ const CASES: [Case; 37] = [
 ];
 
 /// Runs all cases.
-pub(super) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> io::Result<()> {
     for (name, case) in CASES {
         let ran = Bench::open(driver, stores).map_err(Ended::from);
         report.add(PART, name, ran.and_then(|mut bench| case(&mut bench)))?;

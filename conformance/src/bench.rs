@@ -8,25 +8,25 @@ use saddlebag::protocol::{Entry, FileContent, FsOutcome, ListOutcome, Listing, R
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::driver::{Answer, Driver, Hello, Opening, short};
-use super::ops::{list, read, version, word, write};
-use super::report::{Ended, Ran, left_out};
+use crate::driver::{Answer, Driver, Hello, Opening, short};
+use crate::ops::{list, read, version, word, write};
+use crate::report::{Ended, Ran, left_out};
 
 /// Folder of all stores of a run, which is removed at its end.
-pub(super) struct Stores {
+pub(crate) struct Stores {
     folder: TempDir,
     made: AtomicU32,
 }
 
 impl Stores {
-    pub(super) fn new() -> Result<Self, String> {
+    pub(crate) fn new() -> Result<Self, String> {
         let made = tempfile::Builder::new().prefix("saddlebag-conform-").tempdir();
         let folder = made.map_err(|error| format!("cannot make a folder for the stores: {error}"))?;
         Ok(Self { folder, made: AtomicU32::new(1) })
     }
 
     /// Returns the name of an empty store. For a host whose stores are folders, it is made.
-    pub(super) fn fresh(&self, hello: &Hello) -> Result<String, String> {
+    pub(crate) fn fresh(&self, hello: &Hello) -> Result<String, String> {
         let name = format!("store-{}", self.made.fetch_add(1, Ordering::Relaxed));
         if !hello.folder {
             // The store of another run may still exist.
@@ -40,47 +40,47 @@ impl Stores {
 }
 
 /// A driver with an open store.
-pub(super) struct Bench<'a> {
-    pub(super) driver: &'a mut Driver,
+pub(crate) struct Bench<'a> {
+    pub(crate) driver: &'a mut Driver,
     store: String,
 }
 
 impl<'a> Bench<'a> {
     /// Opens a fresh store.
-    pub(super) fn open(driver: &'a mut Driver, stores: &Stores) -> Result<Self, String> {
+    pub(crate) fn open(driver: &'a mut Driver, stores: &Stores) -> Result<Self, String> {
         driver.ready()?;
         let store = stores.fresh(driver.hello())?;
         Self::on(driver, &store, 1)
     }
 
     /// Opens a store that exists.
-    pub(super) fn on(driver: &'a mut Driver, store: &str, epoch: u64) -> Result<Self, String> {
+    pub(crate) fn on(driver: &'a mut Driver, store: &str, epoch: u64) -> Result<Self, String> {
         let mut bench = Self { driver, store: store.into() };
         bench.reopen(epoch)?;
         Ok(bench)
     }
 
     /// Returns the name of the store.
-    pub(super) fn store(&self) -> &str {
+    pub(crate) fn store(&self) -> &str {
         &self.store
     }
 
     /// Opens the store again, with a driver that was started again if it was killed.
-    pub(super) fn reopen(&mut self, epoch: u64) -> Result<(), String> {
+    pub(crate) fn reopen(&mut self, epoch: u64) -> Result<(), String> {
         self.driver.open(&Opening { store: &self.store, epoch, project: None, agent: None })
     }
 
-    pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
+    pub(crate) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
         self.driver.perform(op)
     }
 
     /// Checks that the result of an operation has one of these words.
-    pub(super) fn expect(&mut self, op: &Value, words: &[&str]) -> Ran {
+    pub(crate) fn expect(&mut self, op: &Value, words: &[&str]) -> Ran {
         self.answer(op, words).map(drop)
     }
 
     /// Performs an operation whose result has one of these words.
-    pub(super) fn answer(&mut self, op: &Value, words: &[&str]) -> Result<Answer, Ended> {
+    pub(crate) fn answer(&mut self, op: &Value, words: &[&str]) -> Result<Answer, Ended> {
         let answer = self.perform(op)?;
         let found = word(&answer);
         if words.contains(&found) {
@@ -91,18 +91,18 @@ impl<'a> Bench<'a> {
     }
 
     /// Performs an operation whose result has this word and a version.
-    pub(super) fn versioned(&mut self, op: &Value, word: &str) -> Result<Version, Ended> {
+    pub(crate) fn versioned(&mut self, op: &Value, word: &str) -> Result<Version, Ended> {
         let answer = self.answer(op, &[word])?;
         version(&answer).cloned().ok_or_else(|| Ended::Failed(format!("{} gave no version", short(op))))
     }
 
     /// Writes a file, and returns its version.
-    pub(super) fn put(&mut self, path: &str, text: &str) -> Result<Version, Ended> {
+    pub(crate) fn put(&mut self, path: &str, text: &str) -> Result<Version, Ended> {
         self.versioned(&write(path, text.as_bytes(), "any"), "written")
     }
 
     /// Reads a file that exists.
-    pub(super) fn content(&mut self, path: &str) -> Result<FileContent, Ended> {
+    pub(crate) fn content(&mut self, path: &str) -> Result<FileContent, Ended> {
         match self.answer(&read(path, 0, u32::MAX), &["content"])? {
             Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Ok(content),
             other => Err(Ended::Failed(format!("`{path}` has no content: {other:?}"))),
@@ -110,7 +110,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Checks the text of a file; `None` if it does not exist.
-    pub(super) fn holds(&mut self, path: &str, text: Option<&str>) -> Ran {
+    pub(crate) fn holds(&mut self, path: &str, text: Option<&str>) -> Ran {
         let found = match self.answer(&read(path, 0, u32::MAX), &["content", "absent"])? {
             Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Some(content.bytes),
             _ => None,
@@ -123,7 +123,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns one page.
-    pub(super) fn page(&mut self, op: &Value) -> Result<Listing, Ended> {
+    pub(crate) fn page(&mut self, op: &Value) -> Result<Listing, Ended> {
         match self.answer(op, &["page", "a page without entries"])? {
             Ok(FsOutcome::ListDirectory(ListOutcome::Page(page))) => Ok(page),
             other => Err(Ended::Failed(format!("{} gave no page: {other:?}", short(op)))),
@@ -131,7 +131,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns all entries of a folder except the host's own, page by page.
-    pub(super) fn entries(&mut self, folder: Option<&str>) -> Result<Vec<Entry>, Ended> {
+    pub(crate) fn entries(&mut self, folder: Option<&str>) -> Result<Vec<Entry>, Ended> {
         let (mut entries, mut after) = (Vec::new(), None);
         loop {
             let page = self.page(&list(folder, after.as_deref(), 1000, None))?;
@@ -147,12 +147,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns the paths of a folder.
-    pub(super) fn paths(&mut self, folder: Option<&str>) -> Result<Vec<String>, Ended> {
+    pub(crate) fn paths(&mut self, folder: Option<&str>) -> Result<Vec<String>, Ended> {
         Ok(self.entries(folder)?.iter().map(|entry| entry.path.to_string()).collect())
     }
 
     /// Returns the folder of the store on the disk.
-    pub(super) fn on_disk(&self) -> Result<PathBuf, Ended> {
+    pub(crate) fn on_disk(&self) -> Result<PathBuf, Ended> {
         if self.driver.hello().folder {
             return Ok(Path::new(&self.store).to_path_buf());
         }
@@ -160,7 +160,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Makes a symbolic link in the store.
-    pub(super) fn link(&self, target: &str, path: &str) -> Ran {
+    pub(crate) fn link(&self, target: &str, path: &str) -> Ran {
         let root = self.on_disk()?;
         if !self.driver.hello().links {
             return left_out("the store cannot contain links");
@@ -177,12 +177,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Ends a case that needs folders, for a host without them.
-    pub(super) fn needs_folders(&self) -> Ran {
+    pub(crate) fn needs_folders(&self) -> Ran {
         if self.driver.hello().folders { Ok(()) } else { left_out("the store has no folders") }
     }
 }
 
 /// Returns the end of a case that could not make its state on the disk.
-pub(super) fn on_disk(path: &str, error: &std::io::Error) -> Ended {
+pub(crate) fn on_disk(path: &str, error: &std::io::Error) -> Ended {
     Ended::Failed(format!("cannot make `{path}` on the disk: {error}"))
 }

@@ -1,4 +1,4 @@
-//! `conform`: the driver of the program conforms, and each fault of a driver is found by name.
+//! Each fault of a driver is found by name.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write, stdin};
@@ -10,42 +10,17 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
 
-use crate::support::{Run, Store, engine, run};
+use crate::{Ran, command, kit, local, run};
 
-/// The engines of this program.
-const ENGINES: &[&str] = if cfg!(feature = "component") { &["native", "component"] } else { &["native"] };
 /// Variable that names the fault of [`a_driver_with_a_fault`].
 const FAULT: &str = "SADDLEBAG_TEST_FAULT";
 /// Answer that is written without the quotes of JSON.
 const NOT_JSON: &str = "Welcome to the driver";
 /// Runs a test as a driver. The driver writes to its third file, because tests print to standard output.
-const AS_DRIVER: &str = "exec \"$0\" --exact conform::a_driver_with_a_fault --ignored --nocapture 3>&1 >/dev/null";
+const AS_DRIVER: &str = "exec \"$0\" --exact faults::a_driver_with_a_fault --ignored --nocapture 3>&1 >/dev/null";
 
-#[test]
-fn the_drivers_of_both_engines_conform() {
-    for engine in ENGINES {
-        let store = Store::new();
-        let mut command = store.bare(&["--json", "--engine", engine]);
-        command.args(["conform", "--rounds", "4", "--races", "3", "--with", &own_driver("native").join(" "), "--"]);
-        command.args(own_driver(engine));
-        let found = run(&mut command, None).exits(0).json();
-        let parts = |result: &str| -> Vec<String> {
-            let cases = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == result);
-            cases
-                .map(|case| format!("{}: {}", case["part"].as_str().unwrap(), case["name"].as_str().unwrap()))
-                .collect()
-        };
-        assert_eq!(found["failed"], 0);
-        for part in ["table", "operations", "loop", "crashes", "records", "races"] {
-            assert!(parts("ok").iter().any(|name| name.starts_with(part)), "{part}: {found}");
-        }
-        let left_out = parts("left-out");
-        assert!(left_out.len() <= 3, "{left_out:?}");
-    }
-}
-
-/// Faults, the part of the kit that finds each, and a part of the name of a case that does.
-const FAULTS: [(&str, &str, &str); 22] = [
+/// Faults, the part of the kit that finds each, and a part of the line of a case that does.
+const FAULTS: [(&str, &str, &str); 24] = [
     ("ignored precondition", "table", "write: absent"),
     ("move over a file", "table", "rename, of to"),
     ("torn append", "operations", "an append adds at the end"),
@@ -66,7 +41,9 @@ const FAULTS: [(&str, &str, &str); 22] = [
     ("answered too early", "crashes", "another driver finds"),
     ("half a write", "crashes", "during a write"),
     ("never takes over", "records", "a lock file of a dead holder is taken over"),
+    ("takes over early", "records", "a lease of a dead holder is taken over"),
     ("looks before it locks", "races", "changes wait for another host with a lease"),
+    ("new lines first", "races", "its lines are not in the order"),
     ("no lock", "races", "changes wait for another host with a lock file"),
 ];
 
@@ -77,12 +54,9 @@ fn each_fault_of_a_driver_is_found_by_name() {
     std::thread::scope(|scope| {
         for (fault, part, case) in FAULTS {
             scope.spawn(move || {
-                let run =
-                    check(fault, &["--json", "conform", "--rounds", "12", "--kills", "12", "--only", part]).exits(1);
-                let found = run.json();
-                let failed = found["cases"].as_array().unwrap().iter().filter(|case| case["result"] == "failed");
-                let names: Vec<&str> = failed.map(|case| case["name"].as_str().unwrap()).collect();
-                assert!(names.iter().any(|name| name.contains(case)), "{fault}: {names:?}");
+                let ran = check(fault, &["--rounds", "12", "--kills", "12", "--only", part]);
+                let failed: Vec<&str> = ran.output.lines().filter(|line| line.starts_with("FAILED")).collect();
+                assert!(ran.code == 1 && failed.iter().any(|line| line.contains(case)), "{fault}: {failed:?}");
             });
         }
     });
@@ -95,11 +69,12 @@ fn a_driver_that_does_not_follow_the_protocol_is_named() {
         ("silent", "did not answer {\"hello\":{\"protocol\":1}} within 1 s: it may wait for a lock"),
         ("not JSON", "is not JSON"),
         ("ends", "ended (exit status: 0) instead of answering {\"hello\""),
-        ("another protocol", "the protocol of the driver is 2, and this program checks 1"),
-        ("another package", "the package of the driver is \"saddlebag:memory@9.0.0\", and this program checks"),
+        ("another protocol", "the protocol of the driver is 2, and the kit checks 1"),
+        ("another package", "the package of the driver is \"saddlebag:memory@9.0.0\", and the kit checks"),
         ("no name", "missing field `name`"),
     ] {
-        check(fault, &["conform", "--patience", "1"]).exits(3).complains(says);
+        let ran = check(fault, &["--patience", "1"]);
+        assert!(ran.code == 2 && ran.errors.contains(says), "{fault}: {ran:?}");
     }
     for (fault, says) in [
         ("silent later", "did not answer {\"write\""),
@@ -108,19 +83,16 @@ fn a_driver_that_does_not_follow_the_protocol_is_named() {
         ("neither", "is not valid"),
         ("another operation", "it belongs to another operation"),
     ] {
-        let run = check(fault, &["conform", "--patience", "1", "--only", "operations"]).exits(1);
-        let line = run.stdout.lines().find(|line| line.starts_with("FAILED") && line.contains("an append adds"));
-        assert!(line.is_some_and(|line| line.contains(says) || line.contains("given up")), "{fault}: {}", run.stdout);
-        assert!(run.stdout.contains(says), "{fault}: {}", run.stdout);
+        let Ran { code, output, .. } = check(fault, &["--patience", "1", "--only", "operations"]);
+        let line = output.lines().find(|line| line.starts_with("FAILED") && line.contains("an append adds"));
+        assert!(line.is_some_and(|line| line.contains(says) || line.contains("given up")), "{fault}: {output}");
+        assert!(code == 1 && output.contains(says), "{fault}: {output}");
         // Other cases go on with a driver that is started again.
-        assert!(
-            run.stdout.contains("ok        operations: a listing is sorted") || fault == "silent later",
-            "{}",
-            run.stdout
-        );
+        assert!(output.contains("ok        operations: a listing is sorted") || fault == "silent later", "{output}");
     }
-    let run = check("failing later", &["conform", "--races", "2", "--only", "races"]).exits(1);
-    let line = run.stdout.lines().find(|line| line.contains("2 drivers of one store")).unwrap();
+    let Ran { code, output, .. } = check("failing later", &["--races", "2", "--only", "races"]);
+    assert_eq!(code, 1);
+    let line = output.lines().find(|line| line.contains("2 drivers of one store")).unwrap();
     for says in [
         "driver 1 (sh -c",
         "append 0: {\"append\":{",
@@ -128,26 +100,19 @@ fn a_driver_that_does_not_follow_the_protocol_is_named() {
     ] {
         assert!(line.contains(says), "{says}: {line}");
     }
-    let store = Store::new();
-    let nowhere = store.bare(&["conform", "--", "/nowhere/driver"]).output().unwrap();
-    assert!(String::from_utf8_lossy(&nowhere.stderr).contains("the driver `/nowhere/driver` does not start"));
+    let nowhere = kit(&["--", "/nowhere/driver"]);
+    assert!(nowhere.code == 2 && nowhere.errors.contains("the driver `/nowhere/driver` does not start"), "{nowhere:?}");
 }
 
 /// Checks the driver with a fault.
 #[cfg(unix)]
-fn check(fault: &str, arguments: &[&str]) -> Run {
-    let store = Store::new();
-    let mut command = store.bare(arguments);
-    command.args(["--engine", &engine(), "--", "sh", "-c", AS_DRIVER]).arg(std::env::current_exe().unwrap());
-    run(command.env(FAULT, fault).env_remove("RUST_TEST_THREADS"), None)
+fn check(fault: &str, options: &[&str]) -> Ran {
+    let own = std::env::current_exe().unwrap();
+    let driver = ["--", "sh", "-c", AS_DRIVER, own.to_str().unwrap()];
+    run(command(options).args(driver).env(FAULT, fault).env_remove("RUST_TEST_THREADS"))
 }
 
-fn own_driver(engine: &str) -> [String; 7] {
-    let program = env!("CARGO_BIN_EXE_saddlebag");
-    [program, "--engine", engine, "--durability", "fast", "conform", "--driver"].map(Into::into)
-}
-
-/// Not a test: the driver of the program, with the fault that a variable names.
+/// Not a test: the driver of the kit, with the fault that a variable names.
 #[test]
 #[ignore = "a driver, which other tests run"]
 #[cfg(unix)]
@@ -166,7 +131,7 @@ fn a_driver_with_a_fault() {
     child.wait().unwrap();
 }
 
-/// The driver of the program.
+/// The driver of the kit.
 struct Own {
     child: Child,
     input: ChildStdin,
@@ -180,8 +145,8 @@ struct Own {
 
 impl Own {
     fn start() -> Self {
-        let [program, arguments @ ..] = own_driver("native");
-        let child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let [program, argument] = local();
+        let child = Command::new(program).arg(argument).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.unwrap();
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         Self { child, input, output, store: PathBuf::new(), owed: None, performed: 0 }
@@ -257,6 +222,13 @@ impl Own {
             ("never takes over", "write") if is_any_held(&self.store.join(".saddlebag/locks-3")) => {
                 return Some(json!({ "err": { "locked": "by another program" } }));
             }
+            ("takes over early", "write") => {
+                let leases = self.store.join(".saddlebag/locks-3/leases");
+                if is_any_held(&leases) {
+                    fs::remove_dir_all(&leases).unwrap();
+                    fs::create_dir(&leases).unwrap();
+                }
+            }
             ("no lock", "write" | "append") => return Some(self.change_without_lock(&kind, fields)),
             ("failing later", "append") => {
                 eprintln!("the disk is full");
@@ -272,6 +244,22 @@ impl Own {
                 let mut written = self.ask(&write(&path, &joined(&old, &new)));
                 let outcome = written["ok"]["write"].take();
                 return Some(json!({ "ok": { "append": outcome } }));
+            }
+            ("new lines first", "append") => {
+                let path = fields["path"].clone();
+                let new = fields["content"].as_str()?.to_string();
+                let read = json!({ "perform": { "read": { "path": path, "offset": "0", "max-bytes": 99999 } } });
+                loop {
+                    let old = self.ask(&read)["ok"]["read"].get("content").cloned().unwrap_or_default();
+                    let mut request = write(&path, &joined(&new, old["bytes"].as_str().unwrap_or_default()));
+                    let version = &old["version"];
+                    request["perform"]["write"]["precondition"] =
+                        if version.is_string() { json!({ "matches": version }) } else { "absent".into() };
+                    let outcome = self.ask(&request)["ok"]["write"].take();
+                    if outcome["written"].is_string() {
+                        return Some(json!({ "ok": { "append": outcome } }));
+                    }
+                }
             }
             ("half a write", "write") if fields["content"].as_str()?.len() > 1000 => {
                 let path = fields["path"].clone();

@@ -1,45 +1,24 @@
-//! The driver of this program: its own host on the local disk.
+//! [`LocalDriver`]: the driver of the host on the local disk.
 
-use std::io::{BufRead, stdin};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
+use saddlebag::Config;
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
 use saddlebag::wit_convert::canonical::{Fields, FromCanonical, Malformed};
-use saddlebag_host::{EngineKind, Executor, LocalDir, LocalDirOptions, PACKAGE};
+use saddlebag_host::{Durability, Engine, EngineError, Executor, LocalDir, LocalDirOptions, PACKAGE};
 use serde_json::{Value, json};
 
-use super::driver::{Hello, Lock, PROTOCOL};
-use super::host::{CallingHost, OwnedOpening, value};
-use crate::engine::engine;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
+use crate::driver::{Hello, Lock, PROTOCOL};
+use crate::host::{CallingHost, OpenEngine, OwnedOpening, value};
 
 /// Fields of operations that are paths.
 const PATHS: [&str; 6] = ["path", "to", "folder", "after", "keep-as", "like"];
 
-/// Answers the requests on standard input until it ends.
-pub(super) fn serve(global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let mut driver = Serving {
-        kind: engine(global)?,
-        options: LocalDirOptions { durability: global.durability.into(), ..LocalDirOptions::default() },
-        opened: None,
-    };
-    for line in stdin().lock().lines() {
-        let answer = match serde_json::from_str(&line?) {
-            Ok(request) => driver.answer(request).unwrap_or_else(|reason| json!({ "err": reason })),
-            Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
-        };
-        output.object(&answer)?;
-        output.flush()?;
-    }
-    Ok(Exit::Done)
-}
-
-/// The driver between two requests.
-struct Serving {
-    kind: EngineKind,
+/// The driver of the host on the local disk, between two requests.
+pub struct LocalDriver {
+    engine: Box<OpenEngine>,
     options: LocalDirOptions,
     opened: Option<Opened>,
 }
@@ -54,8 +33,40 @@ struct Opened {
     host: Option<CallingHost<LocalDir>>,
 }
 
-impl Serving {
-    fn answer(&mut self, request: Value) -> Result<Value, String> {
+impl LocalDriver {
+    /// Creates a driver without a store. `engine` opens the engine that runs calls.
+    #[must_use]
+    pub fn new(
+        durability: Durability,
+        engine: impl Fn(Config) -> Result<Box<dyn Engine>, EngineError> + 'static,
+    ) -> Self {
+        let options = LocalDirOptions { durability, ..LocalDirOptions::default() };
+        Self { engine: Box::new(engine), options, opened: None }
+    }
+
+    /// Answers requests, one on each line, until they end.
+    ///
+    /// # Errors
+    ///
+    /// A request cannot be read, or its answer not be written.
+    pub fn serve(&mut self, requests: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+        for line in requests.lines() {
+            writeln!(answers, "{}", self.answer(&line?))?;
+            answers.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the answer to a request, without the end of the line.
+    pub fn answer(&mut self, line: &str) -> String {
+        let answer = match serde_json::from_str(line) {
+            Ok(request) => self.answer_to(request).unwrap_or_else(|reason| json!({ "err": reason })),
+            Err(error) => json!({ "err": format!("the request is not JSON: {error}") }),
+        };
+        answer.to_string()
+    }
+
+    fn answer_to(&mut self, request: Value) -> Result<Value, String> {
         let Value::Object(request) = request else { return Err("the request is not an object".into()) };
         let Some((what, given)) = request.into_iter().next() else { return Err("the request is empty".into()) };
         match what.as_str() {
@@ -80,7 +91,7 @@ impl Serving {
         let Opened { root, opening, host, .. } = self.opened.as_mut().ok_or("no store is open")?;
         if host.is_none() {
             let store = LocalDir::open(root, self.options.clone()).map_err(|error| error.to_string())?;
-            let opened = CallingHost::open(self.kind.clone(), opening.clone(), LocalDir::VERSION_SCHEME, store);
+            let opened = CallingHost::open(&*self.engine, opening.clone(), LocalDir::VERSION_SCHEME, store);
             *host = Some(opened.map_err(|error| error.to_string())?);
         }
         host.as_mut().ok_or_else(|| "no memory is open".into())
@@ -88,7 +99,7 @@ impl Serving {
 }
 
 /// Performs an operation that is given as JSON.
-pub(super) fn performed(store: &mut dyn Executor, op: Value) -> Result<Value, String> {
+pub(crate) fn performed(store: &mut dyn Executor, op: Value) -> Result<Value, String> {
     match FsOp::read(op) {
         Ok(op) => value(&store.perform(&op)),
         Err(Malformed { at, reason }) if PATHS.iter().any(|path| at.ends_with(path)) => {

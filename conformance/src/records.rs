@@ -4,20 +4,25 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::bench::{Bench, Stores, on_disk};
-use super::driver::{Driver, Lock};
-use super::locks::{self, Held, Kind};
-use super::report::{Ended, Ran, Report, left_out};
-use crate::failure::Failure;
+use crate::bench::{Bench, Stores, on_disk};
+use crate::driver::{Driver, Lock};
+use crate::locks::{self, Held, Kind};
+use crate::report::{Ended, Part, Ran, Report, check, left_out};
 
-const PART: &str = "records";
+const PART: Part = Part::Records;
 /// Number of drivers that clean up at the same time, if each has to wait until a holder counts as dead.
 const DRIVERS: usize = 6;
+/// Time after which the holder of a lease that it does not renew counts as dead.
+const DEAD_AFTER: Duration = Duration::from_secs(8);
+/// Time in which a busy machine notices.
+const BUSY: Duration = Duration::from_secs(20);
 
 /// A holder that died.
 struct Case {
@@ -79,7 +84,7 @@ const CASES: [Case; 20] = [
 ];
 
 /// Runs all cases: each in a lock file, and all of them as the leases of one lock.
-pub(super) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> Result<(), Failure> {
+pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> io::Result<()> {
     let hello = driver.hello();
     let reason = match hello.lock {
         _ if !hello.folder => "the store is not a folder of the disk",
@@ -133,7 +138,13 @@ fn carried_out(bench: &mut Bench<'_>, kind: Kind, cases: &[usize]) -> Result<Vec
     bench.put("first.md", "text")?;
     let records = cases.iter().map(|index| lay_out(&root, *index)).collect::<Result<Vec<_>, _>>()?;
     drop(Held::new(&root, kind, &records)?);
+    let began = Instant::now();
     bench.put(&locks::path(CASES.len()), "it goes on")?;
+    let waited = began.elapsed();
+    check!(
+        kind == Kind::File || (DEAD_AFTER..BUSY).contains(&waited),
+        "a lease was taken over after {waited:?} instead of {DEAD_AFTER:?}"
+    );
     let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     gather(&root, &root, &mut found).map_err(|error| on_disk("a listing", &error))?;
     let judged = cases.iter().map(|index| {
@@ -203,7 +214,7 @@ fn new_file(_: &Path) -> Option<String> {
 }
 
 /// Adds the names and texts of the files of all cases. A text says which case a file belongs to.
-fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<usize, Vec<String>>) -> std::io::Result<()> {
+fn gather(root: &Path, folder: &Path, found: &mut BTreeMap<usize, Vec<String>>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::path);
     for entry in entries {

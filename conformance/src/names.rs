@@ -8,13 +8,13 @@ use std::process::Command;
 use saddlebag::protocol::EntryKind;
 use serde_json::Value;
 
-use super::bench::{Bench, on_disk};
-use super::ops::{
+use crate::bench::{Bench, on_disk};
+use crate::ops::{
     append, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, write, write_with,
 };
-use super::report::{Ran, check, left_out};
+use crate::report::{Ran, check, left_out};
 
-pub(super) fn names_are_left_out(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn names_are_left_out(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     bench.put("d/a.md", "text")?;
     let mut made = unusable_names();
@@ -51,7 +51,7 @@ fn unusable_names() -> Vec<std::ffi::OsString> {
     Vec::new()
 }
 
-pub(super) fn unreadable_files_are_listed(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn unreadable_files_are_listed(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     bench.put("a.md", "text")?;
     bench.put("b.md", "text")?;
@@ -94,7 +94,7 @@ fn operations_on(path: &str) -> [Value; 8] {
     ]
 }
 
-pub(super) fn a_file_above(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn a_file_above(bench: &mut Bench<'_>) -> Ran {
     bench.needs_folders()?;
     bench.put("a.md", "text")?;
     bench.put("b.md", "text")?;
@@ -105,26 +105,37 @@ pub(super) fn a_file_above(bench: &mut Bench<'_>) -> Ran {
     bench.holds("a.md", Some("text"))
 }
 
-pub(super) fn a_link_above(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn links_are_not_followed(bench: &mut Bench<'_>) -> Ran {
     bench.put("d/x", "text")?;
     bench.put("b.md", "text")?;
     bench.link("d", "inside")?;
     let outside = bench.on_disk()?.with_extension("outside");
     fs::create_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?;
+    let secret = outside.join("secret");
+    fs::write(&secret, "secret").map_err(|error| on_disk("a file outside", &error))?;
     bench.link(&outside.to_string_lossy(), "outside")?;
-    for op in ["inside/x", "outside/x"].into_iter().flat_map(operations_on) {
+    bench.link(&secret.to_string_lossy(), "secret")?;
+    bench.link("nowhere", "dangling")?;
+    for op in ["inside/x", "outside/x", "outside/new/x", "outside/secret", "secret", "dangling"]
+        .into_iter()
+        .flat_map(operations_on)
+    {
         bench.expect(&op, &["symbolic-link"])?;
     }
     bench.expect(&rename("b.md", "inside/y", "any"), &["symbolic-link"])?;
     bench.expect(&write_with("b.md", b"x", "any", Some("inside/y"), None), &["symbolic-link"])?;
     bench.holds("b.md", Some("text"))?;
     bench.holds("d/x", Some("text"))?;
-    let escaped = fs::read_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?.next().is_some();
-    check!(!escaped, "a file was made outside of the store, through a link");
+    let names = fs::read_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?.count();
+    check!(names == 1, "a file was made outside of the store, through a link");
+    check!(
+        fs::read(&secret).is_ok_and(|text| text == b"secret"),
+        "a file outside of the store was changed through a link"
+    );
     Ok(())
 }
 
-pub(super) fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
     bench.link("a.md", "link")?;
     bench.link("nowhere", "dangling")?;
@@ -138,7 +149,7 @@ pub(super) fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
-pub(super) fn pipes(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn pipes(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     bench.put("source", "text")?;
     if !bench.driver.hello().links || !Command::new("mkfifo").arg(root.join("pipe")).status().is_ok_and(|s| s.success())
@@ -163,7 +174,7 @@ pub(super) fn pipes(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
-pub(super) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     let outside = root.with_extension("second-name");
     bench.put("a.md", "one\n")?;
@@ -177,7 +188,7 @@ pub(super) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
-pub(super) fn second_names_are_kept(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn second_names_are_kept(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     for (op, left) in [
         (write_with("a.md", b"new", "any", Some("kept.md"), None), Some("new")),
@@ -198,7 +209,7 @@ pub(super) fn second_names_are_kept(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
-pub(super) fn long_names(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn long_names(bench: &mut Bench<'_>) -> Ran {
     let name = "n".repeat(255);
     let version = bench.put(&name, "text")?;
     bench.expect(&append(&name, b"more", true, matches(&version)), &["written"])?;
@@ -221,7 +232,7 @@ fn refused_everywhere(bench: &mut Bench<'_>, path: &str) -> Ran {
     Ok(())
 }
 
-pub(super) fn invalid_paths_are_refused(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn invalid_paths_are_refused(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
     let (long_segment, long_path) = ("n".repeat(256), "segment/".repeat(512) + "x");
     for path in [
@@ -267,7 +278,7 @@ const OWN_NAMES: [&str; 15] = [
     "d/SADDLE~2",
 ];
 
-pub(super) fn own_names_are_refused(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn own_names_are_refused(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
     for path in OWN_NAMES {
         refused_everywhere(bench, path)?;
@@ -279,15 +290,18 @@ pub(super) fn own_names_are_refused(bench: &mut Bench<'_>) -> Ran {
     bench.holds("a.md", Some("text"))
 }
 
-pub(super) fn own_names_are_not_listed(bench: &mut Bench<'_>) -> Ran {
+pub(crate) fn own_names_are_not_listed(bench: &mut Bench<'_>) -> Ran {
     bench.put("a.md", "text")?;
     bench.put(".saddlebag/index", "text")?;
+    bench.put("d/b.md", "text")?;
     if let Ok(root) = bench.on_disk() {
-        let name = ".saddlebag-1-2-3.tmp";
-        fs::write(root.join(name), "text").map_err(|error| on_disk(name, &error))?;
+        for name in [".saddlebag-1-2-3.tmp", "d/.saddlebag-1-2-3.tmp"] {
+            fs::write(root.join(name), "text").map_err(|error| on_disk(name, &error))?;
+        }
     }
-    let (found, own) = (bench.paths(None)?, bench.paths(Some(".saddlebag"))?);
-    check!(found == ["a.md"], "the root has {found:?}");
+    let (found, below) = (bench.paths(None)?, bench.paths(Some("d"))?);
+    let own = bench.paths(Some(".saddlebag"))?;
+    check!(found == ["a.md", "d"] && below == ["d/b.md"], "the root has {found:?}, a folder {below:?}");
     check!(own == [".saddlebag/index"], "`.saddlebag` has {own:?}");
     Ok(())
 }

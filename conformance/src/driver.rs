@@ -15,12 +15,11 @@ use std::time::Duration;
 use saddlebag::protocol::{FsError, FsOutcome};
 use saddlebag::wit_convert::canonical::FromCanonical;
 use saddlebag_host::PACKAGE;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Version of the protocol between the kit and a driver.
-pub(super) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 1;
 /// Number of answers that may not come before the driver is given up.
 const SILENT: usize = 3;
 /// Maximum number of characters of a request or an answer in a message.
@@ -29,45 +28,49 @@ const SHOWN: usize = 160;
 const ERROR_LINES: usize = 5;
 
 /// Description of a host, by its driver.
-#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Hello {
+pub(crate) struct Hello {
     /// Version of the protocol.
-    pub(super) protocol: u32,
+    pub(crate) protocol: u32,
     /// Name of the host.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Package of the contract, with its version.
-    pub(super) package: String,
+    pub(crate) package: String,
     /// Name of the method by which the host makes versions.
-    pub(super) version_scheme: String,
+    pub(crate) version_scheme: String,
     /// True if a store is a folder of the disk.
-    pub(super) folder: bool,
+    pub(crate) folder: bool,
     /// True if a store can contain symbolic links.
-    pub(super) links: bool,
+    pub(crate) links: bool,
     /// True if a store has folders.
-    pub(super) folders: bool,
+    pub(crate) folders: bool,
     /// Kind of its locks.
-    pub(super) lock: Lock,
+    pub(crate) lock: Lock,
 }
 
 /// Kind of the locks of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Lock {
+pub(crate) enum Lock {
+    /// Locks of the kernel, which end with their process.
     Kernel,
+    /// Locks that end when their holder no longer renews them.
     Lease,
+    /// The host must be the only writer.
     None,
 }
 
 /// Result of an operation.
-pub(super) type Answer = Result<FsOutcome, FsError>;
+pub(crate) type Answer = Result<FsOutcome, FsError>;
 
-/// Program that is a driver, with its arguments.
+/// A program that is a driver.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
-    pub(super) command: Vec<OsString>,
+pub struct Program {
+    /// The program, with its arguments.
+    pub command: Vec<OsString>,
     /// Time to wait for an answer.
-    pub(super) patience: Duration,
+    pub patience: Duration,
 }
 
 impl fmt::Display for Program {
@@ -78,7 +81,7 @@ impl fmt::Display for Program {
 }
 
 /// A host in another program.
-pub(super) struct Driver {
+pub(crate) struct Driver {
     program: Program,
     hello: Hello,
     process: Option<Process>,
@@ -88,14 +91,13 @@ pub(super) struct Driver {
 
 impl Driver {
     /// Starts the program, and asks it what its host is.
-    pub(super) fn start(program: Program) -> Result<Self, String> {
+    pub(crate) fn start(program: Program) -> Result<Self, String> {
         let (process, hello) = started(&program)?;
         Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
     }
 
     /// Speaks with a driver that answers in a thread.
-    #[cfg(test)]
-    pub(super) fn within(
+    pub(crate) fn within(
         input: impl Write + Send + 'static,
         output: impl Read + Send + 'static,
     ) -> Result<Self, String> {
@@ -106,16 +108,16 @@ impl Driver {
         Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
     }
 
-    pub(super) fn program(&self) -> &Program {
+    pub(crate) fn program(&self) -> &Program {
         &self.program
     }
 
-    pub(super) fn hello(&self) -> &Hello {
+    pub(crate) fn hello(&self) -> &Hello {
         &self.hello
     }
 
     /// Starts the program again if it does not run.
-    pub(super) fn ready(&mut self) -> Result<(), String> {
+    pub(crate) fn ready(&mut self) -> Result<(), String> {
         if self.silent.len() >= SILENT {
             return Err(format!("the driver was given up: it did not answer {}", self.silent.join(", ")));
         }
@@ -127,7 +129,7 @@ impl Driver {
     }
 
     /// Opens a memory on a store.
-    pub(super) fn open(&mut self, opening: &Opening<'_>) -> Result<(), String> {
+    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Result<(), String> {
         self.ready()?;
         let Opening { store, epoch, project, agent } = opening;
         let epoch = epoch.to_string();
@@ -141,36 +143,36 @@ impl Driver {
     }
 
     /// Performs an operation on the open store. The result is checked to be one of this operation.
-    pub(super) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
+    pub(crate) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
         self.begin(op)?;
         self.finish(op)
     }
 
     /// Sends an operation without waiting for its result.
-    pub(super) fn begin(&mut self, op: &Value) -> Result<(), String> {
+    pub(crate) fn begin(&mut self, op: &Value) -> Result<(), String> {
         self.send(&json!({ "perform": op }))
     }
 
     /// Waits for the result of an operation that was begun.
-    pub(super) fn finish(&mut self, op: &Value) -> Result<Answer, String> {
+    pub(crate) fn finish(&mut self, op: &Value) -> Result<Answer, String> {
         let answer = self.receive(op)?;
         self.result(op, answer)
     }
 
     /// Kills the driver. Returns the result of the operation that was begun, if the driver has answered.
-    pub(super) fn kill(&mut self) -> Option<Answer> {
+    pub(crate) fn kill(&mut self) -> Option<Answer> {
         let line = self.process.take()?.kill()?;
         serde_json::from_str(&line).ok().and_then(|answer| Answer::read(answer).ok())
     }
 
     /// Sends a request and waits for its answer, which is JSON.
-    pub(super) fn ask(&mut self, request: &Value) -> Result<Value, String> {
+    pub(crate) fn ask(&mut self, request: &Value) -> Result<Value, String> {
         self.send(request)?;
         self.receive(request)
     }
 
     /// Ends the driver, and returns an error with the answer to a request and the reason why it is not valid.
-    pub(super) fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
+    pub(crate) fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
         let errors = self.errors();
         self.process = None;
         format!("the answer {} to {} is not valid: {reason}{errors}", short(answer), short(request))
@@ -226,7 +228,7 @@ impl Driver {
     }
 
     /// Returns the last lines of the driver's standard error, as the end of a message.
-    pub(super) fn errors(&self) -> String {
+    pub(crate) fn errors(&self) -> String {
         let Some(process) = &self.process else { return String::new() };
         let lines = || process.errors.lock().unwrap_or_else(PoisonError::into_inner);
         // What it has just written is still on its way, and on a busy machine takes longer.
@@ -244,16 +246,16 @@ impl Driver {
 
 /// Opening of a memory.
 #[derive(Clone, Copy)]
-pub(super) struct Opening<'a> {
-    pub(super) store: &'a str,
-    pub(super) epoch: u64,
-    pub(super) project: Option<&'a str>,
-    pub(super) agent: Option<&'a str>,
+pub(crate) struct Opening<'a> {
+    pub(crate) store: &'a str,
+    pub(crate) epoch: u64,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) agent: Option<&'a str>,
 }
 
 /// A running driver. It is killed when it is dropped.
 struct Process {
-    /// The program; `None` in a test that answers in a thread.
+    /// The program; `None` for a driver in a thread.
     child: Option<Child>,
     input: Box<dyn Write + Send>,
     answers: Receiver<String>,
@@ -343,7 +345,7 @@ fn greeted(program: &Program, process: Process) -> Result<(Process, Hello), Stri
     for (field, expected) in [("protocol", json!(PROTOCOL)), ("package", json!(PACKAGE))] {
         let found = said.get(field).unwrap_or(&Value::Null);
         if *found != expected {
-            return Err(format!("the {field} of the driver is {found}, and this program checks {expected}"));
+            return Err(format!("the {field} of the driver is {found}, and the kit checks {expected}"));
         }
     }
     let hello = Hello::deserialize(said).map_err(|error| driver.not_valid(&request, &answer, &error.to_string()))?;
@@ -367,7 +369,7 @@ fn unknown() -> Hello {
 }
 
 /// Returns a request or an answer for a message.
-pub(super) fn short(value: &Value) -> String {
+pub(crate) fn short(value: &Value) -> String {
     shortened(&value.to_string())
 }
 

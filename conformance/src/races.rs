@@ -6,21 +6,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
 use serde_json::Value;
 
-use super::bench::{Bench, Stores};
-use super::driver::{Answer, Driver, Lock, Program, short};
-use super::host::value;
-use super::locks::{self, Held, Kind};
-use super::ops::{append, matches, remove, rename, word, write, write_with};
-use super::report::{Ended, Ran, Report, left_out};
-use crate::failure::Failure;
+use crate::bench::{Bench, Stores};
+use crate::driver::{Answer, Driver, Lock, Program, short};
+use crate::host::value;
+use crate::locks::{self, Held, Kind};
+use crate::ops::{append, matches, remove, rename, word, write, write_with};
+use crate::report::{Ended, Part, Ran, Report, left_out};
 
-const PART: &str = "races";
+const PART: Part = Part::Races;
 /// Files that all writers append to.
 const LOGS: [&str; 2] = ["log.md", "daily/log.md"];
 /// File with a number for each writer.
@@ -33,14 +33,14 @@ const ATTEMPTS: u32 = 10_000;
 const HELD: Duration = Duration::from_millis(200);
 
 /// Races `writers` drivers, taken in turn from `programs`.
-pub(super) fn run(
+pub(crate) fn run(
     programs: &[Program],
     writers: u32,
     rounds: u32,
     driver: &mut Driver,
     stores: &Stores,
     report: &mut Report<'_>,
-) -> Result<(), Failure> {
+) -> io::Result<()> {
     for kind in Kind::ALL {
         report.add(PART, format!("changes wait for another host with {}", kind.name()), wait(kind, driver, stores))?;
     }
@@ -168,10 +168,8 @@ fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, st
 
 /// Reads what is there in the end, and compares it with what each writer knows.
 fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
-    let mut text = String::new();
-    for log in LOGS {
-        text += &String::from_utf8_lossy(&bench.content(log)?.bytes);
-    }
+    let logs: Vec<Vec<u8>> = LOGS.iter().map(|log| Ok(bench.content(log)?.bytes)).collect::<Result<_, Ended>>()?;
+    let text = String::from_utf8_lossy(&logs.concat()).into_owned();
     let mut found: BTreeMap<&str, u32> = BTreeMap::new();
     text.lines().for_each(|line| *found.entry(line).or_default() += 1);
     let mut lines = 0;
@@ -189,6 +187,18 @@ fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
     }
     if let Some((line, _)) = found.into_iter().next() {
         return Err(Ended::Failed(format!("nobody has written the line {line:?}")));
+    }
+    for log in logs.iter().map(|log| String::from_utf8_lossy(log)) {
+        for writer in writers {
+            // An interrupted change may be made later.
+            let numbers = log.lines().filter_map(|line| writer.lines.iter().position(|own| own.1 && own.0 == line));
+            if !numbers.is_sorted() {
+                return Err(Ended::Failed(format!(
+                    "{}: its lines are not in the order in which they were acknowledged",
+                    writer.name
+                )));
+            }
+        }
     }
     let counts = String::from_utf8_lossy(&bench.content(COUNTS)?.bytes).into_owned();
     for writer in writers {

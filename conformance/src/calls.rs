@@ -1,20 +1,21 @@
-//! The loop: calls of tools, whose answers and requests must be those of this program's own host in memory.
+//! The loop: calls of tools, whose answers and requests must be those of the kit's own host in memory.
 //!
 //! Versions differ between hosts, so each is replaced by the number of its first appearance. If the versions of a host
 //! do not follow from the bytes alone, neither they nor its reads are compared: a version that changes while the bytes do
 //! not makes the component read again.
 
+use std::io;
+
 use saddlebag::protocol::FsOutcome;
-use saddlebag_host::{Difference, EngineKind, first_difference};
+use saddlebag_host::{Difference, first_difference};
 use serde_json::{Value, json};
 
-use super::bench::Stores;
-use super::driver::{Driver, Opening, short};
-use super::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, time, value};
-use super::report::{Ended, Ran, Report, check, left_out};
-use crate::failure::Failure;
+use crate::bench::Stores;
+use crate::driver::{Driver, Opening, short};
+use crate::host::{CallingHost, INDEX, InMemory, OwnedOpening, calls_of, native, time, value};
+use crate::report::{Ended, Part, Ran, Report, check, left_out};
 
-const PART: &str = "loop";
+const PART: Part = Part::Loop;
 /// Scheme whose versions follow from the bytes alone.
 const OF_BYTES: &str = "sha256-hex";
 /// A memory, and the calls that it gets.
@@ -33,25 +34,20 @@ const SCENARIOS: [Scenario; 4] = [
 ];
 
 /// Runs all scenarios.
-pub(super) fn run(
-    kind: &EngineKind,
-    driver: &mut Driver,
-    stores: &Stores,
-    report: &mut Report<'_>,
-) -> Result<(), Failure> {
+pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> io::Result<()> {
     let compares_reads = driver.hello().version_scheme == OF_BYTES;
     for scenario in SCENARIOS {
-        let ran = agrees(&scenario, compares_reads, kind, driver, stores);
-        report.add(PART, format!("{}: answers and requests are those of this program", scenario.name), ran)?;
+        let ran = agrees(&scenario, compares_reads, driver, stores);
+        report.add(PART, format!("{}: answers and requests are those of the kit", scenario.name), ran)?;
     }
     if !compares_reads {
         let reason = format!("versions of `{}` may change while the bytes do not", driver.hello().version_scheme);
-        report.add(PART, "reads are those of this program", left_out(&reason))?;
+        report.add(PART, "reads are those of the kit", left_out(&reason))?;
     }
     Ok(())
 }
 
-fn agrees(scenario: &Scenario, compares_reads: bool, kind: &EngineKind, driver: &mut Driver, stores: &Stores) -> Ran {
+fn agrees(scenario: &Scenario, compares_reads: bool, driver: &mut Driver, stores: &Stores) -> Ran {
     driver.ready()?;
     let Scenario { project, agent, .. } = *scenario;
     let store = stores.fresh(driver.hello())?;
@@ -67,7 +63,7 @@ fn agrees(scenario: &Scenario, compares_reads: bool, kind: &EngineKind, driver: 
         }
         let opening = OwnedOpening { epoch, project: project.map(Into::into), agent: agent.map(Into::into) };
         let mut own =
-            CallingHost::open(kind.clone(), opening, &scheme, &mut own_store).map_err(|error| error.to_string())?;
+            CallingHost::open(&native, opening, &scheme, &mut own_store).map_err(|error| error.to_string())?;
         for (number, call) in (1..).zip(&calls) {
             let now = time(number, epoch);
             let expected = own.call(now, &call.tool, call.input.to_string()).map_err(|error| error.to_string())?;

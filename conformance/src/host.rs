@@ -1,4 +1,4 @@
-//! [`CallingHost`]: a host of this program that answers calls of tools, and tells what each requested.
+//! [`CallingHost`]: a host of the kit that answers calls of tools, and tells what each requested.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,49 +8,49 @@ use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsRequest, RemoveDirectoryOu
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
-use saddlebag_host::{Engine, EngineKind, Executor, Host, HostError, Observer, Simulator, open_engine};
+use saddlebag_host::{Engine, EngineError, Executor, Host, HostError, NativeEngine, Observer, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::driver::Hello;
+use crate::driver::Hello;
 
 /// Beginning of the paths of the index, whose bytes contain versions.
-pub(super) const INDEX: &str = ".saddlebag/index";
+pub(crate) const INDEX: &str = ".saddlebag/index";
 /// Calls, one on each line.
 const CALLS: &str = include_str!("calls.jsonl");
 
 /// A call of a tool.
 #[derive(Deserialize)]
-pub(super) struct ToolCall {
+pub(crate) struct ToolCall {
     r#in: String,
-    pub(super) tool: String,
-    pub(super) input: Value,
+    pub(crate) tool: String,
+    pub(crate) input: Value,
 }
 
 /// Returns the calls of a scenario.
-pub(super) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
+pub(crate) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
     let calls: Result<Vec<ToolCall>, _> = CALLS.lines().map(serde_json::from_str).collect();
     Ok(calls.map_err(|error| error.to_string())?.into_iter().filter(|call| call.r#in == scenario).collect())
 }
 
 /// Returns the time of a call. Each call is an hour later than the previous one, each opening a month.
-pub(super) fn time(call: u32, opening: u64) -> Timestamp {
+pub(crate) fn time(call: u32, opening: u64) -> Timestamp {
     let seconds = 1_780_125_300 + i64::from(call) * 3600 + opening as i64 * 30 * 86_400;
     Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 7200 }
 }
 
 /// Result of a call of a tool.
-pub(super) struct Called {
-    pub(super) answer: ToolAnswer,
+pub(crate) struct Called {
+    pub(crate) answer: ToolAnswer,
     /// True if the call changed a file, or may have.
-    pub(super) changed: bool,
+    pub(crate) changed: bool,
     /// Requests, in the order in which they were performed.
-    pub(super) requests: Vec<FsRequest>,
+    pub(crate) requests: Vec<FsRequest>,
 }
 
 impl Called {
     /// Returns the result in the JSON of the driver protocol.
-    pub(super) fn json(&self) -> Result<Value, String> {
+    pub(crate) fn json(&self) -> Result<Value, String> {
         let ToolAnswer { text, structured, is_error } = &self.answer;
         let structured = structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
         let structured = structured.map_err(|error| error.to_string())?;
@@ -60,19 +60,36 @@ impl Called {
 }
 
 /// Returns the canonical JSON of a value of the contract.
-pub(super) fn value(of: &impl ToCanonical) -> Result<Value, String> {
+pub(crate) fn value(of: &impl ToCanonical) -> Result<Value, String> {
     serde_json::from_str(&Scribe::new(Content::Whole).json(of)).map_err(|error| error.to_string())
 }
 
-/// An engine of this program on an executor.
-pub(super) struct CallingHost<X> {
-    host: Host<Box<dyn Engine + Send>, X>,
+/// Opens an engine with a configuration.
+pub(crate) type OpenEngine = dyn Fn(Config) -> Result<Box<dyn Engine>, EngineError>;
+
+/// Opens the native engine.
+///
+/// # Errors
+///
+/// A field of the configuration is invalid.
+pub fn native(config: Config) -> Result<Box<dyn Engine>, EngineError> {
+    Ok(Box::new(NativeEngine::open(config)?))
+}
+
+/// An engine on an executor.
+pub(crate) struct CallingHost<X> {
+    host: Host<Box<dyn Engine>, X>,
     performed: Performed,
 }
 
 impl<X: Executor> CallingHost<X> {
     /// Opens a memory with the configuration of the driver protocol.
-    pub(super) fn open(kind: EngineKind, opening: OwnedOpening, scheme: &str, executor: X) -> Result<Self, HostError> {
+    pub(crate) fn open(
+        engine: &OpenEngine,
+        opening: OwnedOpening,
+        scheme: &str,
+        executor: X,
+    ) -> Result<Self, HostError> {
         let OwnedOpening { epoch, project, agent } = opening;
         let config = Config {
             epoch,
@@ -83,33 +100,33 @@ impl<X: Executor> CallingHost<X> {
             ..Config::default()
         };
         let performed = Performed::default();
-        let mut host = Host::new(open_engine(kind, config)?, executor);
+        let mut host = Host::new(engine(config)?, executor);
         host.observe(performed.clone());
         Ok(Self { host, performed })
     }
 
-    pub(super) fn executor_mut(&mut self) -> &mut X {
+    pub(crate) fn executor_mut(&mut self) -> &mut X {
         self.host.executor_mut()
     }
 
     /// Runs a tool of any set.
-    pub(super) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
+    pub(crate) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
         let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
         let answer = self.host.call(now, command)?;
         Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
     }
 }
 
-/// The store of this program's own host, in memory.
-pub(super) struct InMemory {
-    pub(super) disk: Simulator,
+/// The store of the kit's own host, in memory.
+pub(crate) struct InMemory {
+    pub(crate) disk: Simulator,
     /// False if a folder exists only as long as it has a file.
     has_folders: bool,
 }
 
 impl InMemory {
     /// Creates an empty store that has what the store of another host has.
-    pub(super) fn like(hello: &Hello) -> Self {
+    pub(crate) fn like(hello: &Hello) -> Self {
         Self { disk: Simulator::new(1).with_hashes_of(&hello.version_scheme), has_folders: hello.folders }
     }
 }
@@ -138,10 +155,10 @@ impl Executor for InMemory {
 
 /// Options that a memory is opened with.
 #[derive(Clone)]
-pub(super) struct OwnedOpening {
-    pub(super) epoch: u64,
-    pub(super) project: Option<String>,
-    pub(super) agent: Option<String>,
+pub(crate) struct OwnedOpening {
+    pub(crate) epoch: u64,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 /// Observer that keeps the requests that were performed.
