@@ -9,8 +9,8 @@ use core::str::FromStr;
 /// Maximum length of a pattern in bytes.
 pub const MAX_GLOB_BYTES: usize = 1_024;
 
-/// Maximum depth of nested alternatives.
-const MAX_DEPTH: u32 = 16;
+/// Maximum number of patterns without alternatives that one pattern may mean.
+const MAX_PATTERNS: usize = 256;
 
 /// A pattern that must match a whole path, in time linear in the path.
 ///
@@ -18,26 +18,25 @@ const MAX_DEPTH: u32 = 16;
 /// `[!a-z]` one character of a set, `{a,b}` one of several patterns; `\` escapes the character after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
-    program: Vec<Step>,
+    /// Patterns without alternatives, one of which must match.
+    patterns: Vec<Vec<Part>>,
 }
 
-/// One step of a pattern. Numbers are positions in the program.
+/// One part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum Part {
     /// Exactly this character.
     Literal(char),
-    /// Any character except `/`.
-    InSegment,
-    /// Any character.
-    Anything,
+    /// One character except `/`.
+    One,
     /// A character in one of the ranges, or outside of all of them; never `/`.
     Set { ranges: Vec<(char, char)>, negated: bool },
-    /// Continues at both positions.
-    Fork(usize, usize),
-    /// Continues at this position.
-    Jump(usize),
-    /// End of the pattern.
-    End,
+    /// Any number of characters except `/`.
+    InSegment,
+    /// Any number of characters.
+    Anything,
+    /// Any number of segments, each with a `/` after it.
+    Segments,
 }
 
 impl FromStr for Glob {
@@ -47,15 +46,23 @@ impl FromStr for Glob {
     ///
     /// # Errors
     ///
-    /// The problem in words: a bracket without its end, alternatives nested too deep, a pattern that is too long.
+    /// The problem in words: a bracket without its end, too many alternatives, a pattern that is too long.
     fn from_str(pattern: &str) -> Result<Self, Self::Err> {
         if pattern.len() > MAX_GLOB_BYTES {
             return Err(format!("the pattern has {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
         }
-        let mut parser = Parser { chars: pattern.chars().collect(), at: 0, program: Vec::new() };
-        parser.sequence(0)?;
-        parser.program.push(Step::End);
-        Ok(Self { program: parser.program })
+        let mut open: Vec<Vec<char>> = vec![pattern.chars().collect()];
+        let mut patterns = Vec::new();
+        while let Some(chars) = open.pop() {
+            if open.len() + patterns.len() >= MAX_PATTERNS {
+                return Err(format!("it means more than {MAX_PATTERNS} patterns"));
+            }
+            match alternatives(&chars)? {
+                Some(expanded) => open.extend(expanded),
+                None => patterns.push(Parser { chars: &chars, at: 0 }.parts()?),
+            }
+        }
+        Ok(Self { patterns })
     }
 }
 
@@ -63,158 +70,154 @@ impl Glob {
     /// Returns true if the whole of `path` matches.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
-        // Most paths differ from the plain text at the beginning of a pattern.
-        let (mut start, mut chars) = (0, path.chars());
-        while let Some(Step::Literal(expected)) = self.program.get(start) {
-            if chars.next() != Some(*expected) {
-                return false;
-            }
-            start += 1;
+        self.patterns.iter().any(|parts| fits(parts, path))
+    }
+}
+
+/// Returns true if the parts match the whole path. All ways to match are followed at once: `open[n]` says that the parts
+/// from `n` on may match the rest.
+fn fits(parts: &[Part], path: &str) -> bool {
+    let mut chars = path.chars();
+    let mut start = 0;
+    // Most paths differ from the plain text at the beginning of a pattern.
+    while let Some(Part::Literal(expected)) = parts.get(start) {
+        if chars.next() != Some(*expected) {
+            return false;
         }
-        let mut current = States::new(self.program.len());
-        let mut next = States::new(self.program.len());
-        self.enter(start, &mut current);
-        for c in chars {
-            next.clear();
-            for &at in &current.list {
-                let taken = match self.program.get(at) {
-                    Some(Step::Literal(expected)) => c == *expected,
-                    Some(Step::InSegment) => c != '/',
-                    Some(Step::Anything) => true,
-                    Some(Step::Set { ranges, negated }) => {
-                        c != '/' && ranges.iter().any(|&(from, to)| (from..=to).contains(&c)) != *negated
+        start += 1;
+    }
+    let mut open = vec![false; parts.len() + 1];
+    let mut next = open.clone();
+    enter(parts, start, &mut open);
+    for c in chars {
+        next.fill(false);
+        for (at, part) in parts.iter().enumerate().filter(|(at, _)| open.get(*at) == Some(&true)) {
+            match part {
+                Part::Literal(expected) if c == *expected => enter(parts, at + 1, &mut next),
+                Part::One if c != '/' => enter(parts, at + 1, &mut next),
+                Part::Set { ranges, negated }
+                    if c != '/' && ranges.iter().any(|&(from, to)| (from..=to).contains(&c)) != *negated =>
+                {
+                    enter(parts, at + 1, &mut next);
+                }
+                Part::InSegment if c != '/' => enter(parts, at, &mut next),
+                Part::Anything => enter(parts, at, &mut next),
+                Part::Segments => {
+                    // A segment that has begun must end before the next part.
+                    next.iter_mut().skip(at).take(1).for_each(|open| *open = true);
+                    if c == '/' {
+                        enter(parts, at + 1, &mut next);
                     }
-                    _ => false,
-                };
-                if taken {
-                    self.enter(at + 1, &mut next);
+                }
+                _ => {}
+            }
+        }
+        core::mem::swap(&mut open, &mut next);
+    }
+    open.last() == Some(&true)
+}
+
+/// Opens a part, and those that follow if it may match nothing.
+fn enter(parts: &[Part], at: usize, open: &mut [bool]) {
+    let optional = parts.get(at..).unwrap_or_default().iter();
+    let optional = optional.take_while(|part| matches!(part, Part::InSegment | Part::Anything | Part::Segments));
+    let last = at + optional.count();
+    open.iter_mut().take(last + 1).skip(at).for_each(|open| *open = true);
+}
+
+/// Returns the patterns that a pattern with `{a,b}` means, by its first such alternatives; `None` without any.
+fn alternatives(chars: &[char]) -> Result<Option<Vec<Vec<char>>>, String> {
+    let mut depth = 0;
+    // Starts of the alternatives and the end of the last, each with the character before it.
+    let mut borders = Vec::new();
+    let mut parser = Parser { chars, at: 0 };
+    while let Some(c) = parser.next() {
+        match c {
+            '\\' => parser.at += 1,
+            '[' => {
+                parser.set()?;
+            }
+            '{' => {
+                depth += 1;
+                if depth == 1 {
+                    borders.push(parser.at);
                 }
             }
-            core::mem::swap(&mut current, &mut next);
-            if current.list.is_empty() {
-                return false;
-            }
-        }
-        current.list.iter().any(|&at| self.program.get(at) == Some(&Step::End))
-    }
-
-    /// Adds the position, and those that it leads to without reading a character.
-    fn enter(&self, at: usize, states: &mut States) {
-        let mut at = at;
-        loop {
-            let step = if states.add(at) { self.program.get(at) } else { None };
-            at = match step {
-                Some(&Step::Fork(first, second)) => {
-                    states.open.push(second);
-                    first
+            ',' if depth == 1 => borders.push(parser.at),
+            '}' if depth > 0 => {
+                depth -= 1;
+                if depth == 0 {
+                    borders.push(parser.at);
+                    break;
                 }
-                Some(&Step::Jump(to)) => to,
-                _ => match states.open.pop() {
-                    Some(at) => at,
-                    None => return,
-                },
-            };
-        }
-    }
-}
-
-/// A set of positions.
-struct States {
-    list: Vec<usize>,
-    has: Vec<bool>,
-    /// Positions that were not entered yet; empty except while positions are added.
-    open: Vec<usize>,
-}
-
-impl States {
-    fn new(size: usize) -> Self {
-        Self { list: Vec::new(), has: vec![false; size], open: Vec::new() }
-    }
-
-    fn add(&mut self, at: usize) -> bool {
-        match self.has.get_mut(at) {
-            Some(has) if !*has => {
-                *has = true;
-                self.list.push(at);
-                true
             }
-            _ => false,
+            _ => {}
         }
     }
-
-    fn clear(&mut self) {
-        self.list.clear();
-        self.has.fill(false);
+    if depth > 0 {
+        return Err("a `{` without its `}`".into());
     }
+    let (Some(first), Some(last)) = (borders.first(), borders.last()) else { return Ok(None) };
+    let (before, after) = (chars.get(..first - 1).unwrap_or_default(), chars.get(*last..).unwrap_or_default());
+    let inner = borders.windows(2).map(|border| match border {
+        [from, to] => chars.get(*from..to - 1).unwrap_or_default(),
+        _ => &[],
+    });
+    Ok(Some(inner.map(|inner| [before, inner, after].concat()).collect()))
 }
 
-struct Parser {
-    chars: Vec<char>,
+/// Pattern without alternatives.
+struct Parser<'a> {
+    chars: &'a [char],
     at: usize,
-    program: Vec<Step>,
 }
 
-impl Parser {
+impl Parser<'_> {
     fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
 
-    /// Parses up to the end, or inside of alternatives up to the `,` or `}` that ends the current one.
-    fn sequence(&mut self, depth: u32) -> Result<(), String> {
-        while let Some(c) = self.peek() {
-            if depth > 0 && matches!(c, ',' | '}') {
-                return Ok(());
-            }
-            self.at += 1;
-            match c {
-                '*' if self.peek() == Some('*') => self.stars(),
-                '*' => self.repeat(Step::InSegment),
-                '?' => self.program.push(Step::InSegment),
-                '[' => self.set()?,
-                '{' => self.alternatives(depth + 1)?,
-                '\\' => {
-                    let literal = self.peek().ok_or("a `\\` with nothing after it")?;
-                    self.at += 1;
-                    self.program.push(Step::Literal(literal));
-                }
-                _ => self.program.push(Step::Literal(c)),
-            }
-        }
-        Ok(())
+    fn next(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += 1;
+        Some(c)
     }
 
-    /// Parses two or more stars. They match whole segments if they are alone between slashes, else they count as one
-    /// star.
-    fn stars(&mut self) {
+    fn parts(mut self) -> Result<Vec<Part>, String> {
+        let mut parts = Vec::new();
+        while let Some(c) = self.next() {
+            parts.push(match c {
+                '*' => self.stars(),
+                '?' => Part::One,
+                '[' => self.set()?,
+                '\\' => Part::Literal(self.next().ok_or("a `\\` with nothing after it")?),
+                c => Part::Literal(c),
+            });
+        }
+        Ok(parts)
+    }
+
+    /// Parses stars, after the first. Two or more match whole segments if they are alone between slashes, else they count
+    /// as one star.
+    fn stars(&mut self) -> Part {
         let first = self.at - 1;
         while self.peek() == Some('*') {
             self.at += 1;
         }
-        let begins = first == 0 || matches!(self.chars.get(first - 1), Some('/' | '{' | ','));
+        let begins = first == 0 || self.chars.get(first - 1) == Some(&'/');
         match self.peek() {
-            // Any number of `segment/`, zero included.
-            Some('/') if begins => {
+            _ if self.at == first + 1 || !begins => Part::InSegment,
+            Some('/') => {
                 self.at += 1;
-                let start = self.program.len();
-                self.program.push(Step::Fork(start + 1, start + 5));
-                self.repeat(Step::Anything);
-                self.program.push(Step::Literal('/'));
+                Part::Segments
             }
-            None | Some(',' | '}') if begins => self.repeat(Step::Anything),
-            _ => self.repeat(Step::InSegment),
+            None => Part::Anything,
+            Some(_) => Part::InSegment,
         }
     }
 
-    /// Adds the step, repeated any number of times.
-    fn repeat(&mut self, step: Step) {
-        let start = self.program.len();
-        self.program.push(Step::Fork(start + 1, start + 3));
-        self.program.push(step);
-        self.program.push(Step::Jump(start));
-    }
-
     /// Parses a set, after its `[`.
-    fn set(&mut self) -> Result<(), String> {
+    fn set(&mut self) -> Result<Part, String> {
         let mut ranges = Vec::new();
         let negated = matches!(self.peek(), Some('^' | '!'));
         self.at += usize::from(negated);
@@ -234,8 +237,7 @@ impl Parser {
             };
             ranges.push((from, to));
         }
-        self.program.push(Step::Set { ranges, negated });
-        Ok(())
+        Ok(Part::Set { ranges, negated })
     }
 
     /// Returns the next character of a set, and true if it was escaped.
@@ -249,40 +251,6 @@ impl Parser {
         let literal = self.peek().ok_or_else(unclosed)?;
         self.at += 1;
         Ok((literal, true))
-    }
-
-    /// Parses alternatives, after their `{`.
-    fn alternatives(&mut self, depth: u32) -> Result<(), String> {
-        if depth > MAX_DEPTH {
-            return Err(format!("`{{` nested more than {MAX_DEPTH} levels deep"));
-        }
-        let mut ends = Vec::new();
-        loop {
-            let fork = self.program.len();
-            self.program.push(Step::End);
-            self.sequence(depth)?;
-            let end = self.peek().ok_or("a `{` without its `}`")?;
-            self.at += 1;
-            if end == '}' {
-                // The last alternative needs no fork.
-                self.place(fork, Step::Jump(fork + 1));
-                break;
-            }
-            ends.push(self.program.len());
-            self.program.push(Step::End);
-            self.place(fork, Step::Fork(fork + 1, self.program.len()));
-        }
-        let after = self.program.len();
-        for end in ends {
-            self.place(end, Step::Jump(after));
-        }
-        Ok(())
-    }
-
-    fn place(&mut self, at: usize, step: Step) {
-        if let Some(place) = self.program.get_mut(at) {
-            *place = step;
-        }
     }
 }
 
@@ -349,6 +317,7 @@ mod tests {
             assert_eq!(Glob::from_str(pattern).expect_err("invalid"), message);
         }
         assert!(Glob::from_str(&"{".repeat(100)).is_err());
+        assert!(Glob::from_str(&"{a,b}".repeat(20)).is_err());
         assert!(Glob::from_str(&"x".repeat(2_000)).is_err());
     }
 

@@ -1,6 +1,6 @@
 //! [`Template`]: template of new notes, in a subset of Handlebars.
 //!
-//! Variables, `#if`, `#unless`, `#each`, comments, white space control, and helpers that compute text. A template cannot run a
+//! Variables, `#if`, `#unless`, comments, white space control, and helpers that compute text. A template cannot run a
 //! command, read the environment or include another template: such helpers are refused by name when the template is parsed.
 //! Text is never escaped for HTML.
 
@@ -21,7 +21,7 @@ pub const MAX_TEMPLATE_BYTES: usize = 64 << 10;
 /// Maximum size of a rendered text in bytes.
 pub const MAX_RENDERED_BYTES: usize = 256 << 10;
 
-/// Maximum number of rendered parts and computed values; large ones count more. It bounds nested loops.
+/// Maximum number of computed values; large ones count more. It bounds the time that a template takes.
 const MAX_STEPS: u32 = 100_000;
 
 /// A parsed template.
@@ -80,7 +80,7 @@ impl Template {
 
     /// Renders the text with these variables. Missing variables are empty.
     pub(crate) fn render(&self, variables: &Variables) -> Result<String, String> {
-        let mut renderer = Renderer { variables, items: Vec::new(), now: variables.0.get("now"), steps: 0 };
+        let mut renderer = Renderer { variables, now: variables.0.get("now"), steps: 0 };
         let mut out = String::new();
         renderer.nodes(&self.nodes, &mut out)?;
         Ok(out)
@@ -93,8 +93,6 @@ fn node_uses(node: &Node, name: &str) -> bool {
         Node::Text(_) => false,
         Node::Show(expression) => expression_uses(expression, name),
         Node::If { condition, then, otherwise, .. } => expression_uses(condition, name) || any(then) || any(otherwise),
-        Node::Each { list, then, otherwise } => expression_uses(list, name) || any(then) || any(otherwise),
-        Node::Prepend { prefix, then } => expression_uses(prefix, name) || any(then),
     }
 }
 
@@ -108,8 +106,6 @@ fn expression_uses(expression: &Expression, name: &str) -> bool {
 
 struct Renderer<'a> {
     variables: &'a Variables,
-    /// Items of the enclosing loops, with their positions.
-    items: Vec<(usize, String)>,
     now: Option<&'a Variable>,
     steps: u32,
 }
@@ -117,7 +113,6 @@ struct Renderer<'a> {
 impl Renderer<'_> {
     fn nodes(&mut self, nodes: &[Node], out: &mut String) -> Result<(), String> {
         for node in nodes {
-            self.charge(0)?;
             match node {
                 Node::Text(text) => out.push_str(text),
                 Node::Show(expression) => out.push_str(&self.value(expression)?.to_text()),
@@ -125,46 +120,14 @@ impl Renderer<'_> {
                     let holds = self.value(condition)?.is_true() != *negated;
                     self.nodes(if holds { then } else { otherwise }, out)?;
                 }
-                Node::Each { list, then, otherwise } => {
-                    let items = self.value(list)?.items();
-                    if items.is_empty() {
-                        self.nodes(otherwise, out)?;
-                    }
-                    for item in items.into_iter().enumerate() {
-                        self.items.push(item);
-                        let done = self.nodes(then, out);
-                        self.items.pop();
-                        done?;
-                    }
-                }
-                Node::Prepend { prefix, then } => {
-                    let prefix = self.value(prefix)?.to_text();
-                    let mut inner = String::new();
-                    self.nodes(then, &mut inner)?;
-                    out.push_str(&prepend(&prefix, &inner)?);
-                }
             }
             check_size(out.len())?;
         }
         Ok(())
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), String> {
-        self.steps = self.steps.saturating_add(1).saturating_add(u32::try_from(bytes / 64).unwrap_or(u32::MAX));
-        if self.steps > MAX_STEPS {
-            return Err("it takes too many steps".to_string());
-        }
-        Ok(())
-    }
-
     fn value(&mut self, expression: &Expression) -> Result<Variable, String> {
-        let value = self.computed(expression)?;
-        self.charge(value.size())?;
-        Ok(value)
-    }
-
-    fn computed(&mut self, expression: &Expression) -> Result<Variable, String> {
-        Ok(match expression {
+        let value = match expression {
             Expression::Text(text) => Variable::Text(text.clone()),
             Expression::Number(number) => Variable::Number(*number),
             Expression::Flag(flag) => Variable::Flag(*flag),
@@ -178,17 +141,17 @@ impl Renderer<'_> {
                 check_size(value.size())?;
                 value
             }
-        })
+        };
+        self.steps = self.steps.saturating_add(1 + u32::try_from(value.size() / 64).unwrap_or(u32::MAX / 2));
+        if self.steps > MAX_STEPS {
+            return Err("it takes too many steps".to_string());
+        }
+        Ok(value)
     }
 
     fn variable(&self, path: &[String]) -> Variable {
         let mut names = path.iter().map(String::as_str);
-        let found = match names.next() {
-            Some("this") => self.items.last().map(|(_, item)| Variable::Text(item.clone())),
-            Some("@index") => self.items.last().map(|(at, _)| Variable::Number(i64::try_from(*at).unwrap_or(i64::MAX))),
-            Some(name) => self.variables.0.get(name).cloned(),
-            None => None,
-        };
+        let found = names.next().and_then(|name| self.variables.0.get(name).cloned());
         match (found, names.next()) {
             (Some(Variable::Map(map)), Some(name)) => {
                 map.get(name).map_or(Variable::Missing, |text| Variable::Text(text.clone()))
@@ -211,9 +174,6 @@ impl Renderer<'_> {
             Helper::Json => argument(0).json(),
             Helper::Concat => arguments.iter().map(Variable::to_text).collect(),
             Helper::Substring => substring(&text(0), argument(1).number(), argument(2).number()),
-            Helper::Prepend => prepend(&text(0), &text(1))?,
-            Helper::Join => argument(0).items().join(&text(1)),
-            Helper::List => argument(0).items().iter().map(|item| format!("- {item}\n")).collect(),
         }))
     }
 
@@ -255,15 +215,6 @@ impl Variable {
             Self::Text(text) => text.clone(),
             Self::List(items) => items.join(", "),
             Self::Moment(moment) => moment.to_string(),
-        }
-    }
-
-    fn items(&self) -> Vec<String> {
-        match self {
-            Self::List(items) => items.clone(),
-            Self::Missing => Vec::new(),
-            Self::Map(map) => map.values().cloned().collect(),
-            one => [one.to_text()].into_iter().filter(|text| !text.is_empty()).collect(),
         }
     }
 
@@ -367,13 +318,6 @@ fn substring(text: &str, start: Option<i64>, length: Option<i64>) -> String {
     text.chars().skip(number(start)).take(number(length)).collect()
 }
 
-/// Adds the prefix to every line.
-fn prepend(prefix: &str, text: &str) -> Result<String, String> {
-    let lines = text.matches('\n').count() + 1;
-    check_size(prefix.len().saturating_mul(lines).saturating_add(text.len()))?;
-    Ok(text.split_inclusive('\n').map(|line| format!("{prefix}{line}")).collect())
-}
-
 fn check_size(size: usize) -> Result<(), String> {
     if size > MAX_RENDERED_BYTES {
         return Err(format!("it gives more than {MAX_RENDERED_BYTES} bytes"));
@@ -420,10 +364,7 @@ mod tests {
                 "{{substring 'A full quote' 2 4}}|{{substring 'A full quote' -5 5}}|{{substring '日本' 1 9}}",
                 "full|quote|本",
             ),
-            ("{{prepend '> ' content}}", "> one\n> two"),
-            ("{{#prepend '> '}}{{content}}{{/prepend}}", "> one\n> two"),
-            ("{{join tags ', '}} {{tags}}", "a, b c a, b c"),
-            ("{{list tags}}", "- a\n- b c\n"),
+            ("{{tags}}", "a, b c"),
             ("a {{! no }}b{{!-- }} --}}c", "a bc"),
             ("\\{{title}}", "{{title}}"),
             ("{ {a}} }}", "{ {a}} }}"),
@@ -433,14 +374,12 @@ mod tests {
     }
 
     #[test]
-    fn blocks_choose_and_repeat() {
+    fn blocks_choose() {
         for (template, text) in [
             ("{{#if title}}y{{else}}n{{/if}}", "y"),
             ("{{#if empty}}y{{else}}n{{/if}}", "n"),
-            ("{{#if empty}}y{{else if tags}}t{{else}}n{{/if}}", "t"),
+            ("{{#if empty}}y{{else}}{{#if tags}}t{{else}}n{{/if}}{{/if}}", "t"),
             ("{{#unless empty}}u{{/unless}}", "u"),
-            ("{{#each tags}}[{{@index}} {{this}}]{{/each}}", "[0 a][1 b c]"),
-            ("{{#each none}}x{{else}}-{{/each}}", "-"),
             ("a\n{{#if title}}\nb\n{{/if}}\nc\n", "a\nb\nc\n"),
             ("{{#if title}}\n{{#if tags}}\nb\n{{/if}}\n{{/if}}\n", "b\n"),
             ("a  {{~title~}}  b", "aIt's <b> \"quoted\"b"),
@@ -461,6 +400,8 @@ mod tests {
             ("{{env.HOME}}", "`env`"),
             ("{{style 'red' title}}", "`style`"),
             ("{{unknown title}}", "`unknown`"),
+            ("{{#each tags}}x{{/each}}", "`each`"),
+            ("{{#if empty}}y{{else if tags}}t{{/if}}", "`else`"),
             ("{{> other}}", "`other`"),
             ("\n{{#*inline \"x\"}}{{/inline}}", "line 2"),
             ("{{format-link 'a' 'b'}}", "`format-link`"),
@@ -482,7 +423,7 @@ mod tests {
             "{{#if}}",
             "{{#if a}}",
             "{{/if}}",
-            "{{#if a}}{{/each}}",
+            "{{#if a}}{{/unless}}",
             "{{else}}",
             "{{'open}}",
             "{{slug (title}}",
@@ -505,9 +446,9 @@ mod tests {
         #[test]
         fn no_template_panics(pieces in proptest::collection::vec(
             proptest::sample::select(alloc::vec![
-                "{{", "}}", "{{{", "}}}", "{{#if ", "{{#each tags}}", "{{/if}}", "{{/each}}", "{{else}}", "{{else if ",
-                "{{!--", "--}}", "~", "title", "slug ", "(", ")", "'", "\\", "\n", " ", "日", "this", "{{#prepend ", "{{/prepend}}",
-                "substring ", "-1", "9999999999", "format-date now ", "%", "{{~^~}}", ".", "@index", "\u{301}", "json ",
+                "{{", "}}", "{{{", "}}}", "{{#if ", "{{#unless tags}}", "{{/if}}", "{{/unless}}", "{{else}}", "{{else if ",
+                "{{!--", "--}}", "~", "title", "slug ", "(", ")", "'", "\\", "\n", " ", "日",
+                "substring ", "-1", "9999999999", "format-date now ", "%", "{{~^~}}", ".", "@", "\u{301}", "json ",
             ]),
             0..24,
         )) {
@@ -532,15 +473,16 @@ mod tests {
         let mut many = variables();
         many.set("tags", Variable::List(alloc::vec!["x".repeat(100); 1_000]));
         let template = |text: &str| Template::from_str(text).expect("valid").render(&many);
-        assert!(template("{{#each tags}}{{tags}}{{/each}}").is_err());
-        let nested = "{{#each tags}}".repeat(20) + &"{{/each}}".repeat(20);
-        assert!(template(&nested).is_err());
+        assert!(template(&"{{tags}}".repeat(4)).is_err());
+        assert!(template("{{concat tags tags tags}}").is_err());
+        assert!(template(&"{{substring tags 0 1}}".repeat(100)).is_err());
         assert!(Template::from_str(&"x".repeat(100_000)).is_err());
     }
 
     #[test]
     fn it_is_known_what_a_template_uses() {
-        let template = Template::from_str("{{#if (slug a)}}{{else}}{{#each b}}{{c.d}}{{/each}}{{/if}}").expect("valid");
+        let template =
+            Template::from_str("{{#if (slug a)}}{{else}}{{#unless b}}{{c.d}}{{/unless}}{{/if}}").expect("valid");
         assert!(["a", "b", "c"].iter().all(|name| template.uses(name)));
         assert!(!template.uses("d"));
     }

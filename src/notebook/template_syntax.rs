@@ -19,8 +19,6 @@ pub(super) enum Node {
     Text(String),
     Show(Expression),
     If { condition: Expression, negated: bool, then: Vec<Node>, otherwise: Vec<Node> },
-    Each { list: Expression, then: Vec<Node>, otherwise: Vec<Node> },
-    Prepend { prefix: Expression, then: Vec<Node> },
 }
 
 /// A value that is computed.
@@ -42,9 +40,6 @@ pub(super) enum Helper {
     Json,
     Concat,
     Substring,
-    Prepend,
-    Join,
-    List,
 }
 
 words!(Helper, "helper" {
@@ -54,9 +49,6 @@ words!(Helper, "helper" {
     Json = "json",
     Concat = "concat",
     Substring = "substring",
-    Prepend = "prepend",
-    Join = "join",
-    List = "list",
 });
 
 /// Parses a template.
@@ -68,7 +60,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, String> {
     match end {
         End::Text => Ok(nodes),
         End::Close(name, line) => Err(format!("line {line}: `/{name}` closes nothing")),
-        End::Else(_, line) => Err(format!("line {line}: `else` is outside of a block")),
+        End::Else(line) => Err(format!("line {line}: `else` is outside of a block")),
     }
 }
 
@@ -82,8 +74,7 @@ enum Tag {
     Comment,
     Show(Expression),
     Open(Block),
-    /// `else`, with the condition of `else if`.
-    Else(Option<Block>),
+    Else,
     Close(String),
 }
 
@@ -181,11 +172,14 @@ impl<'a> Scanner<'a> {
             self.space();
             Tag::Close(self.word().to_string())
         } else if self.take("^") {
-            Tag::Else(None)
+            Tag::Else
         } else if self.is_else() {
             self.take("else");
             self.space();
-            Tag::Else(if self.rest().starts_with(['}', '~']) { None } else { Some(self.block()?) })
+            if !self.rest().starts_with(['}', '~']) {
+                return Err("`else` with a condition is not supported; put a block into it".to_string());
+            }
+            Tag::Else
         } else {
             self.take("&");
             Tag::Show(self.shown()?)
@@ -226,7 +220,7 @@ impl<'a> Scanner<'a> {
         self.space();
         let name = self.word().to_string();
         match name.as_str() {
-            "if" | "unless" | "each" | "prepend" => {}
+            "if" | "unless" => {}
             _ => return Err(refused(&name, "block")),
         }
         self.space();
@@ -319,7 +313,7 @@ impl<'a> Scanner<'a> {
 }
 
 fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '@')
+    c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
 /// Parses a word without quotes.
@@ -331,7 +325,6 @@ fn value(word: &str) -> Result<Expression, String> {
         "true" => Expression::Flag(true),
         "false" => Expression::Flag(false),
         _ => {
-            let word = word.strip_prefix("this.").unwrap_or(word);
             let path: Vec<String> = word.split('.').map(ToString::to_string).collect();
             match path.first().map(String::as_str) {
                 Some(name @ ("sh" | "env" | "style" | "format-link")) => return Err(refused(name, "helper")),
@@ -347,7 +340,7 @@ fn refused(name: &str, kind: &str) -> String {
         "env" => "`env` would read the environment, which no template here does".to_string(),
         _ => {
             let known = match kind {
-                "block" => "if, unless, each, prepend".to_string(),
+                "block" => "if, unless".to_string(),
                 _ => Helper::WORDS.join(", "),
             };
             format!("the {kind} `{}` is not supported; there are {known}", name.escape_debug())
@@ -402,7 +395,7 @@ struct Tree {
 enum End {
     Text,
     Close(String, usize),
-    Else(Option<Block>, usize),
+    Else(usize),
 }
 
 impl Tree {
@@ -419,71 +412,31 @@ impl Tree {
             match tag {
                 Tag::Comment => {}
                 Tag::Show(expression) => nodes.push(Node::Show(expression)),
-                Tag::Open(block) => nodes.push(self.block(block, line, depth + 1)?.0),
-                Tag::Else(block) => return Ok((nodes, End::Else(block, line))),
+                Tag::Open(block) => nodes.push(self.block(block, line, depth + 1)?),
+                Tag::Else => return Ok((nodes, End::Else(line))),
                 Tag::Close(name) => return Ok((nodes, End::Close(name, line))),
             }
         }
         Ok((nodes, End::Text))
     }
 
-    /// Parses a block. Also returns the name that closes it.
-    fn block(&mut self, block: Block, line: usize, depth: u32) -> Result<(Node, String), String> {
+    /// Parses the rest of a block.
+    fn block(&mut self, block: Block, line: usize, depth: u32) -> Result<Node, String> {
         let Block { name, argument } = block;
         if depth > MAX_DEPTH {
             return Err(format!("line {line}: blocks nested more than {MAX_DEPTH} levels deep"));
         }
-        let (then, end) = self.nodes(depth)?;
+        let (then, mut end) = self.nodes(depth)?;
         let mut otherwise = Vec::new();
-        let closed_by = match end {
-            End::Close(closed_by, _) => closed_by,
-            End::Else(None, _) => match self.nodes(depth)? {
-                (nodes, End::Close(closed_by, _)) => {
-                    otherwise = nodes;
-                    closed_by
-                }
-                _ => return Err(format!("line {line}: `#{name}` is not closed after its `else`")),
-            },
-            // The end of the first block also closes the block of an `else if`.
-            End::Else(Some(next), line) => {
-                let (node, closed_by) = self.block_of_else(next, line, depth + 1, &name)?;
-                otherwise.push(node);
-                closed_by
-            }
+        if let End::Else(_) = end {
+            (otherwise, end) = self.nodes(depth)?;
+        }
+        match end {
+            End::Close(closed_by, _) if closed_by == name => {}
+            End::Close(closed_by, _) => return Err(format!("line {line}: `#{name}` is closed by `/{closed_by}`")),
+            End::Else(_) => return Err(format!("line {line}: `#{name}` is not closed after its `else`")),
             End::Text => return Err(format!("line {line}: `#{name}` is not closed")),
-        };
-        if closed_by != name {
-            return Err(format!("line {line}: `#{name}` is closed by `/{closed_by}`"));
         }
-        let node = match name.as_str() {
-            "each" => Node::Each { list: argument, then, otherwise },
-            "prepend" if otherwise.is_empty() => Node::Prepend { prefix: argument, then },
-            "prepend" => return Err(format!("line {line}: `#prepend` has no `else`")),
-            _ => Node::If { condition: argument, negated: name == "unless", then, otherwise },
-        };
-        Ok((node, closed_by))
-    }
-
-    fn block_of_else(
-        &mut self,
-        mut next: Block,
-        line: usize,
-        depth: u32,
-        outer: &str,
-    ) -> Result<(Node, String), String> {
-        if !matches!(next.name.as_str(), "if" | "unless") || !matches!(outer, "if" | "unless") {
-            return Err(format!("line {line}: `else {}` is not supported in `#{outer}`", next.name));
-        }
-        // It is closed by the name of the outer block, so it is parsed under that name.
-        let is_flipped = next.name != outer;
-        next.name = outer.to_string();
-        let (node, closed_by) = self.block(next, line, depth)?;
-        let node = match node {
-            Node::If { condition, negated, then, otherwise } => {
-                Node::If { condition, negated: negated != is_flipped, then, otherwise }
-            }
-            other => other,
-        };
-        Ok((node, closed_by))
+        Ok(Node::If { condition: argument, negated: name == "unless", then, otherwise })
     }
 }
