@@ -10,7 +10,7 @@ use crate::failure::EXIT_CODES;
 /// Commands that concern the program, not memory.
 const OF_PROGRAM: [&str; 1] = ["setup"];
 /// Commands that few people run by hand, which the overview only names.
-const RARE: [&str; 23] = [
+const RARE: [&str; 22] = [
     "tag",
     "related",
     "diff",

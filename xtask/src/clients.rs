@@ -84,7 +84,7 @@ pub(crate) fn run() -> Result<(), String> {
     let component = root.join("target/component").join(TARGET).join("component-dev/saddlebag.wasm");
     let json = build_for_tests(&JSON, output)?;
     if cfg!(target_os = "linux") {
-        run_javascript(&root, &program, &component, &json, output)?;
+        run_javascript(&root, &component, &json, output)?;
     } else {
         eprintln!("left out: the hosts in JavaScript, whose tests need `/proc`");
     }
@@ -128,13 +128,7 @@ fn run_page(root: &Path, program: &Path, output: &mut Output) -> Result<(), Stri
 }
 
 /// Tests the hosts in JavaScript, and checks each store with the conformance kit.
-fn run_javascript(
-    root: &Path,
-    program: &Path,
-    component: &Path,
-    json: &Path,
-    output: &mut Output,
-) -> Result<(), String> {
+fn run_javascript(root: &Path, component: &Path, json: &Path, output: &mut Output) -> Result<(), String> {
     let made = javascript(root).join("component");
     for (component, folder) in [(component, made.clone()), (json, javascript(root).join("json"))] {
         let transpile = ["transpile", "--quiet", "--valid-lifting-optimization", "--instantiation", "async"];
