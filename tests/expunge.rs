@@ -16,8 +16,8 @@ use saddlebag::session::{EndSession, RecallForPrompt};
 use saddlebag::store::BackupPlace;
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Origin, Reply, Submission, Submit};
-use saddlebag_history::{Contents, Log, MAX_CONTENT, Missing, Stored};
 use saddlebag_host::Simulator;
+use saddlebag_log::{Contents, Log, MAX_CONTENT, Missing, Stored};
 
 use support::drive::{Drive, Shared, drive, simulator};
 use support::{Kind, Random, agent_config, both_engines, each, path};
@@ -172,7 +172,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
     assert_eq!(Some(&operation.operation), done.operation.as_ref());
     let reason = operation.reason.unwrap();
     assert!(reason.contains(&digest) && reason.contains("places in"), "{reason}");
-    assert_ne!(digest, saddlebag_history::Digest::of(VALUE.as_bytes()).to_string());
+    assert_ne!(digest, saddlebag_log::Digest::of(VALUE.as_bytes()).to_string());
 
     // What was beside it stays, in the files and in the history.
     let note = String::from_utf8(drive.executor.files()["projects/proj/facts/port.md"].clone()).unwrap();

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fmt, io};
 
 use saddlebag::protocol::{Error, ErrorCode, ErrorDetails, help_after};
+use saddlebag_collections::words;
 use saddlebag_host::{EngineError, EngineKind, HostError};
-use saddlebag_words::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use clap::Arg;
 use clap::builder::{PossibleValue, TypedValueParser};
-use saddlebag_words::Word;
+use saddlebag_collections::Word;
 
 /// Returns a parser for a word of the library. It uses the library's error message, and lists the words in the help.
 pub(crate) fn word<T: Word + Send + Sync>() -> impl TypedValueParser<Value = T> {

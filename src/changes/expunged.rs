@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Change as RecordedChange, Content, Digest, State, Stored};
+use saddlebag_log::{Change as RecordedChange, Content, Digest, State, Stored};
 use sha2::{Digest as _, Sha256};
 
 use super::call::Call;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::Digest;
+use saddlebag_log::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 

@@ -7,7 +7,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::Change as RecordedChange;
+use saddlebag_log::Change as RecordedChange;
 
 use super::call::Call;
 use super::change::{Change, File};

@@ -1,7 +1,7 @@
 //! Text that a change replaced or removed and that is kept, and reading it back.
 //!
 //! The text is kept in one of two places: in a file, the backup of the changed file, or in the history alone. In the history it
-//! is the content before a change whose record says so: [`keeps_before`](saddlebag_history::Change::keeps_before).
+//! is the content before a change whose record says so: [`keeps_before`](saddlebag_log::Change::keeps_before).
 //!
 //! **A backup is newer than everything that the history keeps for its file.** A change keeps text in the history only while
 //! the file has no backup, and it looks for one after it has read the text that it replaces. So a backup that is found was written
@@ -12,7 +12,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Contents, Digest, Log, Missing, State, Step, versions};
+use saddlebag_log::{Contents, Digest, Log, Missing, State, Step, versions};
 
 use super::call::Call;
 use super::change::File;
@@ -298,7 +298,7 @@ impl Records {
         self.steps.get(step)
     }
 
-    fn versions(&self, now: State) -> Vec<saddlebag_history::Version> {
+    fn versions(&self, now: State) -> Vec<saddlebag_log::Version> {
         let steps: Vec<Step<'_>> = self.steps.iter().map(RecordedStep::step).collect();
         versions(&steps, now)
     }
@@ -311,7 +311,7 @@ impl Records {
         for version in self.versions(now) {
             let step = version.step.and_then(|step| self.steps.get(step));
             let next = later.replace(version);
-            let by_others = next.as_ref().filter(|next: &&saddlebag_history::Version| next.step.is_none());
+            let by_others = next.as_ref().filter(|next: &&saddlebag_log::Version| next.step.is_none());
             // It was not made, or others took it back.
             let is_back = step.is_some_and(|step| by_others.is_some_and(|next| next.state == step.before));
             let next_step = next.as_ref().and_then(|next| self.steps.get(next.step?));

@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use saddlebag_history::{Change as RecordedChange, Contents, Digest, Log, Missing, State};
+use saddlebag_log::{Change as RecordedChange, Contents, Digest, Log, Missing, State};
 
 use super::call::Call;
 use super::change::{Change, File};
@@ -198,7 +198,7 @@ impl Call {
 }
 
 /// Returns the content after a change, from the content of the file and what the record has.
-fn after(file: &File, state: State, stored: Vec<saddlebag_history::Content>) -> Result<Option<Vec<u8>>, Missing> {
+fn after(file: &File, state: State, stored: Vec<saddlebag_log::Content>) -> Result<Option<Vec<u8>>, Missing> {
     let digest = match state {
         State::Absent => return Ok(None),
         State::Bytes(digest) => digest,

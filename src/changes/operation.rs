@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
-use saddlebag_history::State;
+use saddlebag_log::State;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 

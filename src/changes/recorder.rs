@@ -6,7 +6,7 @@
 //! the end of a file: its bytes are in the file itself, so a power cut can only take away who added them.
 //!
 //! No record says that a change was made, and one with `lost` says that it was not. Without it, as after a power cut, the files
-//! tell: see [`saddlebag_history::versions`].
+//! tell: see [`saddlebag_log::versions`].
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{
+use saddlebag_log::{
     Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored,
     Writer as RecordedWriter,
 };

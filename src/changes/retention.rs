@@ -5,7 +5,7 @@
 
 use alloc::string::ToString;
 
-use saddlebag_history::{Log, Stored};
+use saddlebag_log::{Log, Stored};
 
 use super::call::Call;
 use super::operation::HistoryPolicy;

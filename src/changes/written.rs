@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_history::Digest;
+use saddlebag_log::Digest;
 
 use crate::protocol::Version;
 use crate::store::RelPath;

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::trust::{Approved, BLOCK_END, BLOCK_START, Flag, ForModel, escaped_item, for_model};
 

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::form::BlockForm;
 use crate::trust::ForModel;

@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::category::Category;
 use super::checks::NewEntry;

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::category::Tier;
 use crate::order;

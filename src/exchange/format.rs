@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::text::base_name;
 use super::types::{Converted, Exported, TextFile};

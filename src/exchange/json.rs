@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_words::UnknownWord;
+use saddlebag_collections::UnknownWord;
 use serde_json::Value;
 
 use super::types::{Converted, Exported, TextFile};

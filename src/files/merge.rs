@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-use saddlebag_merge::{Conflict, Kind, Merged, Part, Sides};
+use saddlebag_log::merges::{Conflict, Kind, Merged, Part, Sides};
 
 use crate::document::{head, yaml_scalar};
 use crate::protocol::{Error, ErrorCode};
@@ -91,7 +91,7 @@ pub struct MergeReview {
 
 /// Makes the changes of both sides together. `path` is that of the file, relative to the root.
 ///
-/// See [`saddlebag_merge::merge`] for the rules.
+/// See [`saddlebag_log::merges::merge`] for the rules.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub fn merge(path: &str, sides: &MergeSides) -> Result<MergedFile, Error> {
     let base = text_of("the common ancestor", sides.ancestor.as_deref())?;
     let ours = text_of("our version", sides.ours.as_deref())?;
     let theirs = text_of("their version", sides.theirs.as_deref())?;
-    let Merged { text, conflicts } = saddlebag_merge::merge(kind_of(&path), Sides { base, ours, theirs });
+    let Merged { text, conflicts } = saddlebag_log::merges::merge(kind_of(&path), Sides { base, ours, theirs });
     let text = text.map(|text| untrusted(text, ours, theirs));
     let review = if conflicts.is_empty() { None } else { Some(review(&path, &conflicts)?) };
     Ok(MergedFile {
@@ -113,7 +113,7 @@ pub fn merge(path: &str, sides: &MergeSides) -> Result<MergedFile, Error> {
 
 /// Returns the newest of some versions that both texts probably come from, as its position; `None` if none is known.
 ///
-/// `versions` are those that one machine saw, the oldest first. See [`saddlebag_merge::common_version`].
+/// `versions` are those that one machine saw, the oldest first. See [`saddlebag_log::merges::common_version`].
 ///
 /// # Errors
 ///
@@ -128,7 +128,7 @@ pub fn common_version(versions: &[Vec<u8>], ours: &[u8], theirs: &[u8]) -> Resul
     let texts = versions.iter().map(|version| read("a version", version)).collect::<Result<Vec<_>, _>>()?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (ours, theirs) = (read("our version", ours)?, read("their version", theirs)?);
-    Ok(saddlebag_merge::common_version(&texts, &ours, &theirs).and_then(|place| u32::try_from(place).ok()))
+    Ok(saddlebag_log::merges::common_version(&texts, &ours, &theirs).and_then(|place| u32::try_from(place).ok()))
 }
 
 /// Returns a merged text with the provenance that it must have: if the text of one side waits for approval, the result

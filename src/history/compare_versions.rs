@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_history::unified;
+use saddlebag_log::unified;
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};

@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Digest, State};
-use saddlebag_words::words;
+use saddlebag_collections::words;
+use saddlebag_log::{Digest, State};
 
 use super::expunged_logs::{ExpungedLogs, read_version};
 use super::files::FileHistory;

@@ -8,7 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use memchr::memmem;
-use saddlebag_history::{Change, Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
+use saddlebag_log::{Change, Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
 
 use super::log::MOVING;
 use crate::changes::{Call, ExpungedText};
@@ -87,7 +87,7 @@ impl<'a> ExpungedLogs<'a> {
             spans: SortedMap::default(),
             moving: SortedMap::default(),
             folders: Vec::new(),
-            contents: Contents::new(saddlebag_history::MAX_CONTENT),
+            contents: Contents::new(saddlebag_log::MAX_CONTENT),
             blobs,
             removed,
             kept: SortedSet::default(),
@@ -231,7 +231,7 @@ impl<'a> ExpungedLogs<'a> {
         }
         let bytes = match (&stored, self.last.get(path)) {
             (Stored::Delta { from, delta }, Some((last, bytes))) if last == from => {
-                delta::decode(bytes, delta, saddlebag_history::MAX_CONTENT).filter(|made| Digest::of(made) == digest)
+                delta::decode(bytes, delta, saddlebag_log::MAX_CONTENT).filter(|made| Digest::of(made) == digest)
             }
             _ => None,
         };

@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use saddlebag_history::{Change, Contents, Missing, State, Step, Version, versions};
+use saddlebag_log::{Change, Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, LineAt, Recorded};
 use super::types::not_kept;

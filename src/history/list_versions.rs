@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_history::{State, unified};
+use saddlebag_log::{State, unified};
 
 use super::files::{FileHistory, StepOf};
 use super::list_forgotten::find_forgotten;

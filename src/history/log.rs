@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Change, Content, Head, Log, Record, State, Step};
+use saddlebag_log::{Change, Content, Head, Log, Record, State, Step};
 
 use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
 use crate::changes::{Call, history_of};

@@ -5,7 +5,7 @@ use alloc::string::ToString;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use saddlebag_history::{Digest, State};
+use saddlebag_log::{Digest, State};
 
 use super::files::FileHistory;
 use super::log::History;

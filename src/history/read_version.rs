@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::Version;
+use saddlebag_log::Version;
 
 use super::files::FileHistory;
 use super::list_versions::history_of;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{State, unified};
+use saddlebag_log::{State, unified};
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_history::{Rules, State, Version, merge};
+use saddlebag_log::{Rules, State, Version, merge};
 
 use super::files::FileHistory;
 use super::log::History;

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use saddlebag_history::{Change, Record, State};
-use saddlebag_words::words;
+use saddlebag_collections::words;
+use saddlebag_log::{Change, Record, State};
 
 use crate::changes::Call;
 use crate::entries::Entries;

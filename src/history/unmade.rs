@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use saddlebag_history::Record;
+use saddlebag_log::Record;
 
 use super::files::FileHistory;
 use super::log::{History, Recorded, folders};

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::changes::{Call, Field, Screen};
 use crate::protocol::Error;

@@ -1,6 +1,6 @@
 //! [`ItemKind`]: what a file of memory is.
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::search::day_of_log;
 use crate::store::{Date, Layout, RelPath, SESSIONS_FOLDER};

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::checks::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};

@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 use core::ops::Range;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::document::Note;
 use crate::journal::Target;

@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::protocol::FsError;
 use crate::trust::{ForModel, Provenance};

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::hand_off::hand_off;
 use super::state::{Event, Line, note_name, record, sweep};

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::client_text::prompt_of;
 use super::note::MAX_PROMPT_CHARS;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::changes::Call;
 use crate::entries::{self, Entries};

@@ -1,6 +1,6 @@
 //! [`BackupPlace`]: where replaced text is kept.
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 /// Place where the text that a change replaces or removes is kept, so that `restore` brings it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use atomic_refcell::AtomicRefCell;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use crate::changes::Call;
 use crate::entries::Entries;

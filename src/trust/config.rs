@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::provenance::Provenance;
 use crate::protocol::{Error, ErrorCode};

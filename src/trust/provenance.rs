@@ -2,8 +2,8 @@
 
 use alloc::string::String;
 
+use saddlebag_collections::words;
 use saddlebag_sanitize::is_ignorable;
-use saddlebag_words::words;
 
 use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field};
 use crate::part::TextPart;

@@ -61,10 +61,10 @@ use saddlebag::protocol::FsOp;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
-use saddlebag_history::{Contents, Log, MAX_CONTENT};
 use saddlebag_host::{
     ComponentCode, ComponentOptions, ComponentRuntime, Engine, EngineError, Host, HostError, NativeEngine, Simulator,
 };
+use saddlebag_log::{Contents, Log, MAX_CONTENT};
 pub use saddlebag_tests_attributes::{both_engines, nightly};
 
 /// The compiled component, once for all tests of a process.

@@ -171,7 +171,7 @@ impl Notebook {
 }
 
 /// What a listing knows of the fields of a note. The others are the names of the file in other forms, its digest, and the
-/// time of indexing, which stands for the time of creation of a note without a date.
+/// time of indexing, which means the time of creation of a note without a date.
 const FIELDS: [&str; 10] =
     ["path", "title", "link", "lead", "body", "snippets", "rawContent", "wordCount", "tags", "metadata"];
 

@@ -12,19 +12,18 @@ use crate::{budget, clients, component, dist, nextest, release, remote, shells};
 const NO_STD_TARGET: &str = "wasm32v1-none";
 
 /// The packages that do without the standard library.
-const NO_STD: [&str; 8] = [
+const NO_STD: [&str; 7] = [
     "saddlebag",
     "saddlebag-collections",
-    "saddlebag-history",
+    "saddlebag-log",
     "saddlebag-markdown",
     "saddlebag-protocol",
     "saddlebag-sanitize",
     "saddlebag-search",
-    "saddlebag-words",
 ];
 
 /// The packages that need no component, beside those.
-const NATIVE: [&str; 5] = ["saddlebag-guest", "saddlebag-merge", "saddlebag-locks", "saddlebag-host", "saddlebag-cli"];
+const NATIVE: [&str; 4] = ["saddlebag-guest", "saddlebag-locks", "saddlebag-host", "saddlebag-cli"];
 
 /// Features of these packages: the native engine alone.
 const NATIVE_FEATURES: [&str; 3] = ["--no-default-features", "--features", "saddlebag-cli/native"];

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use saddlebag::session::StoredItem;
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 /// Client whose hook ran the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use saddlebag::notebook::{ConditionKind, NoteFilter, SortBy, SortKey};
-use saddlebag_words::UnknownWord;
+use saddlebag_collections::UnknownWord;
 
 use crate::failure::Failure;
 use crate::input::shown_path;

@@ -1,6 +1,6 @@
 //! Types that several files of setup share: the clients, and the places in a file.
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 /// Program that runs agents and can be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

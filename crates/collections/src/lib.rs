@@ -1,4 +1,4 @@
-//! Sorting, and maps and sets in order, each by one piece of code for all types.
+//! Sorting, and maps and sets in order, each by one piece of code for all types; and enums with a word for each variant.
 //!
 //! The standard library's sort and `BTreeMap` are compiled once for each type that they are used with: 5 KB
 //! and more each time, 230 KB in a component that uses them freely. Here only the access to a key is generic.
@@ -8,6 +8,7 @@
 //! * [`SortedMap`] is a map in the order of its keys, kept as numbers in chunks.
 //! * [`SortedSet`] is such a map without values.
 //! * [`TextPart`] and [`SlicePart`] take parts that must be there.
+//! * [`words!`] gives an enum a word for each variant.
 //! * [`SparseBytes`] are bytes of which only some parts may be in memory. A [`Piece`] is a range of shared bytes.
 //!
 //! This crate does not replace the standard library where size does not matter: there are no ranges, no entry
@@ -32,13 +33,21 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-extern crate alloc;
+#[doc(hidden)]
+pub extern crate alloc;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use schemars;
+#[doc(hidden)]
+pub use serde;
 
 pub mod order;
 pub mod part;
 pub mod sorted;
 pub mod sparse;
+mod word;
 
 pub use part::{SlicePart, TextPart};
 pub use sorted::{SortedMap, SortedSet};
 pub use sparse::{Piece, SparseBytes};
+pub use word::{UnknownWord, Word};

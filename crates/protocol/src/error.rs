@@ -27,7 +27,7 @@ use alloc::format;
 use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
-use saddlebag_words::{UnknownWord, words};
+use saddlebag_collections::{UnknownWord, words};
 
 use super::{FsError, RelPath};
 

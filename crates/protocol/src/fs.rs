@@ -36,7 +36,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::{CommandId, ContextKey, RelPath};
 

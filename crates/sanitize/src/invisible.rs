@@ -15,7 +15,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_collections::TextPart;
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 /// A finding in text for a model.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

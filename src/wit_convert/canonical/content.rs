@@ -1,6 +1,6 @@
 //! [`Content`]: the amount of text that is shown.
 
-use saddlebag_words::words;
+use saddlebag_collections::words;
 
 use super::types::Place;
 

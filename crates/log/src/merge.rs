@@ -67,7 +67,7 @@ impl core::error::Error for Conflict {}
 /// line lacks or gets is merged separately from the line.
 ///
 /// ```
-/// use saddlebag_history::{Rules, merge};
+/// use saddlebag_log::{Rules, merge};
 ///
 /// // Undo an append after which somebody else appended a line.
 /// let merged = merge(b"one\nmine\n", b"one\nmine\nyours\n", b"one\n", Rules::UNDO);

@@ -7,7 +7,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use crate::{Kind, Merged, Sides, merge};
+use crate::merges::{Kind, Merged, Sides, merge};
 
 /// A change of a list of lines, with places that are taken modulo its length.
 #[derive(Clone, Debug)]

@@ -8,12 +8,12 @@ use core::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::blocks::{Body, Class};
-use crate::keys::{Keys, Time};
-use crate::matching::matching;
-use crate::similar::Words;
-use crate::spacing::{Element, Sides};
-use crate::types::{Conflict, Kind, Part};
+use crate::merges::blocks::{Body, Class};
+use crate::merges::keys::{Keys, Time};
+use crate::merges::matching::matching;
+use crate::merges::similar::Words;
+use crate::merges::spacing::{Element, Sides};
+use crate::merges::types::{Conflict, Kind, Part};
 
 /// Most pairs of blocks in one place that are compared to find edits. Beyond it, all count as new.
 const MOST_COMPARED: usize = 1 << 16;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::ops::Range;
 
+use crate::hunks;
 use hashbrown::HashMap;
-use saddlebag_history::hunks;
 
 /// Number of digits of an id in the lines that are compared.
 const DIGITS: usize = 16;

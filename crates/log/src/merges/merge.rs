@@ -4,10 +4,10 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::body::merge_bodies;
-use crate::fields::{FORGOTTEN, TextOf, merge_heads};
-use crate::head::Head;
-use crate::types::{Conflict, Kind, Merged, Part, Sides};
+use crate::merges::body::merge_bodies;
+use crate::merges::fields::{FORGOTTEN, TextOf, merge_heads};
+use crate::merges::head::Head;
+use crate::merges::types::{Conflict, Kind, Merged, Part, Sides};
 
 /// Makes the changes from the base to ours and those from the base to theirs together.
 ///

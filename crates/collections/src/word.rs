@@ -4,7 +4,7 @@
 //! [`Display`](core::fmt::Display), [`FromStr`], [`Word`] and `serde::Serialize`. A variant that the list lacks does not compile.
 //!
 //! ```
-//! use saddlebag_words::words;
+//! use saddlebag_collections::words;
 //!
 //! #[derive(Clone, Copy, Debug, PartialEq)]
 //! enum Mode {
@@ -22,17 +22,6 @@
 //! ```
 //!
 //! It is not for words that take a value with them, nor for sets of words that a user may add to.
-
-#![no_std]
-#![forbid(unsafe_code)]
-
-#[doc(hidden)]
-pub extern crate alloc;
-#[cfg(feature = "schema")]
-#[doc(hidden)]
-pub use schemars;
-#[doc(hidden)]
-pub use serde;
 
 use alloc::string::String;
 use core::fmt;

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use hashbrown::HashMap;
 use saddlebag_markdown::list_item;
 
-use crate::blocks::{Block, Body, Class};
-use crate::types::Kind;
+use crate::merges::blocks::{Block, Body, Class};
+use crate::merges::types::Kind;
 
 /// A time of day: hour and minute.
 pub(crate) type Time = (u8, u8);

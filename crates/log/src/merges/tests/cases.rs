@@ -4,7 +4,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use crate::{Conflict, Kind, Merged, Part, Sides, common_version, merge};
+use crate::merges::{Conflict, Kind, Merged, Part, Sides, common_version, merge};
 
 fn note(base: &str, ours: &str, theirs: &str) -> Merged {
     both_ways(Kind::Note, Some(base), Some(ours), Some(theirs))

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 
 use saddlebag_markdown::{Value, moment, yaml_scalar};
 
-use crate::head::{CHANGED, CREATED, Head, is_key};
-use crate::types::{Conflict, Part};
+use crate::merges::head::{CHANGED, CREATED, Head, is_key};
+use crate::merges::types::{Conflict, Part};
 
 /// Field with the time when an entry was forgotten.
 pub(crate) const FORGOTTEN: &str = "forgotten";

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::blocks::{Body, Class};
-use crate::head::Head;
+use crate::merges::blocks::{Body, Class};
+use crate::merges::head::Head;
 
 /// Most versions that are looked at, counted from the newest.
 const MOST_VERSIONS: usize = 500;

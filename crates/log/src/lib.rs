@@ -1,4 +1,4 @@
-//! The log of changes of a store: records, differences, versions and merges, without any I/O.
+//! The log of changes of a store, without any I/O: records, differences, versions, and merges of bytes and of Markdown.
 //!
 //! * A [`Record`] says what an operation is about to change. It is one line of a log: [`Record::to_line`] writes it, [`Log`] reads
 //!   it back, and finds lines that were not written to their end. A [`Head`] leaves the contents undecoded.
@@ -8,12 +8,13 @@
 //!   none.
 //! * [`hunks`] and [`unified`] compare two contents, and [`merge`] makes two changes of one content together. Undoing an operation is
 //!   a merge, too: see [`Rules::UNDO`].
+//! * [`merges`] makes two changes of one Markdown file together, by field, paragraph and entry of a log.
 //!
 //! This crate opens no file. The caller keeps the log and the [blobs](Stored::Blob), and makes the changes. No input makes a function
 //! panic, and the same input has the same output everywhere.
 //!
 //! ```
-//! use saddlebag_history::{Change, Contents, Log, MAX_CONTENT, Record, State, Step, versions};
+//! use saddlebag_log::{Change, Contents, Log, MAX_CONTENT, Record, State, Step, versions};
 //!
 //! let change = Change::of("plan.md", None, Some(b"- Buy bread\n"), false, 65536);
 //! let record = Record { operation: "k7".into(), changes: vec![change], ..Record::default() };
@@ -33,7 +34,7 @@
 //! assert_eq!(found.iter().map(|version| version.step).collect::<Vec<_>>(), [None, Some(0)]);
 //! let State::Bytes(digest) = found[1].state else { panic!("it is small") };
 //! assert_eq!(contents.get(&digest)?, b"- Buy bread\n");
-//! # Ok::<(), saddlebag_history::Missing>(())
+//! # Ok::<(), saddlebag_log::Missing>(())
 //! ```
 #![no_std]
 #![forbid(unsafe_code)]
@@ -51,6 +52,7 @@ mod digest;
 mod line;
 mod log;
 mod merge;
+pub mod merges;
 mod record;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use crate::blocks::{Block, Body, Class};
+use crate::merges::blocks::{Block, Body, Class};
 
 /// A block of the result, and its places in the sides, counted from 1.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::diff::hunks;
 /// common lines around it. Empty if the texts are equal.
 ///
 /// ```
-/// use saddlebag_history::unified;
+/// use saddlebag_log::unified;
 ///
 /// assert_eq!(unified("one\ntwo\n", "one\n2\n", 3), "@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
 /// ```

@@ -11,7 +11,7 @@ use crate::diff::{common_prefix, common_suffix, hunks};
 /// Returns the difference that makes `after` out of `before`.
 ///
 /// ```
-/// use saddlebag_history::delta;
+/// use saddlebag_log::delta;
 ///
 /// let delta = delta::encode(b"one\ntwo\nthree\n", b"one\n2\nthree\n");
 /// assert_eq!(delta, [4, 3, 1, b'2']);

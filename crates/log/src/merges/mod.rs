@@ -6,21 +6,13 @@
 //! * [`common_version`] finds a version that both sides come from, if nobody recorded it.
 //!
 //! ```
-//! use saddlebag_merge::{Kind, Sides, merge};
+//! use saddlebag_log::merges::{Kind, Sides, merge};
 //!
 //! let sides = Sides { base: Some("- bread\n"), ours: Some("- bread\n- milk\n"), theirs: Some("- rye bread\n") };
 //! let merged = merge(Kind::Note, sides);
 //! assert_eq!(merged.text.unwrap(), "- rye bread\n- milk\n");
 //! assert!(merged.conflicts.is_empty());
 //! ```
-#![no_std]
-#![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
-#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
-
-extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 mod blocks;
 mod body;
