@@ -17,7 +17,6 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::schema::{OPERATION, WAS_MADE};
 use crate::deadline::{Deadline, retries};
 use crate::error::AttachError;
 use crate::operation::new_operation;
@@ -27,6 +26,12 @@ const OPENING: Duration = Duration::from_secs(15);
 
 /// Time that the server gives to a statement, and to waiting for a lock.
 const STATEMENT_OPTIONS: &str = "-c statement_timeout=8s -c lock_timeout=6s -c idle_in_transaction_session_timeout=15s";
+
+/// The number of a transaction that was not flushed before a crash of the server is used again, so a commit also has the name
+/// of its operation.
+const OPERATION: &str =
+    "INSERT INTO saddlebag_operation (id) VALUES ($1::text::uuid) RETURNING pg_current_xact_id()::text";
+const WAS_MADE: &str = "SELECT EXISTS (SELECT FROM saddlebag_operation WHERE id = $1::text::uuid)";
 
 /// A connection to a database.
 pub(super) struct Connection {

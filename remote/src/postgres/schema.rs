@@ -87,12 +87,7 @@ UNION ALL
 SELECT DISTINCT $3 || split_part(substr(folder, length($3) + 1), '/', 1), NULL::bigint, NULL::integer, NULL::timestamptz
 FROM saddlebag_file WHERE space = $1 AND folder >= $3 AND ($4 = '' OR folder < $4) AND folder <> ''";
 
-/// The number of a transaction that was not flushed before a crash of the server is used again, so a commit also has the name
-/// of its operation.
-pub(super) const OPERATION: &str =
-    "INSERT INTO saddlebag_operation (id) VALUES ($1::text::uuid) RETURNING pg_current_xact_id()::text";
-pub(super) const WAS_MADE: &str = "SELECT EXISTS (SELECT FROM saddlebag_operation WHERE id = $1::text::uuid)";
-/// One opening in fifty looks for them.
+/// Names of operations that no transaction asks for any more. One opening in fifty looks for them.
 const FORGET_OPERATIONS: &str = "\
 DELETE FROM saddlebag_operation
 WHERE made < clock_timestamp() - interval '1 day' AND (SELECT random() < 0.02)";
