@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask demo`, `test`, `budget`, `audit`, `count`, `bench`, `build`, `shells`, `dist`.
+//! The project's own commands: `cargo xtask demo`, `test`, `budget`, `audit`, `bench`, `build`, `shells`, `dist`.
 //!
 //! It has no dependencies and needs no component, so it starts in seconds on a machine that cannot build the component
 //! yet, and installs what such a machine lacks.
@@ -17,6 +17,7 @@ mod release;
 mod remote;
 mod run;
 mod shells;
+#[cfg(test)]
 mod structure;
 mod test;
 
@@ -32,7 +33,6 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask test --remote
        cargo xtask budget [--lower]
        cargo xtask audit
-       cargo xtask count
        cargo xtask bench [PART]... [--notes N] [--write]
        cargo xtask bench questions locomo|longmemeval|beam|conversations|prompts|languages PATH
        cargo xtask bench compare [PROGRAM]
@@ -54,7 +54,6 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   budget              Print how large the project is, and fail above a limit of budget.toml
     --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
-  count               Print how many files, lines, imports and circular imports each crate has
   bench               Measure beside ripgrep, the native engine and fixed bars, and print the table
     PART              Only search, recall, index, block, commands, hooks, server, prompts or tools
     --notes N         With N notes, instead of 10,000 and 100,000
@@ -76,7 +75,6 @@ enum Task {
     DemoRemote,
     Budget { lower: bool },
     Audit,
-    Count,
     Bench(Vec<String>),
     Compare { program: Option<PathBuf> },
     BenchServers,
@@ -161,7 +159,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "test" => Ok(Task::Test(tests)),
         "budget" => Ok(Task::Budget { lower }),
         "audit" => Ok(Task::Audit),
-        "count" => Ok(Task::Count),
         "build" => Ok(Task::Build),
         "shells" => Ok(Task::Shells { test }),
         "dist" => Ok(Task::Dist(dist)),
@@ -182,7 +179,6 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Budget { lower: true } => budget::lower(),
         Task::Budget { lower: false } => budget::check(),
         Task::Audit => release::audit(),
-        Task::Count => structure::count(),
         Task::Bench(arguments) => bench(&arguments),
         Task::Compare { program } => compare::compare(program),
         Task::BenchServers => remote::bench(),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use super::graph::Graph;
-use super::tests::base;
+use super::{read, sources};
+use crate::run::root;
 
 /// Maximum number of words of the page: ten minutes of a reader.
 const MOST_WORDS: usize = 2_300;
@@ -25,24 +25,7 @@ const INVARIANTS: [&str; 10] = [
 ];
 
 fn page() -> String {
-    fs::read_to_string(base().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md is there")
-}
-
-/// The rooms of the component, each with those that it knows: a folder or a file directly in `src/`.
-fn rooms() -> BTreeMap<String, BTreeSet<String>> {
-    let graph = Graph::read(&base(), &base().join("src/lib.rs")).expect("the crate is read");
-    let room = |file: &str| -> Option<String> {
-        let below = file.strip_prefix("src/")?;
-        let room = below.split_once('/').map_or(below, |(folder, _)| folder);
-        (room != "lib.rs").then(|| room.trim_end_matches(".rs").to_string())
-    };
-    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, name) in graph.files.iter().enumerate() {
-        let Some(own) = room(name) else { continue };
-        let known = graph.edges[file].keys().filter_map(|known| room(&graph.files[*known]));
-        rooms.entry(own.clone()).or_default().extend(known.filter(|known| *known != own));
-    }
-    rooms
+    read("ARCHITECTURE.md")
 }
 
 /// The rows of the table below a heading: the name in the first column, and the last column.
@@ -64,7 +47,12 @@ fn is_above(rows: &[(String, String)], name: &str, of: &str) -> bool {
 #[test]
 fn the_table_says_which_room_knows_which_and_those_are_above_it() {
     let rows = rows(&page(), "### The rooms of the component");
-    let found: BTreeMap<String, BTreeSet<String>> = rooms();
+    // A room is a folder of `src/`, or a file in it.
+    let graph = Graph::read(&root().expect("a root"), "src/lib.rs").rooms("src/");
+    let names: Vec<&str> =
+        graph.files.iter().map(|room| room["src/".len()..].trim_end_matches('/').trim_end_matches(".rs")).collect();
+    let known = graph.edges.iter().map(|known| known.keys().map(|known| names[*known].to_string()).collect());
+    let found: BTreeMap<String, BTreeSet<String>> = names.iter().map(ToString::to_string).zip(known).collect();
     let written = rows.iter().map(|(room, known)| {
         let known = known.split(", ").filter(|known| *known != "nothing").map(str::to_string);
         (room.clone(), known.collect())
@@ -82,10 +70,11 @@ fn the_table_says_which_room_knows_which_and_those_are_above_it() {
 #[test]
 fn a_crate_knows_only_those_above_it_in_the_table() {
     let rows = rows(&page(), "### The crates");
-    let folders = fs::read_dir(base().join("crates")).expect("the crates").flatten().map(|folder| folder.path());
+    let root = root().expect("a root");
+    let folders = fs::read_dir(root.join("crates")).expect("the crates").flatten().map(|folder| folder.path());
     let mut crates = 0;
-    for folder in folders.chain([base()]) {
-        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+    for folder in folders.chain([root]) {
+        let manifest = read(folder.join("Cargo.toml"));
         let own = manifest.split("name = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a name");
         assert!(rows.iter().any(|(row, _)| row == own), "ARCHITECTURE.md has no row for `{own}`");
         let sections = manifest.split("\n[").filter(|section| section.starts_with("dependencies]"));
@@ -98,29 +87,13 @@ fn a_crate_knows_only_those_above_it_in_the_table() {
     assert_eq!(crates, rows.len(), "ARCHITECTURE.md has a row for a crate that does not exist");
 }
 
-/// Adds the names of the tests of a file.
-fn add_tests(text: &str, names: &mut BTreeSet<String>) {
-    let (mut is_test, mut is_attribute) = (false, false);
-    for line in text.lines().map(str::trim) {
-        if is_attribute || line.starts_with("#[") {
-            is_test |= ["#[test]", "#[nightly]", "#[both_engines"].iter().any(|start| line.starts_with(start));
-            is_attribute = !line.ends_with(']');
-        } else if !line.starts_with("//") {
-            let name = line.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());
-            names.extend(name.filter(|_| std::mem::take(&mut is_test)).map(str::to_string));
-        }
-    }
-}
-
-fn add_tests_below(folder: &Path, names: &mut BTreeSet<String>) {
-    for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && !name.starts_with('.') && name != "target" && name != "node_modules" {
-            add_tests_below(&path, names);
-        } else if name.ends_with(".rs") {
-            add_tests(&fs::read_to_string(&path).expect("text"), names);
-        }
-    }
+/// Returns the names of the tests of all packages.
+fn tests() -> BTreeSet<String> {
+    let texts: Vec<String> = sources("").iter().map(read).collect();
+    let attributes = ["#[test]", "#[nightly]", "#[both_engines"];
+    let tests = attributes.iter().flat_map(|attribute| texts.iter().flat_map(|text| text.split(*attribute).skip(1)));
+    let names = tests.filter_map(|rest| rest.split_once("fn ")?.1.split(['(', '<']).next());
+    names.map(str::to_string).collect()
 }
 
 /// The words in backquotes that have the form of a test's name.
@@ -134,11 +107,9 @@ fn named_tests(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_test_that_a_page_names_exists() {
-    let mut tests = BTreeSet::new();
-    add_tests_below(&base(), &mut tests);
+    let tests = tests();
     assert!(tests.len() > 1000, "only {} tests: the search looks in the wrong place", tests.len());
-    let contributing = fs::read_to_string(base().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md is there");
-    let pages = page() + &contributing;
+    let pages = page() + &read("CONTRIBUTING.md");
     let gone: Vec<&str> = named_tests(&pages).filter(|name| !tests.contains(*name)).collect();
     assert!(gone.is_empty(), "no such test: {gone:?}");
 }
@@ -154,18 +125,6 @@ fn every_invariant_of_the_page_names_a_test() {
     let named: BTreeSet<&str> = named_tests(section).collect();
     let missing: Vec<&&str> = INVARIANTS.iter().filter(|test| !named.contains(*test)).collect();
     assert!(missing.is_empty(), "the page does not name {missing:?}");
-}
-
-#[test]
-fn a_test_is_found_below_its_attributes() {
-    let mut names = BTreeSet::new();
-    let lines = [
-        "#[both_engines]\n#[ignore = \"x\n  y\"]\npub async fn a_test(kind: Kind) {}",
-        "#[inline]\nfn helper() {}",
-        "#[test]\n// Why.\nfn b<T>() {}",
-    ];
-    add_tests(&lines.join("\n"), &mut names);
-    assert_eq!(names, ["a_test", "b"].map(str::to_string).into());
 }
 
 #[test]

@@ -2,85 +2,95 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 
-use super::source::{Module, Path};
+use super::source::Source;
 
 /// Maximum number of imports from a name to its definition.
-const LONGEST_CHAIN: usize = 16;
+const LONGEST_CHAIN: usize = 8;
 
-/// The modules of one crate by their paths, `""` for the root, each with the file that it is in.
-struct Modules(BTreeMap<String, (usize, Module)>);
+/// Functions of a type that iterators and options have too.
+const OF_STD: [&str; 2] = ["collect", "replace"];
+
+/// The modules of one crate by their paths, `""` for the root, each with the number of its file.
+struct Modules(BTreeMap<String, (usize, Source)>);
 
 /// Target of a path.
 enum Target {
     Module(String),
     /// Something defined in this file.
     File(usize),
+    /// Another crate, or a type of the language.
+    Elsewhere,
 }
 
 /// The files of a crate, and for each those that it knows, with the path by which it does.
-pub(crate) struct Graph {
-    pub(crate) files: Vec<String>,
-    pub(crate) edges: Vec<BTreeMap<usize, String>>,
+pub(super) struct Graph {
+    pub(super) files: Vec<String>,
+    pub(super) edges: Vec<BTreeMap<usize, String>>,
 }
 
 impl Graph {
-    /// Reads the crate whose root is the file `root`; names of files begin below `base`.
-    pub(crate) fn read(base: &FilePath, root: &FilePath) -> Result<Self, String> {
+    /// Reads the crate whose root is the file `root`, below `base`.
+    pub(super) fn read(base: &FilePath, root: &str) -> Self {
         let (mut files, mut modules) = (Vec::new(), Modules(BTreeMap::new()));
-        load(base, root, "", &mut files, &mut modules)?;
+        load(base, root, "", &mut files, &mut modules);
         let mut edges = vec![BTreeMap::new(); files.len()];
-        for (name, (file, module)) in &modules.0 {
-            let mut add = |path: &Path, target: Option<Target>| match target {
-                Some(Target::File(known)) if known != *file => {
-                    edges[*file].entry(known).or_insert_with(|| path.join("::"));
-                }
-                _ => {}
-            };
-            for import in &module.imports {
-                let target = modules.resolve(name, &import.path, LONGEST_CHAIN);
-                match (&import.name, target) {
+        let mut add = |from: usize, known: usize, path: String| {
+            if from != known {
+                edges[from].entry(known).or_insert(path);
+            }
+        };
+        let distant = modules.distant_methods();
+        for (name, (file, source)) in &modules.0 {
+            for import in &source.imports {
+                match modules.resolve(name, &import.path, LONGEST_CHAIN) {
                     // A module shows what its children have.
                     _ if import.is_public && modules.leads_below(name, &import.path) => {}
-                    (None, Some(Target::Module(all))) => {
-                        add(&import.path, modules.0.get(&all).map(|(file, _)| Target::File(*file)));
-                    }
+                    Target::File(known) => add(*file, known, import.path.join("::")),
                     // Items that are used through a named module are among the paths.
-                    (_, target) => add(&import.path, target),
+                    Target::Module(all) if import.name.is_none() => {
+                        add(*file, modules.0[&all].0, import.path.join("::"));
+                    }
+                    _ => {}
                 }
             }
-            for path in &module.paths {
-                add(path, modules.resolve(name, path, LONGEST_CHAIN));
+            for path in &source.paths {
+                if let Target::File(known) = modules.resolve(name, path, LONGEST_CHAIN) {
+                    add(*file, known, path.join("::"));
+                }
+            }
+            for (known, of, method, is_only) in &distant {
+                let has_path =
+                    |path: [&String; 2]| source.paths.iter().any(|known| known.iter().rev().take(2).rev().eq(path));
+                if has_path([of, method])
+                    || has_path([&"Self".to_string(), method])
+                        && source.methods.iter().any(|(own, _)| own.last() == Some(of))
+                    || *is_only && source.called.contains(method)
+                {
+                    add(*file, *known, format!("{of}::{method}"));
+                }
             }
         }
-        modules.add_calls(&mut edges);
-        Ok(Self { files, edges })
+        Self { files, edges }
     }
 
-    /// Returns the same for folders: each folder, and each file beside one, is a room that knows what its files know.
-    /// There is a graph for each folder, of what is directly in it.
-    pub(crate) fn by_folder(&self) -> Vec<Self> {
-        let folders = self.files.iter().flat_map(|file| file.match_indices('/').map(|(at, _)| &file[..=at]));
-        // The root of a crate whose files have no folder is "".
-        let folders: BTreeSet<&str> = folders.chain([""]).collect();
-        folders.into_iter().map(|folder| self.rooms(folder)).collect()
-    }
-
-    fn rooms(&self, folder: &str) -> Self {
-        // The file of a folder's own module shows what is in the folder, so it knows and is known by all.
+    /// Returns the graph of what is directly in a folder: a folder or a file in it is a room, which knows what its files know.
+    /// The file of the folder's own module is left out: it shows what is in the folder, so it knows and is known by all.
+    pub(super) fn rooms(&self, folder: &str) -> Self {
         let room = |file: &str| {
             let below = file.strip_prefix(folder).filter(|below| !matches!(*below, "mod.rs" | "lib.rs" | "main.rs"))?;
             Some(format!("{folder}{}", below.split_inclusive('/').next().unwrap_or(below)))
         };
-        let rooms: BTreeSet<String> = self.files.iter().filter_map(|file| room(file)).collect();
-        let files: Vec<String> = rooms.into_iter().collect();
+        let files: BTreeSet<String> = self.files.iter().filter_map(|file| room(file)).collect();
+        let files: Vec<String> = files.into_iter().collect();
         let number = |file: &str| room(file).and_then(|room| files.binary_search(&room).ok());
         let mut edges = vec![BTreeMap::new(); files.len()];
         for (file, known) in self.files.iter().zip(&self.edges) {
-            let Some(from) = number(file) else { continue };
             for (known, path) in known {
-                if let Some(known) = number(&self.files[*known]).filter(|known| *known != from) {
+                if let (Some(from), Some(known)) = (number(file), number(&self.files[*known]))
+                    && from != known
+                {
                     edges[from].entry(known).or_insert_with(|| format!("{path} in {file}"));
                 }
             }
@@ -88,16 +98,22 @@ impl Graph {
         Self { files, edges }
     }
 
-    /// The circles: sets of files each of which knows every other, perhaps through others.
-    pub(crate) fn circles(&self) -> Vec<Vec<usize>> {
+    /// Returns the files that know themselves through others, and the rooms of each folder that do, with what they name.
+    pub(super) fn circles(&self) -> String {
+        let folders = self.files.iter().flat_map(|file| file.match_indices('/').map(|(at, _)| &file[..=at]));
+        // The root of a crate whose files have no folder is "".
+        let folders: BTreeSet<&str> = folders.chain([""]).collect();
+        let rooms = folders.into_iter().map(|folder| self.rooms(folder).own_circles());
+        rooms.chain([self.own_circles()]).collect()
+    }
+
+    fn own_circles(&self) -> String {
         let reach: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|file| self.reach(file)).collect();
-        let mut circles: BTreeSet<Vec<usize>> = BTreeSet::new();
-        for file in 0..self.files.len() {
-            if reach[file].contains(&file) {
-                circles.insert(reach[file].iter().copied().filter(|other| reach[*other].contains(&file)).collect());
-            }
-        }
-        circles.into_iter().collect()
+        let edges = self.edges.iter().enumerate().flat_map(|(from, known)| known.iter().map(move |edge| (from, edge)));
+        let in_circles = edges.filter(|(from, (known, _))| reach[**known].contains(from));
+        let lines = in_circles
+            .map(|(from, (known, path))| format!("{} names {path}, of {}\n", self.files[from], self.files[*known]));
+        lines.collect()
     }
 
     /// The files that a file knows, directly or through others.
@@ -108,158 +124,92 @@ impl Graph {
         }
         reached
     }
-
-    /// The files of a circle, each with those in it that it knows.
-    pub(crate) fn describe(&self, circle: &[usize]) -> String {
-        let lines = circle.iter().flat_map(|file| {
-            let known = self.edges[*file].iter().filter(|(known, _)| circle.contains(known));
-            known.map(|(known, path)| format!("  {} names {path}, of {}\n", self.files[*file], self.files[*known]))
-        });
-        lines.collect()
-    }
 }
 
 /// Reads a file and those of its modules.
-fn load(
-    base: &FilePath,
-    path: &FilePath,
-    name: &str,
-    files: &mut Vec<String>,
-    modules: &mut Modules,
-) -> Result<(), String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let below = path.strip_prefix(base).unwrap_or(path);
-    files.push(below.to_string_lossy().replace('\\', "/"));
-    place(Module::parse(&text), files.len() - 1, name, modules);
-    let children: Vec<String> = modules.0[name].1.children.iter().cloned().collect();
+fn load(base: &FilePath, path: &str, name: &str, files: &mut Vec<String>, modules: &mut Modules) {
+    let source = Source::new(&fs::read_to_string(base.join(path)).expect("text"));
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let own = file.trim_end_matches(".rs");
+    let folder = if matches!(own, "mod" | "lib" | "main") { folder.to_string() } else { format!("{folder}/{own}") };
+    files.push(path.to_string());
+    let children = source.children.clone();
+    modules.0.insert(name.to_string(), (files.len() - 1, source));
     for child in children {
-        let folder = match path.file_stem().and_then(|stem| stem.to_str()) {
-            Some("mod" | "lib" | "main") | None => path.with_file_name(&child),
-            Some(_) => path.with_extension("").join(&child),
-        };
-        let candidates: [PathBuf; 2] = [folder.with_extension("rs"), folder.join("mod.rs")];
-        let file = candidates.iter().find(|file| file.is_file());
-        let file = file.ok_or_else(|| format!("the module `{child}` of {} has no file", path.display()))?;
-        load(base, file, &join(name, &child), files, modules)?;
+        let candidates = [format!("{folder}/{child}.rs"), format!("{folder}/{child}/mod.rs")];
+        let file = candidates.iter().map(|file| file.trim_start_matches('/')).find(|file| base.join(file).is_file());
+        let file = file.unwrap_or_else(|| panic!("the module `{child}` of {path} has no file"));
+        load(base, file, &join(name, &child), files, modules);
     }
-    Ok(())
-}
-
-fn place(mut module: Module, file: usize, name: &str, modules: &mut Modules) {
-    for (child, inline) in std::mem::take(&mut module.inline) {
-        place(inline, file, &join(name, &child), modules);
-    }
-    modules.0.insert(name.to_string(), (file, module));
 }
 
 impl Modules {
-    /// Adds the files that a file knows because it calls functions that another file implements for a type.
-    fn add_calls(&self, edges: &mut [BTreeMap<usize, String>]) {
-        let all = self.0.iter().flat_map(|(name, (file, module))| module.impls.iter().map(move |of| (name, *file, of)));
-        // A type by its file and its name.
-        let all = all.filter_map(|(module, file, implementation)| {
-            let of = &implementation.of;
-            match self.resolve(module, of, LONGEST_CHAIN)? {
-                Target::File(defined) => Some(((defined, of.last()?.as_str()), file, implementation)),
-                Target::Module(_) => None,
-            }
+    /// Returns the functions that a file implements for a type of another file: the file, the names of type and function, and
+    /// whether no other type has a function of this name: the type of a value on which it is called is not known.
+    fn distant_methods(&self) -> Vec<(usize, String, String, bool)> {
+        let all = self.0.iter().flat_map(|(name, (file, source))| {
+            source.methods.iter().map(move |(of, method)| (name, *file, of, method))
         });
-        let all: Vec<_> = all.collect();
-        // Several traits may have a function of this name.
-        let only = |name: &str, of: Option<(usize, &str)>| {
-            let is_of = |other: (usize, &str)| of.is_none_or(|of| of == other);
-            let mut with = all.iter().filter(|(other, _, with)| is_of(*other) && with.methods.contains(name));
-            with.next().filter(|_| with.next().is_none())
-        };
-        let mut add = |file: usize, known: usize, call: String| {
-            if known != file {
-                edges[file].entry(known).or_insert(call);
-            }
-        };
-        for (of, file, implementation) in &all {
-            for called in &implementation.called {
-                if let Some((_, known, _)) = only(called, Some(*of)) {
-                    add(*file, *known, format!("self.{called}()"));
-                }
-            }
-        }
-        for (name, (file, module)) in &self.0 {
-            for path in &module.paths {
-                let [above @ .., called] = path.as_slice() else { continue };
-                let Some(Target::File(defined)) = self.resolve(name, above, LONGEST_CHAIN) else { continue };
-                let of = above.last().map(|of| (defined, of.as_str()));
-                if let Some((_, known, _)) = only(called, of) {
-                    add(*file, *known, path.join("::"));
-                }
-            }
-            // The type of a value is not known. A method that is beside its type is known with the type.
-            for called in &module.called {
-                if let Some(((defined, _), known, implementation)) = only(called, None)
-                    && defined != known
-                    && implementation.of_trait.is_none()
-                {
-                    add(*file, *known, format!(".{called}()"));
-                }
-            }
-        }
+        let mut times = BTreeMap::new();
+        all.clone().for_each(|(.., method)| *times.entry(method).or_insert(0) += 1);
+        let distant = all.filter_map(|(name, file, of, method)| {
+            let defined = self.resolve(name, of, LONGEST_CHAIN);
+            let is_distant = matches!(defined, Target::File(defined) if defined != file);
+            is_distant.then_some((
+                file,
+                of.last()?.clone(),
+                method.clone(),
+                times[method] == 1 && !OF_STD.contains(&&**method),
+            ))
+        });
+        distant.collect()
     }
 
-    /// Resolves a path in the module `from`; `None` if it is in another crate.
-    fn resolve(&self, from: &str, path: &[String], chain: usize) -> Option<Target> {
-        let (mut at, mut rest) = (from.to_string(), path);
-        let mut is_first = true;
-        while let Some((word, after)) = rest.split_first() {
+    /// Resolves a path in the module `from`.
+    fn resolve(&self, from: &str, path: &[String], chain: usize) -> Target {
+        let mut at = from.to_string();
+        for (number, word) in path.iter().enumerate() {
             match word.as_str() {
                 "crate" => at = String::new(),
                 "self" => {}
                 "super" => at = at.rsplit_once("::").map_or(String::new(), |(above, _)| above.to_string()),
-                word => match self.named(&at, word, is_first, chain)? {
-                    Target::Module(module) => at = module,
-                    Target::File(file) => return Some(Target::File(file)),
+                word => match self.named(&at, word, chain) {
+                    Some(Target::Module(module)) => at = module,
+                    Some(target) => return target,
+                    None if number == 0 => return Target::Elsewhere,
+                    None => {
+                        // An exported macro has its path at the root, wherever it is defined. Macros define things that are
+                        // not seen here.
+                        let exported =
+                            self.0.values().find(|(_, source)| at.is_empty() && source.macros.contains(word));
+                        return Target::File(exported.unwrap_or(&self.0[&at]).0);
+                    }
                 },
             }
-            (rest, is_first) = (after, false);
         }
-        Some(Target::Module(at))
+        Target::Module(at)
     }
 
-    /// Resolves a name in a module. An unknown first word is another crate, or a type of the language.
-    fn named(&self, at: &str, word: &str, is_first: bool, chain: usize) -> Option<Target> {
+    /// Resolves a name in a module; `None` if the module neither defines nor imports it.
+    fn named(&self, at: &str, word: &str, chain: usize) -> Option<Target> {
+        let chain = chain.checked_sub(1)?;
         let child = join(at, word);
+        let (file, source) = self.0.get(at)?;
         if self.0.contains_key(&child) {
             return Some(Target::Module(child));
-        }
-        let chain = chain.checked_sub(1)?;
-        let (file, module) = self.0.get(at)?;
-        if module.defined.contains(word) {
+        } else if source.defined.contains(word) {
             return Some(Target::File(*file));
         }
-        // `use saddlebag::x` names a crate that may have the name of what it imports.
-        let is_itself = |path: &Path| path.len() == 1 && path[0] == word;
-        let import = module.imports.iter().find(|import| import.name.as_deref() == Some(word));
-        if let Some(import) = import {
-            return if is_itself(&import.path) { None } else { self.resolve(at, &import.path, chain) };
+        if let Some(import) = source.imports.iter().find(|import| import.name.as_deref() == Some(word)) {
+            // `use saddlebag::x` names a crate that may have the name of what it imports.
+            let is_crate = import.path == [word];
+            return Some(if is_crate { Target::Elsewhere } else { self.resolve(at, &import.path, chain) });
         }
-        for import in module.imports.iter().filter(|import| import.name.is_none()) {
-            if let Some(Target::Module(all)) = self.resolve(at, &import.path, chain)
-                && all != at
-                && self.has(&all, word)
-            {
-                return self.named(&all, word, false, chain);
-            }
-        }
-        // An exported macro has its path at the root, wherever it is defined.
-        let exported = self.0.values().find(|(_, module)| at.is_empty() && module.macros.contains(word));
-        // Macros define things that are not seen here.
-        if is_first { None } else { Some(Target::File(exported.map_or(*file, |(file, _)| *file))) }
-    }
-
-    fn has(&self, at: &str, word: &str) -> bool {
-        self.0.contains_key(&join(at, word))
-            || self.0.get(at).is_some_and(|(_, module)| {
-                module.defined.contains(word)
-                    || module.imports.iter().any(|import| import.name.as_deref() == Some(word))
-            })
+        let mut globs = source.imports.iter().filter(|import| import.name.is_none());
+        globs.find_map(|import| match self.resolve(at, &import.path, chain) {
+            Target::Module(all) if all != at => self.named(&all, word, chain),
+            _ => None,
+        })
     }
 
     /// Returns true if a path begins with a child of the module.
