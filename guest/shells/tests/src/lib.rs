@@ -3,12 +3,14 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails with what is wrong")]
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use wasmtime::component::{Component, Linker, ResourceTable};
-use wasmtime::{Cache, CacheConfig, Config, Engine, Store, Strategy};
+use wasmtime::{Config, Engine, Store, Strategy};
 use wasmtime_wasi::p2::bindings::sync::CommandPre;
 use wasmtime_wasi::p2::pipe::{MemoryInputPipe, MemoryOutputPipe};
 use wasmtime_wasi::{FsPerms, I32Exit, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
@@ -108,17 +110,33 @@ impl Shell {
 
     fn compiled(name: &str, strategy: Strategy) -> Self {
         let file = file(name);
-        // The conformance kit starts a driver again after each kill, and an unoptimised compiler takes seconds.
-        let mut cache = CacheConfig::new();
-        cache.with_directory(std::path::absolute(file.with_file_name("compiled")).expect("a folder"));
-        // Smaller code would save nothing.
-        cache.with_optimized_compression_usage_counter_threshold(u64::MAX);
-        let cache = Cache::new(cache).expect("a cache");
-        let engine = Engine::new(Config::new().strategy(strategy).cache(Some(cache))).expect("an engine");
-        let component = Component::from_file(&engine, &file);
+        let engine = Engine::new(Config::new().strategy(strategy)).expect("an engine");
+        let component = Self::kept(&engine, name, &file);
         let component =
             component.unwrap_or_else(|error| panic!("{}: {error:#}; `cargo xtask shells` builds it", file.display()));
         Self { engine, component }
+    }
+
+    /// Compiles a component, or takes its code from beside it: the conformance kit starts a driver again after each kill, and an
+    /// unoptimised compiler takes seconds.
+    #[allow(unsafe_code, reason = "compiled code is run as it is; see the safety comment")]
+    fn kept(engine: &Engine, name: &str, file: &Path) -> wasmtime::Result<Component> {
+        let bytes = fs::read(file)?;
+        let mut hash = DefaultHasher::new();
+        engine.precompile_compatibility_hash().hash(&mut hash);
+        bytes.hash(&mut hash);
+        let folder = file.with_file_name("compiled");
+        let code = folder.join(format!("{name}-{:016x}.cwasm", hash.finish()));
+        if !code.exists() {
+            fs::create_dir_all(&folder)?;
+            // Another process may make the same file. It appears whole.
+            let new = tempfile::NamedTempFile::new_in(&folder)?;
+            fs::write(new.path(), engine.precompile_component(&bytes)?)?;
+            new.persist(&code)?;
+        }
+        // SAFETY: the code is wasmtime's output for these bytes, in the folder of the build, which only those can change who can
+        // change the program itself. No file is changed once it has its name.
+        unsafe { Component::deserialize_file(engine, &code) }
     }
 
     /// Returns a new store with what an instance is granted.
