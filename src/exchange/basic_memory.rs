@@ -279,17 +279,15 @@ impl Relation {
     }
 }
 
-pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    Converted::of(files, |file, converted| {
-        let frontmatter = Frontmatter::parse(file.text);
-        match &frontmatter.problem {
-            Some(problem) => converted.reject(file, problem.line, problem.message.clone()),
-            None => match text_of(&frontmatter, "memory_key") {
-                Some(key) => converted.entries.push(own_note(file, &frontmatter, key)),
-                None => read_note(file, &frontmatter, converted),
-            },
-        }
-    })
+pub(super) fn read(file: &TextFile<'_>, converted: &mut Converted) {
+    let frontmatter = Frontmatter::parse(file.text);
+    match &frontmatter.problem {
+        Some(problem) => converted.reject(file, problem.line, problem.message.clone()),
+        None => match text_of(&frontmatter, "memory_key") {
+            Some(key) => converted.entries.push(own_note(file, &frontmatter, key)),
+            None => read_note(file, &frontmatter, converted),
+        },
+    }
 }
 
 fn moment(frontmatter: &Frontmatter, name: &str) -> Option<u64> {
@@ -455,7 +453,9 @@ fn groups(entries: &[ForeignEntry]) -> Vec<Vec<&ForeignEntry>> {
 }
 
 fn read_back(path: &str, text: &str) -> Vec<ForeignEntry> {
-    import(&[TextFile { path, first_line: 1, text }]).entries
+    let mut converted = Converted::default();
+    read(&TextFile { path, first_line: 1, text }, &mut converted);
+    converted.entries
 }
 
 /// Returns true if a note carries the entry. It has the dates of the note.

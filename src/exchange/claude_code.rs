@@ -47,17 +47,19 @@ pub(super) struct Dialect {
     pub(super) tag: &'static str,
 }
 
-pub(super) fn import(files: &[TextFile<'_>], others: &[String], dialect: &Dialect) -> Converted {
-    let mut converted = Converted::default();
+pub(super) fn read_own(files: &[TextFile<'_>], others: &[String], converted: &mut Converted) {
+    read(files, others, &CLAUDE_CODE, converted);
+}
+
+pub(super) fn read(files: &[TextFile<'_>], others: &[String], dialect: &Dialect, converted: &mut Converted) {
     let mut listings: SortedMap<String, Listing> = SortedMap::default();
     for file in files.iter().filter(|file| base_name(file.path) == INDEX) {
         let has = |path: &str| files.iter().any(|file| file.path == path) || others.iter().any(|other| other == path);
-        read_index(file, dialect, &has, &mut listings, &mut converted);
+        read_index(file, dialect, &has, &mut listings, converted);
     }
     for file in files.iter().filter(|file| base_name(file.path) != INDEX) {
-        read_topic(file, dialect, listings.get(file.path), &mut converted);
+        read_topic(file, dialect, listings.get(file.path), converted);
     }
-    converted
 }
 
 /// Line of the index that leads to a topic.
@@ -122,12 +124,10 @@ fn read_index(
             listings.insert(path, listing);
             continue;
         }
+        let text = if hook.is_empty() { title } else { hook };
         let mut entry = ForeignEntry {
-            key: format!("{}_{}", dialect.prefix, slug(title)),
-            category: "core".into(),
             tags: [dialect.tag.to_string()].to_vec(),
-            content: if hook.is_empty() { title.into() } else { hook.into() },
-            ..file.at(number)
+            ..file.entry(number, format!("{}_{}", dialect.prefix, slug(title)), "core", text)
         };
         entry.kept = listing.kept(&entry);
         entry.kept.insert(0, (FROM_FILE.into(), path));
@@ -137,12 +137,9 @@ fn read_index(
     let rest = rest.join("\n");
     if !rest.trim().is_empty() {
         converted.entries.push(ForeignEntry {
-            key: format!("{}_memory", dialect.prefix),
-            category: "core".into(),
             tags: [dialect.tag.to_string()].to_vec(),
-            content: rest.trim_end().into(),
             kept: [(FROM_FILE.to_string(), file.path.to_string())].to_vec(),
-            ..file.at(first)
+            ..file.entry(first, format!("{}_memory", dialect.prefix), "core", rest.trim_end())
         });
     }
 }

@@ -6,7 +6,7 @@ use saddlebag_collections::words;
 
 use super::text::base_name;
 use super::types::{Converted, Exported, TextFile};
-use super::{basic_memory, claude_code, codex, flat, json, letta, mcp_memory, openclaw, snapshots};
+use super::{basic_memory, claude_code, json, mcp_memory, readers};
 use crate::entries::ForeignEntry;
 
 /// A memory format.
@@ -51,85 +51,65 @@ words!(Format, "format" {
     Codex = "codex",
 });
 
-type Wants = fn(&str) -> bool;
-/// Reads files. The second argument has the paths of files that belong to the same memory but are not passed.
-type Read = fn(&[TextFile<'_>], &[String]) -> Converted;
-type Write = fn(&[ForeignEntry]) -> Exported;
-
-/// How a format is read and written.
-pub(super) struct Converter {
-    file: Option<&'static str>,
-    wants: Wants,
-    pub(super) read: Read,
-    /// `None` if the format is for import only.
-    pub(super) write: Option<Write>,
+/// Reads the memory in files.
+pub(super) enum Read {
+    /// Reads the files one by one.
+    Each(fn(&TextFile<'_>, &mut Converted)),
+    /// Reads all files together. The second argument has the paths of files that belong to the same memory but are not
+    /// passed.
+    All(fn(&[TextFile<'_>], &[String], &mut Converted)),
 }
+
+impl Read {
+    pub(super) fn run(&self, files: &[TextFile<'_>], others: &[String]) -> Converted {
+        let mut converted = Converted::default();
+        match self {
+            Self::Each(read) => files.iter().for_each(|file| read(file, &mut converted)),
+            Self::All(read) => read(files, others, &mut converted),
+        }
+        converted
+    }
+}
+
+/// How a format is read and written: the name of its file if it is a single one, whether a path is one of its files, the
+/// reader, and the writer unless the format is for import only.
+type Row = (Option<&'static str>, fn(&str) -> bool, Read, Option<fn(&[ForeignEntry]) -> Exported>);
 
 impl Format {
     /// Returns the row of a format in the table of all formats.
-    pub(super) const fn converter(self) -> Converter {
-        let (file, wants, read, write): (Option<&'static str>, Wants, Read, Option<Write>) = match self {
-            Self::JsonLines => (
-                Some("saddlebag.jsonl"),
-                |path| path.ends_with(".jsonl"),
-                |files, _| json::import(files),
-                Some(json::export),
-            ),
-            Self::ClaudeCode => (
-                None,
-                is_markdown,
-                |files, others| claude_code::import(files, others, &claude_code::CLAUDE_CODE),
-                Some(claude_code::export),
-            ),
-            Self::OpenClaw => (None, openclaw::wants, |files, _| openclaw::import(files), None),
-            Self::ZeroClaw => {
-                let wants: Wants = |path| base_name(path) == "MEMORY_SNAPSHOT.md";
-                (Some("MEMORY_SNAPSHOT.md"), wants, |files, _| snapshots::import_zeroclaw(files), None)
-            }
-            Self::NullClaw => {
-                let wants: Wants = |path| base_name(path) == "MEMORY_SNAPSHOT.json";
-                (Some("MEMORY_SNAPSHOT.json"), wants, |files, _| snapshots::import_nullclaw(files), None)
-            }
-            Self::Hermes => {
-                let wants: Wants = |path| matches!(base_name(path), "MEMORY.md" | "USER.md");
-                (None, wants, |files, _| flat::import_hermes(files), None)
-            }
-            Self::BasicMemory => {
-                (None, is_markdown, |files, _| basic_memory::import(files), Some(basic_memory::export))
-            }
-            Self::McpMemory => {
-                let wants: Wants = |path| base_name(path) == "memory.jsonl";
-                (Some("memory.jsonl"), wants, |files, _| mcp_memory::import(files), Some(mcp_memory::export))
-            }
-            Self::Gemini => (Some("GEMINI.md"), is_markdown, flat::import_gemini, None),
-            Self::Letta => {
-                let wants: Wants = |path| is_markdown(path) && !path.starts_with("skills/");
-                (None, wants, |files, _| letta::import(files), None)
-            }
-            Self::Codex => {
-                let wants: Wants = |path| matches!(path, "MEMORY.md" | "memory_summary.md");
-                (None, wants, |files, _| codex::import(files), None)
-            }
-        };
-        Converter { file, wants, read, write }
+    #[rustfmt::skip]
+    pub(super) const fn row(self) -> Row {
+        match self {
+            Self::JsonLines => (Some("saddlebag.jsonl"), |path| path.ends_with(".jsonl"), Read::Each(json::read), Some(json::export)),
+            Self::ClaudeCode => (None, is_markdown, Read::All(claude_code::read_own), Some(claude_code::export)),
+            Self::OpenClaw => (None, readers::wants_openclaw, Read::Each(readers::openclaw), None),
+            Self::ZeroClaw => (Some("MEMORY_SNAPSHOT.md"), |path| base_name(path) == "MEMORY_SNAPSHOT.md", Read::Each(readers::zeroclaw), None),
+            Self::NullClaw => (Some("MEMORY_SNAPSHOT.json"), |path| base_name(path) == "MEMORY_SNAPSHOT.json", Read::Each(readers::nullclaw), None),
+            Self::Hermes => (None, |path| matches!(base_name(path), "MEMORY.md" | "USER.md"), Read::Each(readers::hermes), None),
+            Self::BasicMemory => (None, is_markdown, Read::Each(basic_memory::read), Some(basic_memory::export)),
+            Self::McpMemory => (Some("memory.jsonl"), |path| base_name(path) == "memory.jsonl", Read::Each(mcp_memory::read), Some(mcp_memory::export)),
+            Self::Gemini => (Some("GEMINI.md"), is_markdown, Read::All(readers::gemini), None),
+            Self::Letta => (None, |path| is_markdown(path) && !path.starts_with("skills/"), Read::Each(readers::letta), None),
+            Self::Codex => (None, |path| matches!(path, "MEMORY.md" | "memory_summary.md"), Read::All(readers::codex), None),
+        }
     }
 
     /// Returns true if the format can be exported.
     #[must_use]
     pub fn is_written(self) -> bool {
-        self.converter().write.is_some()
+        self.row().3.is_some()
     }
 
     /// Returns the name of the file, if the format is a single file.
     #[must_use]
     pub fn single_file(self) -> Option<&'static str> {
-        self.converter().file
+        self.row().0
     }
 
     /// Returns true if a file of a folder has memory of this format. Other files are skipped.
     #[must_use]
     pub fn wants(self, path: &str) -> bool {
-        (self.converter().wants)(path)
+        (self.row().1)(path)
     }
 }
 

@@ -35,21 +35,29 @@ const FIELDS: [&str; 14] = [
     "projects",
 ];
 
-pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    Converted::of(files, |file, converted| {
-        for (line, number) in file.text.lines().zip(1_u32..) {
-            let line = line.trim_start_matches('\u{feff}');
-            if line.trim().is_empty() {
-                continue;
-            }
-            let read =
-                serde_json::from_str(line).map_err(|error| format!("it is not valid JSON, or incomplete: {error}"));
-            match read.and_then(|object| entry(file, number, &object)) {
-                Ok(entry) => converted.entries.push(entry),
-                Err(reason) => converted.reject(file, number, reason),
-            }
+pub(super) fn read(file: &TextFile<'_>, converted: &mut Converted) {
+    for_each_object(file, converted, |object, number, converted| {
+        converted.entries.push(entry(file, number, object)?);
+        Ok(())
+    });
+}
+
+/// Calls the function with each JSON value of the file's lines, and rejects the lines that it refuses.
+pub(super) fn for_each_object(
+    file: &TextFile<'_>,
+    converted: &mut Converted,
+    mut take: impl FnMut(&Value, u32, &mut Converted) -> Result<(), String>,
+) {
+    for (line, number) in file.text.lines().zip(1_u32..) {
+        let line = line.trim_start_matches('\u{feff}');
+        if line.trim().is_empty() {
+            continue;
         }
-    })
+        let read = serde_json::from_str(line).map_err(|error| format!("it is not valid JSON, or incomplete: {error}"));
+        if let Err(reason) = read.and_then(|object| take(&object, number, converted)) {
+            converted.reject(file, number, reason);
+        }
+    }
 }
 
 fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntry, String> {

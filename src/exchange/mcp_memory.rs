@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use super::json::{quoted, text_field};
+use super::json::{for_each_object, quoted, text_field};
 use super::text::hash8;
 use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
@@ -112,18 +112,10 @@ impl Graph {
     }
 }
 
-pub(super) fn import(files: &[TextFile<'_>]) -> Converted {
-    Converted::of(files, |file, converted| {
-        let mut graph = Graph::default();
-        for (line, number) in file.text.lines().zip(1_u32..).filter(|(line, _)| !line.trim().is_empty()) {
-            let read =
-                serde_json::from_str(line).map_err(|error| format!("it is not valid JSON, or incomplete: {error}"));
-            if let Err(reason) = read.and_then(|object: Value| graph.read_line(&object, number)) {
-                converted.reject(file, number, reason);
-            }
-        }
-        graph.entities.iter().for_each(|entity| entity.give(file, converted));
-    })
+pub(super) fn read(file: &TextFile<'_>, converted: &mut Converted) {
+    let mut graph = Graph::default();
+    for_each_object(file, converted, |object, number, _| graph.read_line(object, number));
+    graph.entities.iter().for_each(|entity| entity.give(file, converted));
 }
 
 impl Entity {
@@ -135,13 +127,9 @@ impl Entity {
                 TAGGED => to.clone(),
                 kind => format!("{RELATION}{kind}:{to}"),
             };
-            return converted.entries.push(ForeignEntry {
-                key: name.clone(),
-                category: category.into(),
-                tags: relations.iter().map(tag).collect(),
-                content: content.clone(),
-                ..file.at(*line)
-            });
+            let tags = relations.iter().map(tag).collect();
+            let entry = file.entry(*line, name.clone(), category, content);
+            return converted.entries.push(ForeignEntry { tags, ..entry });
         }
         let mut tags = [format!("{ENTITY}{name}")].to_vec();
         tags.extend(kind.iter().map(|kind| format!("{TYPE}{kind}")));
@@ -149,25 +137,15 @@ impl Entity {
         if observations.is_empty() {
             tags.push(if kind.is_some() { EMPTY } else { UNKNOWN }.into());
             tags.extend(related);
-            let key = format!("mcp_{name}");
-            return converted.entries.push(ForeignEntry {
-                key,
-                category: "core".into(),
-                tags,
-                content: name.clone(),
-                ..file.at(*line)
-            });
+            let entry = file.entry(*line, format!("mcp_{name}"), "core", name);
+            return converted.entries.push(ForeignEntry { tags, ..entry });
         }
         // The first observation of an entity carries its relations.
         let mut related: Vec<String> = related.collect();
         for content in observations {
-            converted.entries.push(ForeignEntry {
-                key: format!("mcp_{name}#{}", hash8(content)),
-                category: "core".into(),
-                tags: tags.iter().cloned().chain(core::mem::take(&mut related)).collect(),
-                content: content.clone(),
-                ..file.at(*line)
-            });
+            let tags = tags.iter().cloned().chain(core::mem::take(&mut related)).collect();
+            let entry = file.entry(*line, format!("mcp_{name}#{}", hash8(content)), "core", content);
+            converted.entries.push(ForeignEntry { tags, ..entry });
         }
     }
 }

@@ -21,19 +21,15 @@
 
 mod basic_memory;
 mod claude_code;
-mod codex;
 mod detect;
 mod export_to;
-mod flat;
 mod format;
 mod import_from;
 mod json;
-mod letta;
 mod losses;
 mod mcp_memory;
-mod openclaw;
 mod read_files;
-mod snapshots;
+mod readers;
 #[cfg(test)]
 mod tests;
 mod text;

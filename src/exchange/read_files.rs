@@ -34,7 +34,7 @@ pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (
             Err(reason) => rejected.push(RejectedPart { path: path.clone(), line: 1, reason }),
         }
     }
-    let mut converted = (format.converter().read)(&texts, others);
+    let mut converted = format.row().2.run(&texts, others);
     converted.rejected.splice(0..0, rejected);
     within_limits(converted)
 }

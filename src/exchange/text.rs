@@ -35,6 +35,11 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
     ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark))
 }
 
+/// Shortens text for an error.
+pub(super) fn short(text: &str) -> String {
+    format!("{}", crate::document::head(text, 60).escape_debug())
+}
+
 /// Returns eight hexadecimal digits of the text's digest.
 pub(super) fn hash8(text: &str) -> String {
     hash(&[text], 4)

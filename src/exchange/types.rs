@@ -59,6 +59,11 @@ impl TextFile<'_> {
         let line = self.first_line.saturating_add(line).saturating_sub(1);
         ForeignEntry { path: self.path.into(), line, ..ForeignEntry::default() }
     }
+
+    /// Creates an entry that begins at a line of the file.
+    pub(super) fn entry(&self, line: u32, key: String, category: &str, content: &str) -> ForeignEntry {
+        ForeignEntry { key, category: category.into(), content: content.into(), ..self.at(line) }
+    }
 }
 
 /// Output of a reading converter.
@@ -69,13 +74,6 @@ pub(super) struct Converted {
 }
 
 impl Converted {
-    /// Reads the files one after the other.
-    pub(super) fn of(files: &[TextFile<'_>], read: impl Fn(&TextFile<'_>, &mut Self)) -> Self {
-        let mut converted = Self::default();
-        files.iter().for_each(|file| read(file, &mut converted));
-        converted
-    }
-
     pub(super) fn reject(&mut self, file: &TextFile<'_>, line: u32, reason: String) {
         let ForeignEntry { path, line, .. } = file.at(line);
         self.rejected.push(RejectedPart { path, line, reason });

@@ -17,7 +17,7 @@ use crate::sorted::SortedSet;
 ///
 /// The format is for import only.
 pub fn write_files(format: Format, entries: &[ForeignEntry]) -> Result<(Vec<WrittenFile>, Vec<Loss>), Error> {
-    let Some(write) = format.converter().write else {
+    let Some(write) = format.row().3 else {
         let message = format!("{} can only be imported", format.as_str());
         return Err(Error::invalid_argument(message, "export to another format, such as markdown"));
     };
