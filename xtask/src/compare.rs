@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use crate::clients::{install_packages, install_python_with};
-use crate::run::{Output, cargo, command, root};
+use crate::install;
+use crate::run::{cargo, command, root};
 
 /// Folder of the script and of the files that name the packages and their versions.
 const SOURCE: &str = "benches/compare";
@@ -15,17 +15,13 @@ const PYTHON: &str = "python3";
 /// Installs the other memories below `target/compare/`, and prints the table of the comparison.
 pub(crate) fn compare(program: Option<PathBuf>) -> Result<(), String> {
     let root = root()?;
-    let output = &mut Output::Inherited;
     let python = std::env::var("PYTHON").unwrap_or_else(|_| PYTHON.to_string());
     let with_way_out = |error| {
-        format!(
-            "{error}\n  `bench compare` needs Python 3.12 or later ({PYTHON}, or the one that PYTHON names), Node.js 20 or later \
-             with npm, and their registries"
-        )
+        format!("{error}\n  `bench compare` needs Python 3.12 or later ({PYTHON}, or the one that PYTHON names)")
     };
     let (basic_memory, server_memory) = (root.join("target/compare/python"), root.join("target/compare/node"));
-    install_python_with(&python, &root, SOURCE, &basic_memory, output).map_err(with_way_out)?;
-    install_packages(&root, &server_memory, SOURCE, output).map_err(with_way_out)?;
+    install::python(&python, SOURCE, &basic_memory).map_err(with_way_out)?;
+    install::node(SOURCE, &server_memory)?;
     let program = match program {
         Some(program) => program,
         None => {
@@ -37,5 +33,5 @@ pub(crate) fn compare(program: Option<PathBuf>) -> Result<(), String> {
     let tokens = root.join("target/measured").join(format!("saddlebag-bench{}", std::env::consts::EXE_SUFFIX));
     let script = root.join(SOURCE).join("compare.py");
     let arguments = [script, program, tokens, basic_memory, server_memory].map(OsString::from);
-    command(&python, arguments, &[("PYTHONDONTWRITEBYTECODE", "1")], output)
+    command(&python, arguments, &[("PYTHONDONTWRITEBYTECODE", "1")])
 }

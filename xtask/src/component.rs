@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::paths;
-use crate::run::{Output, add_target, cargo_with, root};
+use crate::run::{add_target, cargo_with, root};
 
 pub(crate) const TARGET: &str = "wasm32-wasip2";
 
@@ -67,48 +67,38 @@ impl Build {
 
 /// Builds the component with the profile of releases and checks its size.
 pub(crate) fn build() -> Result<PathBuf, String> {
-    build_with(&mut Output::Inherited)
-}
-
-pub(crate) fn build_with(output: &mut Output) -> Result<PathBuf, String> {
     // In the folder that the build script of `saddlebag-component` uses, so that a release build finds it.
-    let built = build_profile(&EMBEDDED, FAST, "target/component", &[], output)?;
+    let built = build_profile(&EMBEDDED, FAST, "target/component", &[])?;
     check_size(&built, MAX_BYTES)?;
     Ok(built)
 }
 
 /// Builds a component for tests: quickly, and not optimised.
-pub(crate) fn build_for_tests(build: &Build, output: &mut Output) -> Result<PathBuf, String> {
-    build_profile(build, "component-dev", FOLDER, &[], output)
+pub(crate) fn build_for_tests(build: &Build) -> Result<PathBuf, String> {
+    build_profile(build, "component-dev", FOLDER, &[])
 }
 
 /// Builds a component for a release.
-pub(crate) fn build_released(build: &Build, output: &mut Output) -> Result<PathBuf, String> {
-    build_released_in(FOLDER, build, output)
+pub(crate) fn build_released(build: &Build) -> Result<PathBuf, String> {
+    build_released_in(FOLDER, build)
 }
 
 /// Builds a component for a release in this folder.
-pub(crate) fn build_released_in(folder: &str, build: &Build, output: &mut Output) -> Result<PathBuf, String> {
-    let built = build_profile(build, build.profile, folder, &paths::left_out(TARGET)?, output)?;
+pub(crate) fn build_released_in(folder: &str, build: &Build) -> Result<PathBuf, String> {
+    let built = build_profile(build, build.profile, folder, &paths::left_out(TARGET)?)?;
     paths::check(&built)?;
     Ok(built)
 }
 
 /// Builds a component with another profile, and these options of cargo.
-fn build_profile(
-    build: &Build,
-    profile: &str,
-    folder: &str,
-    options: &[String],
-    output: &mut Output,
-) -> Result<PathBuf, String> {
+fn build_profile(build: &Build, profile: &str, folder: &str, options: &[String]) -> Result<PathBuf, String> {
     add_target(TARGET)?;
     let kind = ["rustc", "--quiet", "--package", "saddlebag", "--lib", "--target", TARGET, "--profile", profile];
     // As in the build script of `saddlebag-component`: without the ordinary library, cargo optimises across crates.
     let chosen = ["--crate-type", "cdylib", "--target-dir", folder];
     let arguments = kind.into_iter().chain(build.features().iter().copied()).chain(chosen);
     let arguments = arguments.chain(options.iter().map(String::as_str));
-    cargo_with(arguments, &[], output)?;
+    cargo_with(arguments, &[])?;
     Ok(root()?.join(folder).join(TARGET).join(profile).join("saddlebag.wasm"))
 }
 

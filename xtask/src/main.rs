@@ -10,6 +10,7 @@ mod clients;
 mod compare;
 mod component;
 mod dist;
+mod install;
 mod new_user;
 mod nextest;
 mod paths;

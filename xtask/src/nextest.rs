@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::run::{Output, cargo, command, root};
+use crate::install::{PYTHON, environment, in_environment};
+use crate::run::{cargo, command, root};
 
 /// Version that is installed below `target/` where the machine has none.
 const VERSION: &str = "0.9.143";
@@ -32,7 +33,7 @@ pub(crate) fn run(tests: Tests) -> Result<(), String> {
                 Tests::OfTheNight => &["--run-ignored", "only", "--profile", "nightly"],
             };
             let arguments = ["nextest", "run"].iter().chain(&TARGETS).chain(chosen);
-            command(&nextest.to_string_lossy(), arguments, &[], &mut Output::Inherited)
+            command(&nextest.to_string_lossy(), arguments, &[])
         }
         Err(error) => {
             eprintln!("cargo-nextest cannot be had, so `cargo test` runs the tests, without a time limit: {error}");
@@ -50,17 +51,12 @@ fn find_or_install() -> Result<PathBuf, String> {
         return Ok(found);
     }
     let folder = root()?.join("target/tools/nextest");
-    let (scripts, suffix) = if cfg!(windows) { ("Scripts", ".exe") } else { ("bin", "") };
-    let program = folder.join(scripts).join(format!("cargo-nextest{suffix}"));
+    let program = in_environment(&folder, "cargo-nextest");
     if let Some(found) = works(program.clone()) {
         return Ok(found);
     }
-    let python = if cfg!(windows) { "python" } else { "python3" };
-    let output = &mut Output::Captured(String::new());
-    command(python, ["-m", "venv", "--clear", &folder.to_string_lossy()], &[], output)?;
     let package = format!("{PACKAGE}=={VERSION}");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &package];
-    command(&folder.join(scripts).join("python").to_string_lossy(), install, &[], output)?;
+    environment(PYTHON, &folder, &[&package])?;
     works(program).ok_or_else(|| format!("{package} has no program that starts"))
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-use crate::run::{Output, cargo, cargo_with, root};
+use crate::run::{cargo, root};
 
 const HOW_TO_INSTALL: &str = "install it with `cargo install --locked cargo-deny`, or take a program from \
                               https://github.com/EmbarkStudios/cargo-deny/releases";
@@ -19,7 +19,7 @@ pub(crate) fn audit() -> Result<(), String> {
 }
 
 /// Packages every crate that is published, without building it.
-pub(crate) fn package(output: &mut Output) -> Result<(), String> {
+pub(crate) fn package() -> Result<(), String> {
     let mut arguments =
         ["package", "--workspace", "--quiet", "--allow-dirty", "--no-verify", "--offline"].map(String::from).to_vec();
     for path in manifests(&root()?).map_err(|error| format!("the manifests cannot be found: {error}"))? {
@@ -30,7 +30,7 @@ pub(crate) fn package(output: &mut Output) -> Result<(), String> {
             arguments.extend(["--exclude".into(), name.trim_matches('"').into()]);
         }
     }
-    cargo_with(arguments, &[], output)
+    cargo(arguments)
 }
 
 /// The part of a manifest that describes the package.
@@ -44,27 +44,18 @@ fn is_internal(package: &str) -> bool {
     package.lines().any(|line| line == "publish = false")
 }
 
-/// The manifests of all crates.
+/// The manifests of all packages of the workspace.
 fn manifests(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let folders = [
-        "",
-        "benches",
-        "cli",
-        "conformance",
-        "host-harness",
-        "packaging",
-        "remote",
-        "tests",
-        "tests/attributes",
-        "tests/shared",
-        "xtask",
-    ];
-    let mut folders = folders.map(|folder| root.join(folder)).to_vec();
-    for entry in fs::read_dir(root.join("crates"))? {
-        folders.push(entry?.path());
+    let text = fs::read_to_string(root.join("Cargo.toml"))?;
+    let members = text.lines().find_map(|line| line.strip_prefix("members = ")).unwrap_or_default();
+    let mut folders = vec![root.to_path_buf()];
+    for member in members.split('"').skip(1).step_by(2) {
+        match member.strip_suffix("/*") {
+            Some(parent) => folders.extend(fs::read_dir(root.join(parent))?.flatten().map(|entry| entry.path())),
+            None => folders.push(root.join(member)),
+        }
     }
-    let manifests = folders.into_iter().map(|folder| folder.join("Cargo.toml"));
-    Ok(manifests.filter(|path| path.exists()).collect())
+    Ok(folders.into_iter().map(|folder| folder.join("Cargo.toml")).collect())
 }
 
 #[cfg(test)]
@@ -84,7 +75,7 @@ mod tests {
     #[test]
     fn every_crate_is_internal_or_has_what_a_registry_shows() {
         let manifests = manifests(&root().expect("a root")).expect("the manifests");
-        assert!(manifests.len() > 5, "{manifests:?}");
+        assert!(manifests.len() > 20, "{manifests:?}");
         for path in manifests {
             let text = fs::read_to_string(&path).expect("text");
             let package = package_of(&text);

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::clients::install_python_with;
-use crate::run::{Output, cargo_with, command, root};
+use crate::clients::apt_get;
+use crate::install::{self, PYTHON};
+use crate::run::{cargo_with, command, quiet, root};
 
 /// Folder of the requirement that names the version of MiniStack.
 const REQUIREMENTS: &str = "remote/tests";
@@ -54,25 +55,23 @@ pub(crate) fn test(length: Length) -> Result<(), String> {
         environment.extend(LONG.map(|(name, value)| (name, value.into())));
     }
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let output = &mut Output::Inherited;
     let lints = ["--all-targets", "--quiet", "--", "--deny", "warnings"];
-    cargo_with(["clippy"].into_iter().chain(STORE).chain(lints), &[], output)?;
+    cargo_with(["clippy"].into_iter().chain(STORE).chain(lints), &[])?;
     let program_lints =
         ["--package", "saddlebag-cli"].into_iter().chain(FEATURES).chain(["--quiet", "--", "--deny", "warnings"]);
-    cargo_with(["clippy"].into_iter().chain(program_lints), &[], output)?;
+    cargo_with(["clippy"].into_iter().chain(program_lints), &[])?;
     cargo_with(
         ["test", "--quiet"].into_iter().chain(STORE).chain(["--", "--nocapture", "--test-threads", "1"]),
         &environment,
-        output,
     )?;
     let program = ["--package", "saddlebag-cli"].into_iter().chain(FEATURES);
     let tests = ["--bin", "saddlebag", "--test", "program", "--", "--nocapture", "remote::"];
     let tested = ["test", "--quiet"].into_iter().chain(program).chain(tests);
-    let result = cargo_with(tested, &environment, output);
+    let result = cargo_with(tested, &environment);
     drop(servers);
     let result = result.and_then(|()| if length == Length::Full { test_on_ceph() } else { Ok(()) });
     // Other tests run the program with its usual features, which has the same place.
-    result.and(cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[], output))
+    result.and(cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[]))
 }
 
 /// Tests a bucket of Ceph, with clients of two gateways, one of which is then killed again and again.
@@ -90,7 +89,7 @@ fn test_on_ceph() -> Result<(), String> {
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let test = |options: &[&str]| {
         let arguments = ["test", "--quiet"].iter().chain(options);
-        cargo_with(arguments, &environment, &mut Output::Inherited)
+        cargo_with(arguments, &environment)
     };
     // Ceph deletes without a condition, so it keeps its tombstones.
     let skipped = ["--skip", "database", "--skip", "tombstones", "--skip", "many_clients"];
@@ -113,7 +112,7 @@ pub(crate) fn bench() -> Result<(), String> {
     let environment = servers.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let bench = ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-bench", "--features", "servers"];
-    cargo_with(bench.into_iter().chain(["--", "servers"]), &environment, &mut Output::Inherited)
+    cargo_with(bench.into_iter().chain(["--", "servers"]), &environment)
 }
 
 /// Shows two processes at work on one store, on each server.
@@ -121,28 +120,25 @@ pub(crate) fn demo() -> Result<(), String> {
     let servers = Servers::start()?;
     let environment = servers.environment();
     let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let output = &mut Output::Inherited;
     let build = ["build", "--quiet", "--package", "saddlebag-cli", "--bin", "saddlebag"];
-    cargo_with(build.into_iter().chain(FEATURES), &[], output)?;
+    cargo_with(build.into_iter().chain(FEATURES), &[])?;
     let program = root()?.join("target/debug/saddlebag").display().to_string();
     for address in [&servers.bucket, &servers.database].into_iter().flatten() {
-        let saddlebag = |arguments: &[&str], output: &mut Output| {
-            let common = ["--root", address, "--engine", "native"];
-            command(&program, common.into_iter().chain(arguments.iter().copied()), &environment, output)
-        };
-        saddlebag(&["status"], output)?;
+        let with_store = |arguments: &[&'static str]| [&["--root", address, "--engine", "native"], arguments].concat();
+        let saddlebag = |arguments: &[&'static str]| command(&program, with_store(arguments), &environment);
+        saddlebag(&["status"])?;
         let one = ["--machine", "one", "log", "from one", "while the other writes too"];
         let two = ["--machine", "two", "remember", "Staging", "Staging listens on port 8443."];
         thread::scope(|scope| {
-            let one = scope.spawn(|| saddlebag(&one, &mut Output::Captured(String::new())));
-            let two = saddlebag(&two, &mut Output::Captured(String::new()));
+            let one = scope.spawn(|| quiet(&program, with_store(&one), &environment));
+            let two = quiet(&program, with_store(&two), &environment);
             one.join().map_err(|_| "the thread panicked".to_string())?.and(two)
         })?;
-        saddlebag(&["--machine", "one", "recall", "which port has staging"], output)?;
-        saddlebag(&["--machine", "two", "today"], output)?;
-        saddlebag(&["op", "log"], output)?;
+        saddlebag(&["--machine", "one", "recall", "which port has staging"])?;
+        saddlebag(&["--machine", "two", "today"])?;
+        saddlebag(&["op", "log"])?;
     }
-    cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[], &mut Output::Inherited)
+    cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[])
 }
 
 /// The servers that could be started. They stop when this goes.
@@ -195,12 +191,10 @@ impl Servers {
 
     /// Starts MiniStack with a bucket. Returns its address.
     fn start_ministack(&mut self) -> Result<String, String> {
-        let root = root()?;
-        let folder = root.join("target/clients/ministack");
-        let python = if cfg!(windows) { "python" } else { "python3" };
-        install_python_with(python, &root, REQUIREMENTS, &folder, &mut Output::Captured(String::new()))?;
+        let folder = install::folder("ministack")?;
+        install::python(PYTHON, REQUIREMENTS, &folder)?;
         let port = free_port()?;
-        let mut server = Command::new(folder.join("bin/ministack"));
+        let mut server = Command::new(install::in_environment(&folder, "ministack"));
         server.env("BIND_HOST", "127.0.0.1").env("SERVICES", "s3").env("GATEWAY_PORT", port.to_string());
         server.stdout(Stdio::null()).stderr(Stdio::null());
         self.ministack = Some(server.spawn().map_err(|error| error.to_string())?);
@@ -259,7 +253,7 @@ impl Postgres {
         if let Some(found) = find() {
             return Ok(found);
         }
-        install(&["postgresql"])?;
+        apt_get(&["postgresql"])?;
         find().ok_or_else(|| "its package has no `initdb`".into())
     }
 
@@ -305,7 +299,7 @@ impl Ceph {
             std::env::split_paths(&path).any(|folder| folder.join(program).exists())
         };
         if !["ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin"].iter().all(is_there) {
-            install(&["ceph-common", "ceph-mon", "ceph-osd", "radosgw"])?;
+            apt_get(&["ceph-common", "ceph-mon", "ceph-osd", "radosgw"])?;
         }
         let folder = std::env::temp_dir().join(format!("saddlebag-ceph-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -379,7 +373,7 @@ rgw_frontends = beast endpoint=127.0.0.1:{second} tcp_nodelay=1
     fn run(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
         let configuration = self.configuration();
         let arguments = ["-c", &configuration].into_iter().chain(arguments.iter().copied());
-        command(program, arguments, &[], &mut Output::Captured(String::new()))
+        quiet(program, arguments, &[])
     }
 
     /// Starts a process that runs until it is killed.
@@ -442,14 +436,7 @@ fn create_bucket(endpoint: &str) -> Result<(), String> {
     let signed = ["--user", "test:test", "--aws-sigv4", "aws:amz:us-east-1:s3"];
     let create = ["--silent", "--fail", "--retry", "5", "--request", "PUT", &bucket];
     let header = ["--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD"];
-    command("curl", [&create[..], &signed, &header].concat(), &[], &mut Output::Captured(String::new()))
-}
-
-/// Installs packages of Debian.
-fn install(packages: &[&str]) -> Result<(), String> {
-    let install = ["install", "--yes", "--quiet", "--no-install-recommends"];
-    let environment = [("DEBIAN_FRONTEND", "noninteractive")];
-    command("apt-get", install.iter().chain(packages), &environment, &mut Output::Captured(String::new()))
+    quiet("curl", [&create[..], &signed, &header].concat(), &[])
 }
 
 #[cfg(unix)]

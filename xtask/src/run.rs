@@ -20,25 +20,15 @@ pub(crate) const COMPILING: [&str; 8] = [
     "compiler",
 ];
 
-/// Destination of a command's output.
-pub(crate) enum Output {
-    /// The terminal, as the output arrives.
-    Inherited,
-    /// This text, which is shown if the command fails.
-    Captured(String),
-}
-
 pub(crate) fn cargo(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<(), String> {
-    cargo_with(arguments, &[], &mut Output::Inherited)
+    cargo_with(arguments, &[])
 }
 
 pub(crate) fn cargo_with(
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
     environment: &[(&str, &str)],
-    output: &mut Output,
 ) -> Result<(), String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
-    command(&cargo, arguments, environment, output)
+    command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string()), arguments, environment)
 }
 
 /// Runs cargo and returns its messages. What it says to people goes to the terminal.
@@ -58,57 +48,54 @@ pub(crate) fn command(
     program: &str,
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
     environment: &[(&str, &str)],
-    output: &mut Output,
 ) -> Result<(), String> {
-    let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().into()).collect();
-    let name = Path::new(program).file_stem().unwrap_or(OsStr::new(program)).to_string_lossy().into_owned();
-    let line =
-        std::iter::once(name.into()).chain(arguments.iter().map(|a| a.to_string_lossy())).collect::<Vec<_>>().join(" ");
-    let mut command = Command::new(program);
-    command.args(&arguments).envs(environment.iter().copied()).current_dir(root()?);
-    let cannot = |error| format!("cannot run `{line}`: {error}");
-    let status = match output {
-        Output::Inherited => {
-            eprintln!("$ {line}");
-            command.status().map_err(cannot)?
-        }
-        Output::Captured(text) => {
-            let ended = command.output().map_err(cannot)?;
-            text.push_str(&format!("$ {line}\n"));
-            text.push_str(&String::from_utf8_lossy(&ended.stdout));
-            text.push_str(&String::from_utf8_lossy(&ended.stderr));
-            ended.status
-        }
-    };
+    let (line, mut command) = prepared(program, arguments, environment)?;
+    eprintln!("$ {line}");
+    let status = command.status().map_err(|error| format!("cannot run `{line}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed")) }
+}
+
+/// Runs a command at the root of the workspace, and shows what it prints only if it fails.
+pub(crate) fn quiet(
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    environment: &[(&str, &str)],
+) -> Result<(), String> {
+    let (line, mut command) = prepared(program, arguments, environment)?;
+    let ended = command.output().map_err(|error| format!("cannot run `{line}`: {error}"))?;
+    let [printed, complained] = [&ended.stdout, &ended.stderr].map(|text| String::from_utf8_lossy(text));
+    if ended.status.success() { Ok(()) } else { Err(format!("`{line}` failed\n{printed}{complained}")) }
+}
+
+/// Returns a command at the root of the workspace, and the line that shows it.
+fn prepared(
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    environment: &[(&str, &str)],
+) -> Result<(String, Command), String> {
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().copied()).current_dir(root()?);
+    let name = Path::new(program).file_stem().unwrap_or(OsStr::new(program)).to_string_lossy();
+    let words = std::iter::once(name).chain(command.get_args().map(OsStr::to_string_lossy));
+    Ok((words.collect::<Vec<_>>().join(" "), command))
 }
 
 /// Returns true if a compilation target is installed.
 pub(crate) fn has_target(target: &str) -> bool {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let by_rustup =
-        installed.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target));
-    by_rustup || has_sysroot(target)
-}
-
-/// Adds a compilation target unless it is installed. A machine without rustup must have it already.
-pub(crate) fn add_target(target: &str) -> Result<(), String> {
-    let installed = Command::new("rustup").args(["target", "list", "--installed"]).output();
-    let help = format!("add the target {target} to your Rust toolchain: `rustup target add {target}`");
-    match installed {
-        Ok(output) if String::from_utf8_lossy(&output.stdout).lines().any(|line| line == target) => Ok(()),
-        Ok(_) => command("rustup", ["target", "add", target], &[], &mut Output::Inherited)
-            .map_err(|error| format!("{error}\n  {help}")),
-        Err(_) if has_sysroot(target) => Ok(()),
-        Err(error) => Err(format!("cannot run rustup ({error}), and the target is missing\n  {help}")),
-    }
-}
-
-fn has_sysroot(target: &str) -> bool {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output();
     output.is_ok_and(|output| {
         let sysroot = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
         sysroot.join("lib/rustlib").join(target).is_dir()
+    })
+}
+
+/// Adds a compilation target unless it is installed. A machine without rustup must have it already.
+pub(crate) fn add_target(target: &str) -> Result<(), String> {
+    if has_target(target) {
+        return Ok(());
+    }
+    command("rustup", ["target", "add", target], &[]).map_err(|error| {
+        format!("{error}\n  add the target {target} to your Rust toolchain: `rustup target add {target}`")
     })
 }
 
@@ -117,15 +104,30 @@ pub(crate) fn program() -> Result<PathBuf, String> {
     Ok(root()?.join("target/debug").join(format!("saddlebag{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// Builds the conformance kit, and returns its program.
-pub(crate) fn conformance_kit() -> Result<PathBuf, String> {
-    cargo(["build", "--quiet", "--bin", "saddlebag-conformance"])?;
-    Ok(program()?.with_file_name(format!("saddlebag-conformance{}", std::env::consts::EXE_SUFFIX)))
-}
+/// The conformance kit, which checks a host through a driver.
+pub(crate) struct Kit(pub(crate) PathBuf);
 
-/// Returns the command of the driver of the host on the local disk, which the kit has.
-pub(crate) fn local_driver(kit: &Path) -> String {
-    format!("'{}' --driver", kit.display())
+impl Kit {
+    pub(crate) fn build() -> Result<Self, String> {
+        cargo(["build", "--quiet", "--bin", "saddlebag-conformance"])?;
+        Ok(Self(program()?.with_file_name(format!("saddlebag-conformance{}", std::env::consts::EXE_SUFFIX))))
+    }
+
+    /// Returns the command of the driver of the host on the local disk, which the kit has.
+    pub(crate) fn local_driver(&self) -> String {
+        format!("'{}' --driver", self.0.display())
+    }
+
+    /// Checks the host of a driver with these options.
+    pub(crate) fn check(
+        &self,
+        options: &[&str],
+        driver: impl IntoIterator<Item = impl Into<OsString>>,
+        environment: &[(&str, &str)],
+    ) -> Result<(), String> {
+        let options = options.iter().chain(&["--"]).map(OsString::from);
+        command(&self.0.to_string_lossy(), options.chain(driver.into_iter().map(Into::into)), environment)
+    }
 }
 
 pub(crate) fn root() -> Result<PathBuf, String> {

@@ -1,12 +1,11 @@
 //! The shells of the memory: components for runtimes that load them, from `guest/shells/`.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::component::{SMALL, TARGET, check_size};
 use crate::paths;
-use crate::run::{COMPILING, Output, add_target, cargo, cargo_with, command, conformance_kit, local_driver, root};
+use crate::run::{COMPILING, Kit, add_target, cargo, root};
 
 /// Target of a shell that imports nothing of WASI.
 const BARE_TARGET: &str = "wasm32-unknown-unknown";
@@ -34,7 +33,6 @@ const TOOLS_DOCS: &str = "guest/shells/tools/package-docs.json";
 /// Builds the shells into `target/shells/`, as a release has them or quickly.
 pub(crate) fn build(released: bool) -> Result<(), String> {
     let profile = if released { SMALL } else { "component-dev" };
-    let mut output = Output::Inherited;
     let out = root()?.join("target/shells");
     fs::create_dir_all(&out).map_err(|error| format!("cannot make {}: {error}", out.display()))?;
     for (name, is_library) in SHELLS {
@@ -60,7 +58,7 @@ pub(crate) fn build(released: bool) -> Result<(), String> {
             // The linker of the other target makes a component of any module.
             arguments.extend(["--", "-Clinker=wasm-component-ld"].map(str::to_owned));
         }
-        cargo_with(arguments, &[], &mut output)?;
+        cargo(arguments)?;
         let folder = root()?.join("target").join(target).join(profile);
         let built = match (bare, is_library) {
             (true, _) => folder.join("saddlebag_nanopi.wasm"),
@@ -115,12 +113,9 @@ fn leb128(mut number: usize) -> Vec<u8> {
 pub(crate) fn test() -> Result<(), String> {
     build(false)?;
     cargo(["test"].into_iter().chain(COMPILING).chain(["--test", "shells"]))?;
-    let kit = conformance_kit()?;
-    let own = local_driver(&kit);
+    let kit = Kit::build()?;
     // A killed holder of a lease is waited for, so few are killed.
-    let options = ["--rounds", "10", "--kills", "2", "--with", &own, "--"].map(OsString::from);
-    let arguments = options.into_iter().chain([driver()?.into()]);
-    command(&kit.to_string_lossy(), arguments, &[], &mut Output::Inherited)
+    kit.check(&["--rounds", "10", "--kills", "2", "--with", &kit.local_driver()], [driver()?], &[])
 }
 
 /// The driver of the folder of WASI, which [`test()`] builds.

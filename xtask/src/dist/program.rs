@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::tool::{FOLDER, dist};
 use crate::paths;
-use crate::run::{Output, cargo, cargo_with, has_target, root};
+use crate::run::{cargo, cargo_with, has_target, root};
 
 /// Folder of the check of other targets. It is not the usual one: cargo would replace what a build with other features left there.
 const CHECK: &str = "target/programs";
@@ -162,7 +162,7 @@ pub(super) fn check_other_targets(component: &Path) -> Result<(), String> {
         let (compiler, archiver) = (format!("CC_{underscored}"), format!("AR_{underscored}"));
         // Wasmtime has a file in C. A check links nothing, so it needs no C compiler for the target.
         let environment = [("SADDLEBAG_COMPONENT", &*component), (&*compiler, "true"), (&*archiver, "true")];
-        cargo_with(check.into_iter().chain(SELECTION), &environment, &mut Output::Inherited)?;
+        cargo_with(check.into_iter().chain(SELECTION), &environment)?;
         has_no_compiler(target, &SELECTION)?;
     }
     Ok(())

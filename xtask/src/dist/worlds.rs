@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use crate::clients::{self, jco};
 use crate::component::{BUILDS, TYPED, build_released, build_released_in, check_size};
-use crate::run::{Output, cargo, command, root};
+use crate::install::{jco, run_jco};
+use crate::run::{cargo, root};
 
 /// Options of `wasm-opt`: the features that the components use and declare. Low memory is unused, because only the end of the
 /// stack is there; a stack that overflows still traps.
@@ -30,16 +30,16 @@ const MAX_JAVASCRIPT_BYTES: u64 = 900_000;
 /// Builds every file in the folder, checks their sizes, and returns a line about each.
 pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     let root = root()?;
-    clients::install_jco(&mut Output::Inherited)?;
+    jco()?;
     let mut sizes = Vec::new();
     for build in BUILDS {
-        let built = build_released(&build, &mut Output::Inherited)?;
+        let built = build_released(&build)?;
         let path = folder.join(format!("{}.wasm", build.name));
         let before = check_size(&built, u64::MAX)?;
         let optimised = built.with_extension("optimised.wasm");
         let optimise = ["opt".into(), "--quiet".into(), built.into_os_string(), "-o".into(), optimised.clone().into()];
         let options = std::iter::once("--").chain(OPTIMISED).map(OsString::from);
-        run_jco(&root, optimise.into_iter().chain(options))?;
+        run_jco(optimise.into_iter().chain(options))?;
         replace_if_different(&optimised, &path)?;
         sizes.push((format!("{}.wasm", build.name), before, check_size(&path, build.max_bytes)?));
     }
@@ -49,7 +49,7 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     let options = ["transpile", "--quiet", "--valid-lifting-optimization"].map(OsString::from);
     let translate = options.into_iter().chain([component.into_os_string(), "-o".into()]);
     let named = [javascript.clone().into_os_string(), "--name".into(), "saddlebag".into()];
-    run_jco(&root, translate.chain(named))?;
+    run_jco(translate.chain(named))?;
     let bytes = check_size(&javascript.join("saddlebag.js"), MAX_JAVASCRIPT_BYTES)?;
     let package = folder.join("saddlebag.wit.wasm");
     let write = [
@@ -74,13 +74,12 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
 
 /// Builds every component twice, in different folders, and compares the bytes.
 pub(super) fn build_twice() -> Result<(), String> {
-    let output = &mut Output::Inherited;
     let again = root()?.join(AGAIN);
     if again.exists() {
         fs::remove_dir_all(&again).map_err(|error| format!("cannot remove {}: {error}", again.display()))?;
     }
     for build in BUILDS {
-        let (one, other) = (build_released(&build, output)?, build_released_in(AGAIN, &build, output)?);
+        let (one, other) = (build_released(&build)?, build_released_in(AGAIN, &build)?);
         let bytes = |path: &Path| fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
         if bytes(&one)? != bytes(&other)? {
             return Err(format!("{} and {} differ", one.display(), other.display()));
@@ -97,9 +96,4 @@ fn replace_if_different(new: &Path, old: &Path) -> Result<(), String> {
         return Ok(());
     }
     fs::rename(new, old).map_err(|error| format!("cannot move {} to {}: {error}", new.display(), old.display()))
-}
-
-fn run_jco(root: &Path, arguments: impl Iterator<Item = OsString>) -> Result<(), String> {
-    let script = std::iter::once(jco(root).into_os_string());
-    command("node", script.chain(arguments), &[], &mut Output::Inherited)
 }
