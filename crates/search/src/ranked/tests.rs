@@ -616,7 +616,7 @@ mod languages {
         let index = index_of(&["Die Graphansicht zeigt alles.", "Sicherung und Kopie.", "Der Strafzettel."]);
         assert_eq!(found(&index, "Wo ist die Ansicht?"), [0]);
         assert_eq!(found(&index, "Wo sind die Sicherungskopien?"), [1]);
-        assert_eq!(found(&index, "Wie heißt der Rat?"), []);
+        assert_eq!(found(&index, "Wie heißt der Rat?"), [0_u32; 0]);
         let exact = index_of(&["Die Ansicht.", "Die Graphansicht."]);
         assert_eq!(found(&exact, "Wo ist die Ansicht?"), [0, 1]);
     }
@@ -631,7 +631,7 @@ mod languages {
             assert!(found(&index_of(&short), question).contains(&answer), "{question}");
         }
         let english = ["The bin is full and not emptied.", "The Papierkorb is a folder of the system."];
-        assert_eq!(found(&index_of(&english), "Papierkörben"), []);
+        assert_eq!(found(&index_of(&english), "Papierkörben"), [0_u32; 0]);
     }
 
     proptest! {
