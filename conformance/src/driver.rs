@@ -232,7 +232,7 @@ impl Driver {
         let Some(process) = &self.process else { return String::new() };
         let lines = || process.errors.lock().unwrap_or_else(PoisonError::into_inner);
         // What it has just written is still on its way, and on a busy machine takes longer.
-        for _ in 0..40 {
+        for _ in 0..20 {
             thread::sleep(Duration::from_millis(50));
             if !lines().is_empty() {
                 break;

@@ -77,20 +77,42 @@ type Row = (Option<&'static str>, fn(&str) -> bool, Read, Option<fn(&[ForeignEnt
 
 impl Format {
     /// Returns the row of a format in the table of all formats.
-    #[rustfmt::skip]
     pub(super) const fn row(self) -> Row {
         match self {
-            Self::JsonLines => (Some("saddlebag.jsonl"), |path| path.ends_with(".jsonl"), Read::Each(json::read), Some(json::export)),
+            Self::JsonLines => {
+                (Some("saddlebag.jsonl"), |path| path.ends_with(".jsonl"), Read::Each(json::read), Some(json::export))
+            }
             Self::ClaudeCode => (None, is_markdown, Read::All(claude_code::read_own), Some(claude_code::export)),
             Self::OpenClaw => (None, readers::wants_openclaw, Read::Each(readers::openclaw), None),
-            Self::ZeroClaw => (Some("MEMORY_SNAPSHOT.md"), |path| base_name(path) == "MEMORY_SNAPSHOT.md", Read::Each(readers::zeroclaw), None),
-            Self::NullClaw => (Some("MEMORY_SNAPSHOT.json"), |path| base_name(path) == "MEMORY_SNAPSHOT.json", Read::Each(readers::nullclaw), None),
-            Self::Hermes => (None, |path| matches!(base_name(path), "MEMORY.md" | "USER.md"), Read::Each(readers::hermes), None),
+            Self::ZeroClaw => (
+                Some("MEMORY_SNAPSHOT.md"),
+                |path| base_name(path) == "MEMORY_SNAPSHOT.md",
+                Read::Each(readers::zeroclaw),
+                None,
+            ),
+            Self::NullClaw => (
+                Some("MEMORY_SNAPSHOT.json"),
+                |path| base_name(path) == "MEMORY_SNAPSHOT.json",
+                Read::Each(readers::nullclaw),
+                None,
+            ),
+            Self::Hermes => {
+                (None, |path| matches!(base_name(path), "MEMORY.md" | "USER.md"), Read::Each(readers::hermes), None)
+            }
             Self::BasicMemory => (None, is_markdown, Read::Each(basic_memory::read), Some(basic_memory::export)),
-            Self::McpMemory => (Some("memory.jsonl"), |path| base_name(path) == "memory.jsonl", Read::Each(mcp_memory::read), Some(mcp_memory::export)),
+            Self::McpMemory => (
+                Some("memory.jsonl"),
+                |path| base_name(path) == "memory.jsonl",
+                Read::Each(mcp_memory::read),
+                Some(mcp_memory::export),
+            ),
             Self::Gemini => (Some("GEMINI.md"), is_markdown, Read::All(readers::gemini), None),
-            Self::Letta => (None, |path| is_markdown(path) && !path.starts_with("skills/"), Read::Each(readers::letta), None),
-            Self::Codex => (None, |path| matches!(path, "MEMORY.md" | "memory_summary.md"), Read::All(readers::codex), None),
+            Self::Letta => {
+                (None, |path| is_markdown(path) && !path.starts_with("skills/"), Read::Each(readers::letta), None)
+            }
+            Self::Codex => {
+                (None, |path| matches!(path, "MEMORY.md" | "memory_summary.md"), Read::All(readers::codex), None)
+            }
         }
     }
 

@@ -33,8 +33,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
-pub extern crate alloc;
+extern crate alloc;
 #[cfg(feature = "schema")]
 #[doc(hidden)]
 pub use schemars;
@@ -45,7 +44,8 @@ pub mod order;
 pub mod part;
 pub mod sorted;
 pub mod sparse;
-mod word;
+#[doc(hidden)]
+pub mod word;
 
 pub use part::{SlicePart, TextPart};
 pub use sorted::{SortedMap, SortedSet};

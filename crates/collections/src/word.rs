@@ -23,6 +23,9 @@
 //!
 //! It is not for words that take a value with them, nor for sets of words that a user may add to.
 
+#[doc(hidden)]
+pub extern crate alloc;
+
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
@@ -141,7 +144,7 @@ macro_rules! word_schema {
                 true
             }
 
-            fn schema_name() -> $crate::alloc::borrow::Cow<'static, str> {
+            fn schema_name() -> $crate::word::alloc::borrow::Cow<'static, str> {
                 stringify!($name).into()
             }
 
