@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use percent_encoding::percent_decode_str;
 use proptest::collection::vec;
 use proptest::sample::select;
 use proptest::test_runner::{RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -224,21 +225,5 @@ fn decoded(destination: &str) -> String {
     if has_scheme {
         return destination.into();
     }
-    let mut bytes = Vec::new();
-    let mut rest = destination;
-    while let Some(found) = rest.find('%') {
-        bytes.extend_from_slice(&rest.as_bytes()[..found]);
-        match rest.get(found + 1..found + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &rest[found + 3..];
-            }
-            None => {
-                bytes.push(b'%');
-                rest = &rest[found + 1..];
-            }
-        }
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).unwrap_or_else(|_| destination.into())
+    percent_decode_str(destination).decode_utf8().unwrap_or(destination.into()).into_owned()
 }

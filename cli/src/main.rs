@@ -13,6 +13,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod args;
 mod backfill;
 mod copy;
+mod difference;
 mod disk;
 mod editor;
 mod engine;
@@ -65,10 +66,13 @@ mod ui;
 mod word;
 
 use std::process::ExitCode;
+use std::str::FromStr as _;
 
 use args::Cli;
 use failure::{Exit, Failure};
 use output::Output;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
     let arguments = hook::arguments(std::env::args_os().collect());
@@ -117,8 +121,9 @@ fn start_logging() {
     let Ok(filter) = std::env::var("SADDLEBAG_LOG") else { return };
     // The SDK logs messages with their content. It logs only if the filter names it.
     let filter = if filter.contains("rmcp") { filter } else { format!("{filter},rmcp=off") };
-    tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
-        .with_writer(output::log)
+    // One that cannot be read logs nothing.
+    let filter = Targets::from_str(&filter).unwrap_or_default();
+    tracing_subscriber::registry()
+        .with(tracing_subscriber::fmt::layer().with_writer(output::log).with_filter(filter))
         .init();
 }

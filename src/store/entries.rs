@@ -10,6 +10,7 @@
 use alloc::format;
 use alloc::string::String;
 
+use percent_encoding::percent_encode_byte;
 use sha2::{Digest as _, Sha256};
 
 use super::folded::{folded_name, is_hidden, is_name};
@@ -200,7 +201,7 @@ fn is_device(stem: &str) -> bool {
 fn encode_at(stem: &str, at: usize) -> String {
     let (before, rest) = stem.split_at_checked(at).unwrap_or((stem, ""));
     let mut rest = rest.chars();
-    let encoded = rest.next().map(|c| format!("%{:02X}", u32::from(c))).unwrap_or_default();
+    let encoded = rest.next().and_then(|c| u8::try_from(c).ok()).map(percent_encode_byte).unwrap_or_default();
     format!("{before}{encoded}{}", rest.as_str())
 }
 

@@ -4,10 +4,10 @@ use clap::Args;
 use saddlebag::entries::{EditEntry, EntryInfo, GetEntry, NewEntry, StoreEntry};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Edit, EditChange, FileState, Read, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
-use similar::TextDiff;
 
 use super::changed::Changed;
 use super::show::missing;
+use crate::difference::unified_of;
 use crate::editor::Draft;
 use crate::failure::{Exit, Failure, set_changes};
 use crate::global::Global;
@@ -155,8 +155,7 @@ fn save(opened: Opened, edited: String, store: &mut Store, output: &mut Output) 
 /// Prints what others changed in an item since its text was `before`.
 fn show_change(item: &ItemName, before: &str, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let now = Opened::read(item, store, output)?;
-    let difference =
-        TextDiff::from_lines(before, now.text()).unified_diff().header("when you began", "now").to_string();
+    let difference = unified_of(["when you began", "now"], before, now.text());
     for line in difference.lines() {
         output.line(&single_line(line))?;
     }

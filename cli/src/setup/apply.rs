@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use saddlebag::protocol::help_after;
-use similar::TextDiff;
 
 use super::args::SetupArgs;
 use super::clients::{Client, Scope};
 use super::plan::Plan;
 use super::record::{Entry, FILE, Record, digest};
 use super::report::{Action, FileReport, SetupReport};
+use crate::difference::unified_of;
 use crate::disk::{self, DiskError};
 use crate::failure::{Exit, Failure, ProgramCode, set_setup_done};
 use crate::output::Output;
@@ -235,8 +235,7 @@ fn diff(plan: &Plan) -> String {
     let name = plan.path.display().to_string();
     let nothing = "/dev/null".to_string();
     let header = |bytes: &Option<Vec<u8>>| if bytes.is_some() { name.clone() } else { nothing.clone() };
-    let diff = TextDiff::from_lines(&before, &after);
-    let whole = diff.unified_diff().header(&header(&plan.current), &header(&plan.wanted)).to_string();
+    let whole = unified_of([&header(&plan.current), &header(&plan.wanted)], &before, &after);
     whole.lines().map(|line| format!("{}\n", cut(line))).collect()
 }
 

@@ -2,7 +2,6 @@
 //! prints it with `--json`, or `{"error": …}`.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use saddlebag::history::{HistoryCommand, SetHistoryPolicy};
 use saddlebag::notebook::{ListNotes, ListNotesReply};
@@ -12,10 +11,10 @@ use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
 use saddlebag::{Answered, Command, Effect, Moment, Origin, Request};
 use serde::Serialize;
 use serde_json::{Value, json};
-use similar::TextDiff;
 
 use super::index_size::index_bytes;
 use super::render::render;
+use crate::difference::unified;
 use crate::everyday::{LISTED, Sessions, newest, sizes};
 use crate::failure::{Code, Exit, Failure, ProgramCode};
 use crate::global::Global;
@@ -25,14 +24,8 @@ use crate::server::worker::Memory;
 
 /// Name of the page in the history, as the client of its changes.
 const CLIENT: &str = "saddlebag-ui";
-/// Number of unchanged lines around a difference.
-const CONTEXT_LINES: usize = 3;
-
 /// Number of notes that are asked for at once.
 const NOTES: u32 = 2_000;
-
-/// Time after which a difference is no longer the smallest one.
-const DIFF_TIME: Duration = Duration::from_secs(1);
 
 /// Calls of the page on one memory.
 pub(crate) struct Api {
@@ -58,10 +51,7 @@ impl Api {
                 let mut take = |name| fields.take::<String>(name).map_err(malformed);
                 let (before, after) = (take("before")?, take("after")?);
                 fields.end().map_err(malformed)?;
-                let diff = apart(move || {
-                    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(&before, &after);
-                    diff.unified_diff().context_radius(CONTEXT_LINES).to_string()
-                });
+                let diff = apart(move || unified(&before, &after));
                 Ok(json!({ "diff": diff.await? }))
             }
             "status" => {

@@ -1,12 +1,9 @@
 //! Percent-encoding, as in the target of a Markdown link: `%20` for a space.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use memchr::memchr;
-use saddlebag_collections::SlicePart;
+use percent_encoding::{percent_decode_str, percent_encode_byte};
 
 /// Returns the text with `%XX` for each byte of the characters to encode.
 ///
@@ -23,9 +20,7 @@ pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     for character in text.chars() {
         if is_encoded(character) {
             let mut bytes = [0; 4];
-            for byte in character.encode_utf8(&mut bytes).bytes() {
-                encoded.push_str(&format!("%{byte:02X}"));
-            }
+            encoded.extend(character.encode_utf8(&mut bytes).bytes().map(percent_encode_byte));
         } else {
             encoded.push(character);
         }
@@ -37,22 +32,5 @@ pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
 /// UTF-8.
 #[must_use]
 pub fn decode(text: &str) -> Cow<'_, str> {
-    if memchr(b'%', text.as_bytes()).is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        let digits = match (byte, after) {
-            (b'%', [high, low, ..]) => char::from(*high).to_digit(16).zip(char::from(*low).to_digit(16)),
-            _ => None,
-        };
-        let value = digits.and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        decoded.push(value.unwrap_or(byte));
-        rest = if value.is_some() { after.part(2..) } else { after };
-    }
-    if decoded.len() == text.len() {
-        return Cow::Borrowed(text);
-    }
-    String::from_utf8(decoded).map_or(Cow::Borrowed(text), Cow::Owned)
+    percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }
