@@ -128,8 +128,11 @@ fn answer<X: Executor>(
     performed(opened.as_mut().ok_or("no store is open")?, request["perform"].take())
 }
 
+/// A case: its name, and what runs it.
+type Case = (&'static str, fn(&mut dyn Executor) -> Ran);
+
 /// Cases of many operations at once, which a driver cannot be asked for.
-const TOGETHER: [(&str, fn(&mut dyn Executor) -> Ran); 2] = [
+const TOGETHER: [Case; 2] = [
     ("each of many operations has one result in its place", each_has_its_result),
     ("a read among many operations sees the changes before it, and no later ones", reads_see_earlier_changes),
 ];
