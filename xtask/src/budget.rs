@@ -38,7 +38,7 @@ const NUMBERS: [(&str, &str); 14] = [
     ("subcommands", "subcommands"),
     ("options", "options of the subcommands"),
     ("tool_tokens", "tokens of the everyday tools"),
-    ("component_bytes", "bytes of the optimised component"),
+    ("component_bytes", "bytes of the component of a release, before `wasm-opt`"),
     ("compiled_units", "compiled units of `cargo xtask test`"),
     ("processor_minutes", "processor minutes of `cargo xtask test`"),
 ];
