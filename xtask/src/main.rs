@@ -178,7 +178,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Test(Test::NightlyAgain) => test::forget_what_passed().and_then(|()| test::nightly()),
         Task::Test(Test::Remote) => remote::test(remote::Length::Full),
         Task::Budget { lower: true } => budget::lower(),
-        Task::Budget { lower: false } => budget::check(),
+        Task::Budget { lower: false } => budget::check(true),
         Task::Audit => release::audit(),
         Task::Bench(arguments) => bench(&arguments),
         Task::Compare { program } => compare::compare(program),

@@ -20,7 +20,7 @@ const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
 pub(crate) enum Tests {
     /// Those that a change must pass.
     OfEveryChange,
-    /// Those with `#[ignore]`: they are long, or run in the second engine what every change runs in the first.
+    /// Those that the attributes of `tests/attributes` ignore: they are long, or run in the second engine what every change runs in the first.
     OfTheNight,
 }
 
@@ -39,7 +39,10 @@ pub(crate) fn run(tests: Tests) -> Result<(), String> {
             eprintln!("cargo-nextest cannot be had, so `cargo test` runs the tests, without a time limit: {error}");
             let chosen: &[&str] = match tests {
                 Tests::OfEveryChange => &["--no-fail-fast"],
-                Tests::OfTheNight => &["--no-fail-fast", "--", "--ignored"],
+                // The filter of `.config/nextest.toml`.
+                Tests::OfTheNight => {
+                    &["--no-fail-fast", "--", "--ignored", "component", "native", "nightly", "--skip", "it_fails_at_"]
+                }
             };
             cargo(["test"].iter().chain(&TARGETS).chain(chosen))
         }
