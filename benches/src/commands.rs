@@ -14,7 +14,7 @@ const RUNS: usize = 11;
 /// Title of the note that the commands are about.
 const NOTE: &str = "Anchor";
 const FILE: &str = "anchor.md";
-/// What an edit of this note changes, to and fro.
+/// Text that an edit of this note replaces, and its replacement.
 const DEPTHS: [&str; 2] = ["at 0 metres", "at 1 metre"];
 /// Longest median of a command, except for recall and search.
 const BAR: Duration = Duration::from_millis(300);

@@ -12,7 +12,7 @@ usage: saddlebag-bench [PART]... [--program PROGRAM] [--notes N] [--write]
 
 parts: search, recall, index, block, commands, hooks, server, prompts, tools";
 
-/// What the arguments choose.
+/// Choice of the arguments.
 pub(crate) struct Selection {
     /// Parts to measure; empty for all.
     pub(crate) parts: Vec<String>,

@@ -1,4 +1,4 @@
-//! What the measurements share: the time, the words, the disk, the median.
+//! Helpers of all measurements: the time, the words, the disk, the median.
 
 use std::error::Error;
 use std::path::Path;

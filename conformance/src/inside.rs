@@ -19,7 +19,7 @@ use crate::{calls, cases, grid};
 /// Driver: answers a line.
 pub type Answers = Box<dyn FnMut(&str) -> String>;
 
-/// What a checked store is kept in.
+/// Storage of a checked store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
     /// A folder of the disk.

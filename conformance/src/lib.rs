@@ -38,7 +38,7 @@ use bench::Stores;
 use driver::Driver;
 use report::Report;
 
-/// How much is checked.
+/// Extent of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The only part to check; `None` is all of them.

@@ -51,7 +51,7 @@ struct Arguments {
     driver: Option<Durable>,
 }
 
-/// Whether a change is on the disk before it is acknowledged.
+/// Durability of an acknowledged change.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Durable {
     Full,

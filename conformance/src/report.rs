@@ -80,7 +80,7 @@ macro_rules! check {
 }
 pub(crate) use check;
 
-/// What the kit found so far.
+/// Findings of the kit so far.
 pub(crate) struct Report<'a> {
     output: &'a mut dyn Write,
     cases: u32,

@@ -222,7 +222,7 @@ pub(super) fn beginnings<'a>(from: &'a Path, paths: &'a [String]) -> impl Iterat
     })
 }
 
-/// How a folder is walked.
+/// Rules for walking a folder.
 struct Walk<'a> {
     /// Returns true if a file is wanted, by its path.
     wants: &'a dyn Fn(&str) -> bool,

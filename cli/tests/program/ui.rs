@@ -69,7 +69,7 @@ fn store() -> Store {
     store
 }
 
-/// Of the page, only the browser that was signed in gets an answer, and only to what that page asks.
+/// Only the browser that signed in gets an answer of the page, and only to requests of that page.
 #[test]
 fn only_the_browser_that_signed_in_gets_an_answer() {
     let store = store();

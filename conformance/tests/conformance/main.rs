@@ -8,7 +8,7 @@ mod replay;
 
 use std::process::Command;
 
-/// What a run of the kit did.
+/// Result of a run of the kit.
 #[derive(Debug)]
 struct Ran {
     code: i32,

@@ -129,7 +129,7 @@ fn what_an_agent_forgets_over_mcp_is_absent_by_every_way() {
     assert!(list.contains("mem_forget") && !list.contains(TOKEN), "{list}");
 }
 
-/// What was shared with a second project is gone there too, and its own memory stays.
+/// Memory that was shared with a second project is gone there too; the project's own memory stays.
 #[test]
 fn what_was_shared_is_gone_in_the_second_project_which_keeps_its_own() {
     let hooks = Hooks::new();
