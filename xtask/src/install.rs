@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::run::{command, root};
 
@@ -31,6 +32,41 @@ pub(crate) fn tools() -> Result<(), String> {
 /// Returns one of these tools that is from PyPI.
 pub(crate) fn tool(name: &str) -> Result<String, String> {
     Ok(in_environment(&folder("packaging/python")?, name).to_string_lossy().into_owned())
+}
+
+/// A subcommand of cargo, from a wheel of PyPI.
+pub(crate) struct CargoTool {
+    pub(crate) name: &'static str,
+    /// Version that is installed below `target/` where the machine has none, or an older one.
+    pub(crate) version: &'static str,
+}
+
+impl CargoTool {
+    /// Returns its program.
+    pub(crate) fn find_or_install(&self) -> Result<PathBuf, String> {
+        let name = format!("cargo-{}", self.name);
+        if let Some(found) = self.works(name.clone().into()) {
+            return Ok(found);
+        }
+        let folder = root()?.join("target/tools").join(self.name);
+        let program = in_environment(&folder, &name);
+        if let Some(found) = self.works(program.clone()) {
+            return Ok(found);
+        }
+        let package = format!("astral-dev-toolchain-{name}=={}", self.version);
+        environment(PYTHON, &folder, &[&package])?;
+        self.works(program).ok_or_else(|| format!("{package} has no program that starts"))
+    }
+
+    /// Returns the program if it starts and is not older than the version.
+    fn works(&self, program: PathBuf) -> Option<PathBuf> {
+        let output = Command::new(&program).args([self.name, "--version"]).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        let version = text.split_whitespace().nth(1)?;
+        let numbers =
+            |version: &str| version.split('.').map(|part| part.parse::<u32>().ok()).collect::<Option<Vec<_>>>();
+        (numbers(version)? >= numbers(self.version)?).then_some(program)
+    }
 }
 
 /// Installs jco, which optimises and translates components.

@@ -54,7 +54,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --remote          Stores in MiniStack, Ceph and PostgreSQL, with many clients, of which 1,500 are killed
   budget              Print how large the project is, and fail above a limit of budget.toml
     --lower           Lower each limit to what is reached
-  audit               Check the advisories, licences and sources of all dependencies; needs cargo-deny
+  audit               Check the advisories, licences and sources of all dependencies
   bench               Measure beside ripgrep, the native engine and fixed bars, and print the table
     PART              Only search, recall, index, block, commands, hooks, server, prompts or tools
     --notes N         With N notes, instead of 10,000 and 100,000

