@@ -1,6 +1,6 @@
 //! Enums whose variants are words, as command lines, JSON and files have them.
 //!
-//! [`words!`] takes an enum and one list of its variants and their words. It gives the enum `ALL`, `WORDS`, `as_str`,
+//! `words!` takes an enum and one list of its variants and their words. It gives the enum `ALL`, `WORDS`, `as_str`,
 //! [`Display`](core::fmt::Display), [`FromStr`], [`Word`] and `serde::Serialize`. A variant that the list lacks does not compile.
 //!
 //! ```
@@ -30,7 +30,7 @@ use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-/// An enum that [`words!`] was applied to.
+/// An enum that `words!` was applied to.
 pub trait Word: Copy + FromStr<Err = UnknownWord> + 'static {
     /// Name of the words in a message, for example `mode`.
     const KIND: &'static str;
