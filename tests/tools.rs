@@ -127,7 +127,8 @@ fn an_everyday_tool_takes_any_name_of_any_item(kind: Kind) {
         assert!(shown.contains(new) && !shown.contains(old), "{name}: {shown}");
     }
     for name in ["Postgres port", "staging"] {
-        told(&mut host, "mem_forget", json!({ "name": name }));
+        let forgot = told(&mut host, "mem_forget", json!({ "name": name }));
+        assert!(forgot.contains("`mem_undo` brings it back") && !forgot.contains("restore"), "{forgot}");
         assert!(refused(&mut host, "mem_show", json!({ "name": name })).contains("there is no"));
     }
     for name in ["long_term", "scratchpad", "MEMORY.md", "daily"] {

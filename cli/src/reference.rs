@@ -18,7 +18,7 @@ const INTRODUCTION: &str = "\
 <!-- Made from the command line. `SADDLEBAG_REWRITE=docs cargo test --bin saddlebag reference::` writes it again. -->
 
 [install.md](install.md#store-output-and-compiled-code) says how the program finds its store and its project, what it
-prints, and where its compiled code is. `saddlebag help COMMAND` prints a part of this page. The rules of the commands:
+prints, and where its compiled code is. `saddlebag help COMMAND` prints the options of one command. The rules of the commands:
 [notebook.md](notebook.md), [entries.md](entries.md), [recall.md](recall.md), [context.md](context.md) for the block, the
 preamble and AGENTS.md, [exchange.md](exchange.md) for other agents' files, [trust.md](trust.md) for provenance, approval
 and secrets, [mcp.md](mcp.md) for the server and the tools of models.
@@ -127,7 +127,7 @@ fn item(page: &mut String, arg: &Arg) {
     let short = arg.get_short().filter(|_| arg.get_long().is_some()).map(|c| format!("`-{c}`, ")).unwrap_or_default();
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     let help = help.replace("\n\n", ". ").replace('\n', " ");
-    let _ = write!(page, "- {short}`{arg}`: {help}.");
+    let _ = write!(page, "- {short}`{arg}`: {}.", help.trim_end_matches('.'));
     if let Some(variable) = arg.get_env() {
         let _ = write!(page, " Also `{}`.", variable.to_string_lossy());
     }

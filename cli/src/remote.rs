@@ -65,7 +65,11 @@ fn parse(text: &str) -> Result<Address, Failure> {
 #[cfg(not(feature = "remote"))]
 fn parse(_: &str) -> Result<Address, Failure> {
     let message = "this program was built without stores on other machines";
-    Err(Failure::new(ErrorCode::Storage, message, "build it with `cargo install saddlebag-cli --features s3,postgres`"))
+    Err(Failure::new(
+        ErrorCode::Storage,
+        message,
+        "an address is s3://BUCKET/FOLDER or postgres://HOST/DATABASE?space=NAME; build the program with `cargo install saddlebag-cli --features s3,postgres`",
+    ))
 }
 
 impl Address {

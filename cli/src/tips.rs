@@ -3,8 +3,11 @@
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Minimum similarity of a mistyped word, the same as clap's.
-const SIMILAR: f64 = 0.7;
+/// Number of letters of a word among which one may be mistyped.
+const LETTERS_PER_TYPO: usize = 4;
+
+/// Command that removes text for good, which no tip may name.
+const DESTRUCTIVE: &str = "expunge";
 
 /// Words that people try, and the commands for them.
 const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
@@ -34,13 +37,16 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["dead-links"], &["list --dead-links"]),
     (&["mentions"], &["related NAME --mentions"]),
     (&["unlink"], &["project --undo"]),
-    (&["purge"], &["forget --purge"]),
     (&["explain"], &["entry hydrate --explain"]),
     (&["where", "which"], &["show NAME --path"]),
     (&["call"], &["tools TOOL"]),
     (&["pending", "inbox"], &["list --pending"]),
     (&["approve", "reject"], &["memory approve NAME", "memory reject NAME"]),
-    (&["uninstall"], &["setup --uninstall"]),
+    (&["changes", "operations"], &["history"]),
+    (&["decisions"], &["list --tag TAG", "recall QUERY"]),
+    (&["supersede", "supersedes"], &["remember TITLE CONTENT --supersedes NAME"]),
+    (&["backup"], &["memory export --out FOLDER", "copy"]),
+    (&["connect", "install"], &["setup"]),
     (&["man"], &["completions man"]),
     (&["preamble"], &["context --preamble"]),
     (&["slash"], &["tools /memory LINE"]),
@@ -132,15 +138,16 @@ fn tell(error: &mut clap::Error, word: &str, mut commands: Vec<String>, argument
     if let Some(name) = name.and_then(|name| shlex::try_quote(name).ok()) {
         commands.iter_mut().for_each(|command| *command = command.replacen("NAME", &name, 1));
     }
-    if let Some((last, others)) = commands.split_last() {
-        let others: String = others.iter().map(|command| format!("`saddlebag {command}`, ")).collect();
-        let tip = match others.strip_suffix(", ") {
-            Some(others) => format!("{others} or `saddlebag {last}`"),
-            None => format!("`saddlebag {last}`"),
-        };
-        error.remove(ContextKind::SuggestedSubcommand);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![format!("try {tip}").into()]));
-    }
+    let tip = match commands.split_last() {
+        Some((last, [])) => format!("try `saddlebag {last}`"),
+        Some((last, others)) => {
+            let others: Vec<String> = others.iter().map(|command| format!("`saddlebag {command}`")).collect();
+            format!("try {} or `saddlebag {last}`", others.join(", "))
+        }
+        None => "`saddlebag help` lists the commands".to_string(),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
 }
 
 /// Returns the commands that a word means: a command of the noun or of the program, otherwise the commands of the
@@ -190,9 +197,11 @@ fn most_similar(word: &str, noun: Option<&Command>, line: &Command) -> Option<St
     let verbs = line.get_subcommands().flat_map(|noun| noun.get_subcommands().map(Command::get_name));
     let of_line = line.get_subcommands().map(Command::get_name);
     let here = noun.unwrap_or(line).get_subcommands().map(Command::get_name);
-    let rated = of_table.chain(verbs).chain(of_line).chain(here).map(|known| (strsim::jaro(word, known), known));
-    let best = rated.filter(|(rating, _)| *rating > SIMILAR).max_by(|(a, _), (b, _)| a.total_cmp(b));
-    best.map(|(_, known)| known.to_string())
+    let known = of_table.chain(verbs).chain(of_line).chain(here).filter(|known| *known != DESTRUCTIVE);
+    let most = word.chars().count().div_ceil(LETTERS_PER_TYPO);
+    let rated = known.map(|known| (strsim::osa_distance(word, known), known)).filter(|(typos, _)| *typos <= most);
+    // The last of equals.
+    rated.min_by_key(|(typos, _)| *typos).map(|(_, known)| known.to_string())
 }
 
 /// Returns the noun that precedes a word in the arguments.
@@ -261,7 +270,9 @@ mod tests {
         ] {
             assert!(tip(arguments).contains(meant), "{arguments:?}: {}", tip(arguments));
         }
-        assert_eq!(tip(&["xyzzy"]), "");
+        for word in ["xyzzy", "upgrade", "page", "pause", "peers", "trace", "share", "expung", "purge", "config"] {
+            assert_eq!(tip(&[word]), "`saddlebag help` lists the commands", "{word}");
+        }
         assert_eq!(
             tip(&["--notebook", "my vault", "recall", "x"]),
             "try `saddlebag --root 'my vault' --notebook recall`"
@@ -288,6 +299,9 @@ mod tests {
         let of_nouns = COMMANDS_OF_NOUNS.iter().map(|(_, _, command)| command.to_string());
         let commands: Vec<String> = of_words.chain(of_nouns).collect();
         assert!(commands.len() > 30, "{commands:?}");
+        let destroys =
+            |command: &&String| [DESTRUCTIVE, "--purge", "--uninstall"].iter().any(|word| command.contains(word));
+        assert_eq!(commands.iter().find(destroys), None);
         for command in &commands {
             let words = std::iter::once("saddlebag").chain(command.split(' '));
             let parsed = line().try_get_matches_from(words);

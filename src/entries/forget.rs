@@ -91,7 +91,7 @@ async fn forget(
             buried => buried?,
         };
         let path = call.scope.display_path(&stored.path);
-        let message = format!("Forgot {key}; `restore` brings it back, and `forget --purge` removes it for good");
+        let message = format!("Forgot {key}; `restore` brings it back");
         return Ok(ForgetEntryReply { key, path, version, already_forgotten, message: ForModel::escaped(&message) });
     }
 }

@@ -1,9 +1,9 @@
 //! Detection of a folder's format from the names of its files.
 
 use super::format::Format;
+use super::readers::day_of;
 use super::text::{base_name, stem};
 use crate::document::Frontmatter;
-use crate::store::Date;
 
 /// Result of a detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub fn detect(paths: &[&str]) -> Option<Detected> {
     let has = |path: &str| paths.contains(&path);
     let has_name = |name: &str| paths.iter().any(|path| base_name(path) == name);
     let has_below = |folder: &str| paths.iter().any(|path| path.strip_prefix(folder).is_some_and(|p| p.len() > 1));
-    let is_day = |path: &&str| Date::parse(stem(path)).is_some();
+    let is_day = |path: &&str| day_of(stem(path)).is_some();
     let format = if has(".zk/config.toml") {
         return Some(Detected::ZkNotebook);
     } else if has_name("MEMORY_SNAPSHOT.md") {

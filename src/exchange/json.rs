@@ -49,7 +49,6 @@ pub(super) fn for_each_object(
     mut take: impl FnMut(&Value, u32, &mut Converted) -> Result<(), String>,
 ) {
     for (line, number) in file.text.lines().zip(1_u32..) {
-        let line = line.trim_start_matches('\u{feff}');
         if line.trim().is_empty() {
             continue;
         }

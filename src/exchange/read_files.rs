@@ -17,6 +17,9 @@ const MAX_SUMMARY_BYTES: usize = 1_024;
 /// Maximum size of a kept field of another format, in bytes.
 const MAX_KEPT_BYTES: usize = 2_048;
 
+/// Mark that Windows programs put before the text of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Parses files of a format. Pure: the same files give the same entries.
 ///
 /// `others` are paths of files that belong to the same memory but are not passed here.
@@ -30,7 +33,10 @@ pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (
                 .map_err(|error| format!("it is not UTF-8 text: at byte {}", error.valid_up_to()))
         });
         match text {
-            Ok(text) => texts.push(TextFile { path, first_line: (*first_line).max(1), text }),
+            Ok(text) => {
+                let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+                texts.push(TextFile { path, first_line: (*first_line).max(1), text });
+            }
             Err(reason) => rejected.push(RejectedPart { path: path.clone(), line: 1, reason }),
         }
     }

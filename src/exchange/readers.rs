@@ -18,6 +18,9 @@ use crate::entries::ForeignEntry;
 use crate::percent;
 use crate::store::Date;
 
+/// Length of a day such as `2026-11-27`.
+const DAY_BYTES: usize = 10;
+
 /// Returns level and title of a heading outside of code, and whether the line is code.
 fn titled<'a>(line: &'a str, fences: &mut FenceTracker) -> (Option<(usize, &'a str)>, bool) {
     let is_code = fences.is_code(line);
@@ -42,16 +45,21 @@ fn add_line<L>(blocks: &mut Vec<Block<L>>, is_open: bool, label: L, number: u32,
 pub(super) fn hermes(file: &TextFile<'_>, converted: &mut Converted) {
     let is_user = base_name(file.path) == "USER.md";
     let target = if is_user { "user" } else { "memory" };
-    let text = file.text.strip_prefix('\u{feff}').unwrap_or(file.text).replace("\r\n", "\n");
-    let mut line = 1_u32;
-    for part in text.strip_suffix('\n').unwrap_or(&text).split("\n§\n") {
+    let text = file.text.replace("\r\n", "\n");
+    let (mut start, mut lines) = (1_u32, Vec::new());
+    // A `§` after the last line ends its text too.
+    for (line, number) in text.lines().chain(["§"]).zip(1_u32..) {
+        if line != "§" {
+            lines.push(line);
+            continue;
+        }
+        let part = core::mem::take(&mut lines).join("\n");
         if !part.trim().is_empty() {
-            let entry = file.entry(line, format!("hermes_{target}_{}", hash8(part)), "core", part);
+            let entry = file.entry(start, format!("hermes_{target}_{}", hash8(&part)), "core", &part);
             let tags = is_user.then(|| "user-profile".to_string()).into_iter().collect();
             converted.entries.push(ForeignEntry { tags, ..entry });
         }
-        let breaks = u32::try_from(part.matches('\n').count()).unwrap_or(u32::MAX);
-        line = line.saturating_add(breaks).saturating_add(2);
+        start = number.saturating_add(1);
     }
 }
 
@@ -115,7 +123,7 @@ const KNOWLEDGE: [(&str, &str); 3] = [
 /// Reads Codex's memories. The first line of the summary has the version of all files.
 pub(super) fn codex(files: &[TextFile<'_>], _: &[String], converted: &mut Converted) {
     for file in files.iter().filter(|file| base_name(file.path) == "memory_summary.md") {
-        let version = file.text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
+        let version = file.text.lines().next().unwrap_or_default().trim_end();
         if version != "v1" {
             let reason = format!("its version is `{}`, the supported version is `v1`", short(version));
             return converted.reject(file, 1, reason);
@@ -138,9 +146,12 @@ fn codex_groups(file: &TextFile<'_>, converted: &mut Converted) {
     let mut group = Group::default();
     let mut section = Some("notes".to_string());
     let mut fences = FenceTracker::default();
-    let (mut is_keywords, mut is_open) = (false, false);
+    let (mut is_keywords, mut is_open, mut is_after_blank) = (false, false, false);
     for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
         let (heading, is_code) = titled(line, &mut fences);
+        // A paragraph or a table after a list is not a part of its last item.
+        is_open &= !is_after_blank || is_code || line.trim().is_empty() || line.starts_with([' ', '\t']);
+        is_after_blank = !is_code && line.trim().is_empty();
         if let Some((level, title)) = heading {
             is_open = false;
             is_keywords = title.eq_ignore_ascii_case("keywords");
@@ -202,6 +213,16 @@ pub(super) fn wants_openclaw(path: &str) -> bool {
     path.eq_ignore_ascii_case("MEMORY.md") || path.strip_prefix("memory/").is_some_and(is_log)
 }
 
+/// Returns the day in the name of a file, such as `2026-11-27-1514` or `journal-2026-11-27`.
+pub(super) fn day_of(name: &str) -> Option<Date> {
+    let bounded = |start: usize, end: usize| {
+        let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+        !is_digit(name.as_bytes().get(end)) && !start.checked_sub(1).is_some_and(|at| is_digit(name.as_bytes().get(at)))
+    };
+    let days = (0..name.len()).filter_map(|start| Some((start, name.get(start..start + DAY_BYTES)?)));
+    days.filter(|(start, _)| bounded(*start, start + DAY_BYTES)).find_map(|(_, day)| Date::parse(day))
+}
+
 /// Item of OpenClaw that is being read: its key if it has one, its line, and its text so far.
 struct Item {
     key: Option<String>,
@@ -213,10 +234,15 @@ struct Item {
 /// Reads OpenClaw's `MEMORY.md`, or the log of a day. A memory is a list item `- **key**: text`; further lines are indented
 /// by two spaces. Headings below the first level are the tags of the items under them.
 pub(super) fn openclaw(file: &TextFile<'_>, converted: &mut Converted) {
-    let moment = Date::parse(stem(file.path)).and_then(|date| parse_date(&date.to_string()));
+    let day = day_of(stem(file.path));
+    let moment = day.and_then(|date| parse_date(&date.to_string()));
     let is_memory = base_name(file.path).eq_ignore_ascii_case("MEMORY.md");
     let named = if is_memory { "core" } else { stem(file.path) };
-    let category = if Date::parse(stem(file.path)).is_some() { "daily" } else { "core" };
+    let category = if day.is_some() { "daily" } else { "core" };
+    // The file of a session has more in its name, and its items say what the session was.
+    let has_keys = day.is_none() || Date::parse(stem(file.path)).is_some();
+    let start = Frontmatter::parse(file.text).span.end;
+    let skipped = file.text.get(..start).map_or(0, |head| head.matches('\n').count());
     let mut headings: Vec<(usize, String)> = Vec::new();
     let mut item: Option<Item> = None;
     let mut blank = 0;
@@ -231,7 +257,7 @@ pub(super) fn openclaw(file: &TextFile<'_>, converted: &mut Converted) {
             ..file.entry(line, key.unwrap_or_else(|| format!("openclaw_{named}_{line}")), category, &text)
         });
     };
-    for (line, number) in lines(file.text).into_iter().zip(1_u32..) {
+    for (line, number) in lines(file.text).into_iter().zip(1_u32..).skip(skipped) {
         // Every line indented below an item is its text, whatever it looks like.
         if let Some(item) = item.as_mut().filter(|item| !item.is_paragraph)
             && let Some(inner) = line.strip_prefix("  ").or_else(|| line.strip_prefix('\t'))
@@ -260,7 +286,8 @@ pub(super) fn openclaw(file: &TextFile<'_>, converted: &mut Converted) {
             }
             (None, bullet, _) => {
                 finish(item.take(), &headings);
-                item = Some(Item { is_paragraph: bullet.is_none(), ..Item::from_text(bullet.unwrap_or(line), number) });
+                let text = bullet.unwrap_or(line);
+                item = Some(Item { is_paragraph: bullet.is_none(), ..Item::from_text(text, number, has_keys) });
             }
             (Some((level, title)), ..) => {
                 finish(item.take(), &headings);
@@ -276,8 +303,12 @@ pub(super) fn openclaw(file: &TextFile<'_>, converted: &mut Converted) {
 }
 
 impl Item {
-    fn from_text(text: &str, line: u32) -> Self {
-        let keyed = text.strip_prefix("**").and_then(|rest| rest.split_once("**:")).filter(|(key, _)| !key.is_empty());
+    fn from_text(text: &str, line: u32, has_keys: bool) -> Self {
+        let keyed = text
+            .strip_prefix("**")
+            .filter(|_| has_keys)
+            .and_then(|rest| rest.split_once("**:"))
+            .filter(|(key, _)| !key.is_empty());
         let (key, text) = match keyed {
             Some((key, text)) => (Some(percent::decode(key).into_owned()), text.strip_prefix(' ').unwrap_or(text)),
             None => (None, text.trim_end()),
@@ -299,7 +330,7 @@ const DATES: &str = "*Created: ";
 pub(super) fn zeroclaw(file: &TextFile<'_>, converted: &mut Converted) {
     let lines = lines(file.text);
     let first = lines.iter().find(|line| !line.trim().is_empty()).copied().unwrap_or_default();
-    if first.trim_start_matches('\u{feff}').trim_end() != SNAPSHOT {
+    if first.trim_end() != SNAPSHOT {
         let reason = format!("it is not a known snapshot: its first line is `{}`, not `{SNAPSHOT}`", short(first));
         return converted.reject(file, 1, reason);
     }

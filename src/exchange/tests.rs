@@ -253,6 +253,44 @@ fn windows_line_ends_separate_the_texts_of_hermes() {
     let entries = read(Format::Hermes, &[("USER.md", "\u{feff}one\r\n§\r\ntwo\r\nlines\r\n")]);
     let texts: Vec<&str> = entries.iter().map(|entry| entry.content.as_str()).collect();
     assert_eq!(texts, ["one", "two\nlines"]);
+    let entries = read(Format::Hermes, &[("MEMORY.md", "First\n§\n\n§\nSecond\n§\n")]);
+    let texts: Vec<(u32, &str)> = entries.iter().map(|entry| (entry.line, entry.content.as_str())).collect();
+    assert_eq!(texts, [(1, "First"), (5, "Second")]);
+}
+
+#[test]
+fn a_byte_order_mark_changes_nothing() {
+    for (format, path, text) in [
+        (Format::Gemini, "GEMINI.md", "## Gemini Added Memories\n- I like tea\n"),
+        (Format::OpenClaw, "MEMORY.md", "- **editor**: helix\n"),
+        (
+            Format::McpMemory,
+            "memory.jsonl",
+            r#"{"type":"entity","name":"Kiln","entityType":"m","observations":["hot"]}"#,
+        ),
+        (Format::NullClaw, "MEMORY_SNAPSHOT.json", r#"[{"key":"k","content":"c"}]"#),
+        (Format::Codex, "MEMORY.md", "## Reusable knowledge\n- one\n"),
+        (Format::Letta, "system/persona.md", "---\ndescription: d\n---\nHelpful.\n"),
+        (Format::BasicMemory, "a.md", "---\ntitle: A\n---\n- [fact] b\n"),
+    ] {
+        let marked = format!("\u{feff}{text}");
+        assert_eq!(read(format, &[(path, &marked)]), read(format, &[(path, text)]), "{format:?}");
+    }
+}
+
+#[test]
+fn the_file_of_a_session_of_openclaw_is_a_log_of_its_day() {
+    let text =
+        "---\ntitle: x\n---\n# Session: 2026-11-26\n\n- **Session Key**: agent:main\n\n## Summary\n\nuser: about it\n";
+    for name in ["2026-11-26-kit", "2026-11-26-1514", "2026-11-26T10", "journal-2026-11-26"] {
+        let entries = read(Format::OpenClaw, &[(&format!("memory/{name}.md"), text)]);
+        let wanted = [(6, "daily", "**Session Key**: agent:main"), (10, "daily", "user: about it")];
+        let found: Vec<_> = entries.iter().map(|entry| (entry.line, &*entry.category, &*entry.content)).collect();
+        assert_eq!(found, wanted, "{name}");
+        assert!(entries.iter().all(|entry| entry.is_positional && entry.created.is_some()), "{name}");
+    }
+    let entries = read(Format::OpenClaw, &[("memory/1202026-11-26.md", "- a\n")]);
+    assert_eq!(entries[0].category, "core");
 }
 
 #[test]
@@ -270,6 +308,10 @@ fn paragraphs_and_code_of_codex_stay_in_their_section() {
     ];
     assert_eq!(read, wanted);
     assert!(codex.iter().all(|entry| entry.tags == ["codex", "build"]), "{codex:?}");
+    let text = "## Tips\n\n1. rule one\n2. rule two\n\n| Tip | Why |\n|---|---|\n| a | b |\n";
+    let texts: Vec<String> =
+        self::read(Format::Codex, &[("MEMORY.md", text)]).into_iter().map(|entry| entry.content).collect();
+    assert_eq!(texts, ["rule one", "rule two", "| Tip | Why |\n|---|---|\n| a | b |"]);
     let text = "## Reusable knowledge\n- run it:\n  ~~~sh\n  ```\n  # a comment\n  ~~~\n";
     let codex = self::read(Format::Codex, &[("MEMORY.md", text)]);
     assert_eq!(codex.len(), 1, "{codex:?}");

@@ -221,6 +221,13 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 }
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let mut answer = forget_item(with, arguments).await?;
+    // A model has no `restore`, and its last operation is this one.
+    answer.text = answer.text.replace("`restore`", "`mem_undo`");
+    Ok(answer)
+}
+
+async fn forget_item(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     match place(with, &arguments.needed("name")?).await? {
         Place::Entry(key) => {
             let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });

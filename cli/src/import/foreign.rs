@@ -79,7 +79,8 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
                 one(format, from, args, global, output).map(Some)
             }
             Detected::Markdown => Ok(None),
-            _ => Err(in_place(from)),
+            Detected::ZkNotebook => Err(in_place(from, " --notebook")),
+            Detected::ZerostackStore => Err(in_place(from, "")),
         },
         (name, from) => {
             let Some(format) = converted(&name) else { return Ok(None) };
@@ -119,9 +120,9 @@ pub(super) fn detected(from: &Path) -> Result<Detected, Failure> {
     })
 }
 
-fn in_place(from: &Path) -> Failure {
+fn in_place(from: &Path, options: &str) -> Failure {
     let message = format!("`{}` is opened in place, and not imported", from.display());
-    Failure::usage(message, format!("run saddlebag with --root {}", from.display()))
+    Failure::usage(message, format!("run saddlebag with --root {}{options}", from.display()))
 }
 
 fn one(format: Format, from: &Path, args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {

@@ -63,7 +63,8 @@ fn pages_of(command: &Command) -> Result<Vec<Page>, Failure> {
 
 fn page(command: &Command) -> Result<Page, Failure> {
     let mut roff = Vec::new();
-    let man = Man::new(command.clone());
+    // A page has what `--help` says: clap_mangen leaves out the text of what `-h` hides.
+    let man = Man::new(command.clone().mut_args(|argument| argument.hide_short_help(false)));
     man.render(&mut roff)?;
     Ok(Page { name: man.get_filename(), roff: Some(String::from_utf8_lossy(&roff).into_owned()) })
 }

@@ -24,6 +24,7 @@ fn every_command_has_a_manual_page_that_man_reads() {
     let folder = store.here.join("man1");
     for (name, word) in [
         ("saddlebag.1", "Plain Markdown memory"),
+        ("saddlebag.1", "Origin of the stored text"),
         ("saddlebag-entry.1", "Entries:"),
         ("saddlebag-list.1", "the newest first"),
         ("saddlebag-memory-approve.1", "into prompts"),

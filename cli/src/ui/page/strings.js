@@ -140,7 +140,7 @@ const STRINGS = {
       title: 'Memory is empty.',
       steps: [
         ['Connect your agent', 'saddlebag setup'],
-        ['Keep a fact yourself', 'saddlebag remember "Postgres listens on 5433"'],
+        ['Keep a fact yourself', 'saddlebag remember "Postgres port" "Postgres listens on 5433"'],
         ['Begin with past sessions', 'saddlebag backfill --from claude-code'],
       ],
     },
