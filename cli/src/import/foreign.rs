@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
             }
             Detected::Markdown => Ok(None),
             Detected::ZkNotebook => Err(in_place(from, " --notebook")),
-            Detected::ZerostackStore => Err(in_place(from, "")),
+            _ => Err(in_place(from, "")),
         },
         (name, from) => {
             let Some(format) = converted(&name) else { return Ok(None) };
