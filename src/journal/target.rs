@@ -75,7 +75,7 @@ impl Target {
         }
     }
 
-    /// Parses one name, as people type it and commands print it: a word of [`parse`](Self::parse), `daily:DATE`, `note:NAME` or
+    /// Parses one name, as people type it and commands print it: a word of [`parse`](Self::parse), `today`, `daily:DATE`, `note:NAME` or
     /// `page:NAME`. Any other name is the name of a page.
     ///
     /// # Errors
@@ -90,6 +90,7 @@ impl Target {
             (_, Some(_)) | ("long_term" | "long" | "scratchpad" | SCRATCHPAD_FILE | "daily", None) => {
                 Self::parse(word, rest, TargetRole::Target)
             }
+            ("today", None) => Ok(Self::Daily(None)),
             _ => Ok(Self::Page(name.to_string())),
         }
     }

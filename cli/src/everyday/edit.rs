@@ -20,12 +20,16 @@ use crate::subcommand::Subcommand;
 
 /// Replace text that occurs exactly once, or edit all in an editor
 ///
-/// Without --old, the whole text is opened in $VISUAL or $EDITOR. It is saved if nobody else changed it meanwhile.
+/// Without a text to replace, the whole text is opened in $VISUAL or $EDITOR. It is saved if nobody else changed it meanwhile.
 #[derive(Debug, Args)]
-#[command(after_help = example("edit \"Load balancer\" --old \"60 days\" --new \"90 days\""))]
+#[command(after_help = example("edit \"Load balancer\" \"60 days\" \"90 days\""))]
 pub(crate) struct EditArgs {
     #[command(flatten)]
     item: ItemName,
+    /// Text to replace and new text, as --old and --new
+    #[arg(num_args = 2, value_names = ["OLD", "NEW"], allow_hyphen_values = true, value_parser = free_text,
+        conflicts_with_all = ["old", "delete"])]
+    texts: Vec<String>,
     /// Text to replace; it must occur exactly once; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     old: Option<String>,
@@ -41,7 +45,9 @@ impl Subcommand for EditArgs {
     type Json = Changed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let Self { item, old, new, delete } = self;
+        let Self { item, texts, old, new, delete } = self;
+        let mut texts = texts.into_iter();
+        let (old, new) = (old.or_else(|| texts.next()), new.or_else(|| texts.next()));
         let Some(old) = old else { return edit(&item, global, output) };
         let new = new.or(delete.then(String::new));
         let new = new.ok_or_else(|| Failure::usage("no new text is given", "give it as --new, or use --delete"))?;
@@ -99,7 +105,7 @@ impl Opened {
 pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let why_not = output.why_silent().or((!output::is_terminal()).then_some("standard output is not a terminal"));
     if let Some(why) = why_not {
-        let help = "give --old and --new; on a terminal, `edit` opens the text in $VISUAL or $EDITOR";
+        let help = "give the old and the new text; on a terminal, `edit` opens the text in $VISUAL or $EDITOR";
         return Err(Failure::usage(format!("no text to replace is given, and {why}"), help));
     }
     let mut store = Store::open(global)?;

@@ -128,7 +128,7 @@ fn an_old_form_is_answered_with_the_new_one() {
         (&["note", "list"], "saddlebag list --kind note"),
         (&["entry", "store", "k", "v"], "saddlebag remember --key"),
         (&["file", "write", "x", "y"], "saddlebag write"),
-        (&["uninstall"], "saddlebag setup --uninstall"),
+        (&["uninstall"], "`saddlebag help` lists the commands"),
     ] {
         store.refuses(arguments, 2, tip);
     }
@@ -141,7 +141,12 @@ fn without_a_terminal_an_edit_needs_the_text_to_replace() {
     store.refuses(&["--json", "edit", "The port"], 2, "a run with --json does not ask");
     store.refuses(&["edit", "The port", "--old", "5432"], 2, "no new text is given");
     store.refuses(&["edit", "The port", "--new", "5432"], 2, "--old");
-    store.run(&["edit", "The port", "--old", "5432", "--delete"]).exits(0);
+    store.refuses(&["edit", "The port", "5432"], 2, "2 values required");
+    store.refuses(&["edit", "The port", "5432", "5433", "--old", "5432"], 2, "cannot be used with");
+    store.run(&["edit", "The port", "5432", "5433"]).exits(0);
+    store.run(&["edit", "The port", "--old", "5433", "--delete"]).exits(0);
+    store.run(&["log", "--line", "Deployed."]).exits(0);
+    assert!(store.run(&["show", "today"]).exits(0).stdout.contains("Deployed."));
     store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is .\n");
 }
 
