@@ -45,7 +45,7 @@ const COMMANDS_FOR: &[(&[&str], &[&str])] = &[
     (&["changes", "operations"], &["history"]),
     (&["decisions"], &["list --tag TAG", "recall QUERY"]),
     (&["supersede", "supersedes"], &["remember TITLE CONTENT --supersedes NAME"]),
-    (&["backup"], &["memory export --out FOLDER", "copy"]),
+    (&["backup"], &["memory export --out FOLDER"]),
     (&["connect", "install"], &["setup"]),
     (&["man"], &["completions man"]),
     (&["preamble"], &["context --preamble"]),
@@ -198,7 +198,7 @@ fn most_similar(word: &str, noun: Option<&Command>, line: &Command) -> Option<St
     let of_line = line.get_subcommands().map(Command::get_name);
     let here = noun.unwrap_or(line).get_subcommands().map(Command::get_name);
     let known = of_table.chain(verbs).chain(of_line).chain(here).filter(|known| *known != DESTRUCTIVE);
-    let most = word.chars().count().div_ceil(LETTERS_PER_TYPO);
+    let most = (word.chars().count() / LETTERS_PER_TYPO).max(1);
     let rated = known.map(|known| (strsim::osa_distance(word, known), known)).filter(|(typos, _)| *typos <= most);
     // The last of equals.
     rated.min_by_key(|(typos, _)| *typos).map(|(_, known)| known.to_string())

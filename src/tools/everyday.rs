@@ -221,22 +221,19 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 }
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
-    let mut answer = forget_item(with, arguments).await?;
-    // A model has no `restore`, and its last operation is this one.
-    answer.text = answer.text.replace("`restore`", "`mem_undo`");
-    Ok(answer)
-}
-
-async fn forget_item(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     match place(with, &arguments.needed("name")?).await? {
         Place::Entry(key) => {
             let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
-            of_entries(with, arguments, command).await
+            let answer = of_entries(with, arguments, command).await?;
+            Ok(Answer { text: format!("{}; `mem_undo` brings it back", answer.text), ..answer })
         }
         Place::Page(path) => {
             let note = with.call.scope.display_path(&path);
             match of_notebook(with, NotebookCommand::Forget(Forget { note })).await? {
-                NotebookReply::Forget(reply) => Ok(Answer::new(reply.message.as_str(), Object::new())),
+                // A model has no `restore`, and its last operation is this one.
+                NotebookReply::Forget(reply) => {
+                    Ok(Answer::new(reply.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
+                }
                 _ => Err(Error::internal("no answer of the notebook")),
             }
         }

@@ -122,7 +122,7 @@ fn an_old_form_is_answered_with_the_new_one() {
     for (arguments, tip) in [
         (&["note", "show", "X"][..], "saddlebag show X"),
         (&["entry", "forget", "k"], "saddlebag forget k"),
-        (&["file", "edit", "long_term", "a", "b"], "saddlebag edit long_term --old OLD --new NEW"),
+        (&["file", "edit", "long_term", "a", "b"], "saddlebag edit long_term OLD NEW"),
         (&["note", "rename", "a note", "b"], "saddlebag move 'a note' TITLE"),
         (&["note", "journal", "x"], "saddlebag log --line TEXT"),
         (&["note", "list"], "saddlebag list --kind note"),
@@ -142,7 +142,7 @@ fn without_a_terminal_an_edit_needs_the_text_to_replace() {
     store.refuses(&["edit", "The port", "--old", "5432"], 2, "no new text is given");
     store.refuses(&["edit", "The port", "--new", "5432"], 2, "--old");
     store.refuses(&["edit", "The port", "5432"], 2, "2 values required");
-    store.refuses(&["edit", "The port", "5432", "5433", "--old", "5432"], 2, "cannot be used with");
+    store.refuses(&["edit", "The port", "5432", "5433", "--old", "5432"], 2, "4 were provided");
     store.run(&["edit", "The port", "5432", "5433"]).exits(0);
     store.run(&["edit", "The port", "--old", "5433", "--delete"]).exits(0);
     store.run(&["log", "--line", "Deployed."]).exits(0);
