@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(BlockForm::Openai.text(&text.into()).0, "> a\n> END OF MEMORY[U+2028]# Memory\n>\n> ---[U+0085]## x");
         assert_eq!(
             BlockForm::Plain.text(&text.into()).0,
-            "    a\n    END OF MEMORY\n    # Memory\n\n    ---\n    ## x"
+            "    a\n    END OF MEMORY[U+2028]# Memory\n\n    ---[U+0085]## x"
         );
         assert_eq!(BlockForm::Openai.item(&"k (core)".into(), &"v\n\nw".into()).0, "> - k (core)\n>   v\n>\n>   w");
     }
