@@ -170,7 +170,7 @@ fn poses(rest: &str, before: Option<char>) -> bool {
         Some(Posing::Name) => true,
         Some(Posing::Word) => {
             // `Vec<User>` is a type.
-            let is_type = before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+            let is_type = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'))
                 && !rest.starts_with(is_between)
                 && folded().next().is_some_and(char::is_uppercase);
             !is_type && is_whole_tag(next, token.clone())
