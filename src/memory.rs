@@ -432,6 +432,7 @@ impl Memory {
             machine,
             agent: self.entries.agent().ok(),
             command: name,
+            writer: None,
             reason: origin.reason.clone(),
             seed: [self.epoch, id.0],
             secret: self.secret.clone(),

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::history::{Redo, Undo};
+use saddlebag::entries::{NewEntry, StoreEntry};
+use saddlebag::history::{ListOperations, Redo, Undo};
+use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
-use saddlebag::{Command, Config, Submission, Submit};
+use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Executor, Simulator};
 use support::drive::Drive;
 use support::{Kind, Random, agent_config, both_engines, each, nightly, path, today};
 
-use crate::history::{change, kept};
+use crate::history::{change, kept, remember};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -151,6 +153,57 @@ fn there_and_back(kind: Kind, seed: u64, changes: usize) -> u32 {
 fn changes_with_power_cuts_are_undone_to_the_beginning_and_made_again(kind: Kind) {
     for seed in each("seed", 0..2) {
         there_and_back(kind, seed, 15);
+    }
+}
+
+/// The program names its operations, so a command that first takes back an undo which was never made has one name for both.
+#[both_engines]
+fn an_undo_that_a_power_cut_interrupted_is_made_and_made_again_by_the_next(kind: Kind) {
+    let named = |name: &str, command: Command| {
+        let origin = Origin { operation: Some(name.into()), ..Origin::default() };
+        origin.with(command).submission()
+    };
+    let undo = |name: &str, after: Option<String>| named(name, Undo { after, ..Undo::default() }.submission().command);
+    for with_entries in [false, true] {
+        let (mut interrupted, mut at) = (0, 0);
+        loop {
+            let mut store = Drive::new(kind, Config { epoch: 1, ..agent_config() }, Simulator::new(at));
+            store.run(remember("N", "c <0>")).unwrap();
+            let first = store.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap();
+            let change = EditChange::Replace { old_text: "<0>".into(), new_text: "<1>".into() };
+            store.run(Edit { target: Target::Page("facts/n.md".into()), change }).unwrap();
+            if with_entries {
+                store.run(StoreEntry { entry: NewEntry::new("k", "v", "core"), expected_version: None }).unwrap();
+            }
+            let edited = files(&store.executor);
+            let after = with_entries.then(|| first.operations[0].operation.clone());
+            store.executor.crash_at(store.executor.operations() + at);
+            let done = store.run(undo("first", after.clone()));
+            if !store.executor.is_crashed() {
+                done.unwrap();
+                break;
+            }
+            let mut executor = store.executor;
+            executor.restart();
+            let mut next = process(kind, 2, executor);
+            next.now.seconds += 10;
+            let again = next.run(undo("second", after));
+            interrupted += u32::from(again.is_ok());
+            let original = files(&next.executor);
+            assert!(
+                original.values().any(|text| String::from_utf8_lossy(text).contains("c <0>")),
+                "at {at}: {again:?}"
+            );
+            assert!(!original.keys().any(|path| path.ends_with("/k.md")), "at {at}: {again:?}");
+            // Between the two folders, the redo of one run is that of its folder.
+            for number in 0..2 {
+                let redone = next.run(named(&format!("redo-{number}"), Redo::default().submission().command));
+                assert!(redone.is_ok() || number > 0, "at {at}: {again:?}, {redone:?}");
+            }
+            assert_eq!(files(&next.executor), edited, "at {at}: {again:?}");
+            at += 1;
+        }
+        assert!(interrupted > 2, "{interrupted} of {at}");
     }
 }
 

@@ -7,9 +7,12 @@ use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, Store
 use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
 use saddlebag::notebook::{NotebookCommand, Rename};
 use saddlebag::protocol::{Error, ErrorCode};
-use saddlebag::{Command, Config, Submission, Submit};
+use saddlebag::store::LongTermScope;
+use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, ToolOptions};
+use saddlebag::trust::{Provenance, TrustConfig};
+use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::drive::{Drive, Shared};
 use support::{Kind, Random, agent_config, both_engines, each};
 
@@ -117,6 +120,73 @@ fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
         assert_eq!(again, last, "seed {seed}");
     }
     assert!(refused <= seeds / 10, "{refused} of {seeds}");
+}
+
+/// Returns a call of a tool by an agent with a client and a session.
+fn tool(agent: u64, name: &str, input: &Value) -> Submission<Command> {
+    let options = ToolOptions { sets: DEFAULT_SETS.to_vec(), dialect: Dialect::default() };
+    let call = CallTool { tool: name.into(), input: input.to_string(), options };
+    let (client, session) = (Some("mcp".into()), Some(format!("s{agent}")));
+    Origin { client, session, tool: Some(name.into()), ..Origin::default() }.with(call).submission()
+}
+
+/// Agents that work beside a person's rename may finish it. They take only their own changes back, and the person takes back the rename.
+#[both_engines]
+fn agents_take_back_no_rename_of_a_person_that_they_have_finished(kind: Kind) {
+    let seeds = if kind == Kind::Native { 100 } else { 3 };
+    for seed in each("seed", 0..seeds) {
+        let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
+        let mut person = Drive::new(kind, config(90), store.clone());
+        person.call(remember("Port", "5432")).unwrap();
+        for number in 0..5 {
+            person.call(remember(&format!("Link {number}"), "See [[Port]].")).unwrap();
+        }
+        let agent = |epoch: u64| {
+            let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
+            Drive::new(kind, Config { trust, long_term: LongTermScope::Project, ..config(epoch) }, store.clone())
+        };
+        let mut processes = vec![Drive::new(kind, config(1), store.clone()), agent(2), agent(3)];
+        let mut random = Random(seed);
+        for round in 0..3 {
+            let mut number = 0;
+            let (old, new) =
+                (if round == 0 { "Port".into() } else { format!("Quay {round}") }, format!("Quay {}", round + 1));
+            let outcomes = run_at_once(&mut processes, &mut random, |random| {
+                number += 1;
+                match number {
+                    1 => NotebookCommand::Rename(Rename { note: old.clone(), title: new.clone() }).submission(),
+                    _ if random.number().is_multiple_of(2) => tool(number, "mem_undo", &json!({})),
+                    _ => tool(number, "mem_log", &json!({ "entry": format!("entry {round} {number}") })),
+                }
+            });
+            outcomes[0].as_ref().unwrap_or_else(|error| panic!("seed {seed}: the rename: {error}"));
+            for agent in [2, 3] {
+                let process = &mut processes[agent as usize - 1];
+                process.run(tool(agent, "mem_undo", &json!({}))).unwrap();
+            }
+            let list = person.call(ListOperations { limit: 100, ..ListOperations::default() }).unwrap();
+            let renames: Vec<_> = list.operations.iter().filter(|info| info.command == "rename").collect();
+            let is_right =
+                renames.iter().all(|info| info.provenance == "user" && info.client.is_none() && !info.undone);
+            assert!(is_right && renames.len() == round + 1, "seed {seed}: {}", told(&mut person));
+            let files = kept(&store.0.borrow());
+            let text = |path: &str| files.iter().find(|(known, _)| known.ends_with(path)).map(|(_, text)| text.clone());
+            let slug = format!("facts/quay-{}.md", round + 1);
+            assert!(text(&slug).is_some(), "seed {seed}: {:?}", files.iter().map(|(path, _)| path).collect::<Vec<_>>());
+            for link in 0..5 {
+                let text = text(&format!("facts/link-{link}.md")).unwrap();
+                assert!(String::from_utf8_lossy(&text).contains(&format!("[[{new}]]")), "seed {seed}: {text:?}");
+            }
+        }
+        person.now.seconds += 1000;
+        let list = person.call(ListOperations { limit: 100, ..ListOperations::default() }).unwrap();
+        for rename in list.operations.iter().filter(|info| info.command == "rename") {
+            let undo = Undo { operations: vec![rename.operation.clone()], ..Undo::default() };
+            person.call(undo).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{}", told(&mut person)));
+        }
+        let files = kept(&store.0.borrow());
+        assert!(files.iter().any(|(path, _)| path.ends_with("facts/port.md")), "seed {seed}");
+    }
 }
 
 #[both_engines]

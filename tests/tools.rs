@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::protocol::{CommandId, ErrorCode, FsResult};
+use saddlebag::store::LongTermScope;
 use saddlebag::tools::{
     CallTool, DEFAULT_SETS, Dialect, MAX_ANSWER_BYTES, MAX_ARGUMENT_BYTES, ToolAnswer, ToolOptions, ToolSet,
     ToolsReply, tools,
@@ -175,7 +176,20 @@ fn a_recall_everywhere_finds_the_notes_of_all_projects_and_no_entries_of_others(
         ("projects/third-0db23a35/facts/third.md", b"# Third\n\nNothing about it.\n"),
         ("agents/b/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nThe harbour of agent b.\n"),
     ];
-    let mut host = host(kind, agent_config(), &files);
+    for (provenance, long_term) in [
+        (Provenance::Agent, LongTermScope::Project),
+        (Provenance::Tool, LongTermScope::Shared),
+        (Provenance::Imported, LongTermScope::Shared),
+    ] {
+        let trust = TrustConfig { provenance, ..TrustConfig::default() };
+        let mut host = self::host(kind, Config { trust, long_term, ..agent_config() }, &files);
+        for query in ["harbour", "what happened yesterday"] {
+            let refusal = refused(&mut host, "mem_recall", json!({ "query": query, "everywhere": true }));
+            assert!(refusal.contains("`everywhere` is not permitted"), "{refusal}");
+        }
+    }
+    let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
+    let mut host = host(kind, Config { trust, ..agent_config() }, &files);
     let ask = |host: &mut SimulatedHost, everywhere: bool| {
         told(host, "mem_recall", json!({ "query": "harbour", "everywhere": everywhere, "limit": 50 }))
     };

@@ -46,6 +46,11 @@ impl Root {
         }
         if let Some(root) = std::env::var_os("SADDLEBAG_ROOT").filter(|root| !root.is_empty()) {
             let root = PathBuf::from(root);
+            // A client may take variables from a file of the checkout, which must not become the person's store.
+            if root.is_relative() && remote::address(&root).is_none() {
+                let message = "SADDLEBAG_ROOT is not an absolute path";
+                return Err(Failure::usage(message, "give it the whole path, or name a folder with --root"));
+            }
             return remote::address(&root)
                 .map_or_else(|| Ok(Self::Environment(root.clone())), |address| address.map(Self::Remote))
                 .map(with_cache);

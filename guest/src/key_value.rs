@@ -44,21 +44,23 @@ pub trait Strings {
 
 /// A [`Strings`] in memory, for tests and for hosts that keep the strings themselves. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct InMemory(Rc<RefCell<BTreeMap<String, String>>>);
+pub struct InMemory(Rc<RefCell<(BTreeMap<String, String>, u64)>>);
 
 impl Strings for InMemory {
     fn get(&self, key: &str) -> Result<Option<String>, StringsError> {
-        Ok(self.0.borrow().get(key).cloned())
+        Ok(self.0.borrow().0.get(key).cloned())
     }
 
     fn set(&self, key: &str, value: &str) -> Result<(), StringsError> {
-        self.0.borrow_mut().insert(key.into(), value.into());
+        let (strings, changes) = &mut *self.0.borrow_mut();
+        strings.insert(key.into(), value.into());
+        *changes += 1;
         Ok(())
     }
 
-    /// Counts the keys, because the system may not have a clock.
+    /// Counts the changes, because the system may not have a clock.
     fn now(&self) -> u64 {
-        self.0.borrow().len() as u64
+        self.0.borrow().1
     }
 }
 

@@ -68,6 +68,7 @@ pub use open_store::{Listen, OpenStore, Remote};
 pub use private::{PrivateError, PrivateFolder, Readers};
 pub use project::{ProjectTraits, project_root, project_slug, project_traits};
 pub use projects::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
+pub use saddlebag_locks::is_temporary;
 pub use simulator::{Performed, Scheduler, Simulator};
 pub use trace::{
     Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, first_difference,

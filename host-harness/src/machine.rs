@@ -1,5 +1,6 @@
 //! [`machine_name`]: the name of this machine in the history of changes.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
@@ -60,11 +61,19 @@ fn identifier(folder: &Path) -> io::Result<String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         known => return known,
     }
-    fs::create_dir_all(folder)?;
+    let mut builder = fs::DirBuilder::new();
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    {
+        // The state of the program is private, whichever file comes first.
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    builder.recursive(true).create(folder)?;
     let made = format!("{:0ID_DIGITS$x}", crate::memory::unique_epoch() & 0x00ff_ffff);
     // A reader finds the whole identifier or none.
     let staged = folder.join(format!("{MACHINE_FILE}.{}", std::process::id()));
-    fs::write(&staged, &made)?;
+    options.write(true).create(true).truncate(true).open(&staged)?.write_all(made.as_bytes())?;
     let linked = fs::hard_link(&staged, &path);
     let _ = fs::remove_file(&staged);
     match linked {

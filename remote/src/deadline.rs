@@ -21,6 +21,8 @@ pub(crate) fn retries() -> u32 {
 
 /// Time in which a request is tried again.
 const TOTAL: Duration = Duration::from_secs(20);
+/// Time in which a server that does not answer is asked again when a store is opened: it may be starting.
+const OPENING: Duration = Duration::from_secs(5);
 /// Time that one request may take.
 const REQUEST: Duration = Duration::from_secs(8);
 /// First pause, doubled after each attempt.
@@ -37,6 +39,11 @@ pub(crate) struct Deadline {
 impl Deadline {
     pub(crate) fn new() -> Self {
         Self { end: Instant::now() + TOTAL, pause: FIRST_PAUSE }
+    }
+
+    /// Returns the end for the opening of a store, whose address may be wrong.
+    pub(crate) fn of_opening() -> Self {
+        Self { end: Instant::now() + OPENING, pause: FIRST_PAUSE }
     }
 
     /// Returns the time that the next request may take.

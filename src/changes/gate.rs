@@ -125,7 +125,8 @@ impl Call {
         Err(contention(change.path()))
     }
 
-    /// Applies the changes of one operation, which undoes others or makes them again. Returns the identifier of the operation;
+    /// Applies the changes of one operation, which undoes others or makes them again. `undone` has those that each folder's record names:
+    /// if this is interrupted between two folders, nothing of the second counts as undone. Returns the identifier of the operation;
     /// `None` if there was nothing to change.
     ///
     /// # Errors
@@ -134,14 +135,16 @@ impl Call {
     pub(crate) async fn apply_all(
         &self,
         mut changes: Vec<Change>,
-        undoes: Vec<String>,
-        redoes: Vec<String>,
+        undone: impl Fn(&HistoryFolder) -> [Vec<String>; 2] + Sync,
     ) -> Result<Option<String>, Error> {
         let Some(recorder) = &self.recorder else { return Err(Error::internal("an operation without a history")) };
-        recorder.set_undone(undoes.clone(), redoes.clone());
+        if let [change] = changes.as_slice() {
+            let [undoes, redoes] = undone(&history_of(change.path())?);
+            recorder.set_undone(undoes, redoes);
+        }
         // A change that is refused must not come after others were made.
         self.check_all_rejected(&changes).await?;
-        let opened = self.open(recorder, &mut changes).await?;
+        let opened = self.open(recorder, &mut changes, &undone).await?;
         for (place, change) in changes.iter().enumerate() {
             for path in &opened {
                 if self.is_closed(path).await? {
@@ -169,7 +172,7 @@ impl Call {
             }
             if is_first && recorder.has_recorded() {
                 // Nothing happened of what the record says.
-                let taken_back = self.record_unmade(&history_of(change.path())?, undoes, redoes).await;
+                let taken_back = self.record_all_unmade(&changes, &undone).await;
                 if error.code == ErrorCode::Contention {
                     taken_back?;
                 }
@@ -189,6 +192,27 @@ impl Call {
                 let lost = RecordedChange::of(&path, change.before.bytes(), after.as_deref(), true, 0);
                 self.record_lost(change.path(), alloc::vec![lost.without_contents()]).await;
             }
+        }
+        Ok(())
+    }
+
+    /// Records in each folder of the changes that nothing happened of what their records say.
+    async fn record_all_unmade(
+        &self,
+        changes: &[Change],
+        undone: &(dyn Fn(&HistoryFolder) -> [Vec<String>; 2] + Sync),
+    ) -> Result<(), Error> {
+        let mut folders: Vec<HistoryFolder> = Vec::new();
+        for change in changes {
+            let folder = history_of(change.path())?;
+            if !folders.contains(&folder) {
+                let [undoes, redoes] = undone(&folder);
+                self.record_undo(&folder, redoes, undoes).await?;
+                folders.push(folder);
+            }
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.begin_again();
         }
         Ok(())
     }

@@ -73,8 +73,8 @@ impl Call {
         if self.find_kept(path, backup).await?.is_none() {
             return Ok(None);
         }
-        // No file has this version, so nothing is written.
-        let never = Precondition::Matches(Version("none".into()));
+        // A version has at least one byte, so nothing is written.
+        let never = Precondition::Matches(Version(String::new()));
         let outcome = self.operations.write(path, Vec::new(), never, None, None).await;
         outcome.map_err(|error| Error::storage(Some(path), &error))?;
         self.find_kept(path, backup).await

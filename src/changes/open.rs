@@ -6,6 +6,7 @@
 //! Each change is made only of the file that the record names, so several processes may finish an operation at once, and a
 //! file that was changed since is left as it is.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_log::{Change as RecordedChange, Contents, Digest, Log, Missing, State};
@@ -30,7 +31,12 @@ const MAX_OPEN: usize = 64;
 impl Call {
     /// Records the changes of an operation on several files, and writes them down. The changes lose their backups where the history
     /// keeps what they replace. Returns the files that have them.
-    pub(super) async fn open(&self, recorder: &Recorder, changes: &mut [Change]) -> Result<Vec<RelPath>, Error> {
+    pub(super) async fn open(
+        &self,
+        recorder: &Recorder,
+        changes: &mut [Change],
+        undone: &(dyn Fn(&HistoryFolder) -> [Vec<String>; 2] + Sync),
+    ) -> Result<Vec<RelPath>, Error> {
         let mut opened: Vec<RelPath> = Vec::new();
         if changes.len() < 2 {
             return Ok(opened);
@@ -43,6 +49,8 @@ impl Call {
             }
         }
         for folder in folders {
+            let [undoes, redoes] = undone(&folder);
+            recorder.set_undone(undoes, redoes);
             let log = self.opened(recorder, &folder).await?;
             let size = match &log {
                 Some((_, end)) => end.size,

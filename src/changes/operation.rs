@@ -30,6 +30,8 @@ pub(crate) struct Recorder {
     pub(crate) agent: Option<String>,
     /// Name of the command.
     pub(crate) command: &'static str,
+    /// Who gave the command; `None` if it is the call of this recorder.
+    pub(crate) writer: Option<saddlebag_log::Writer>,
     pub(crate) reason: Option<String>,
     /// Number that no other command of the store has, except one of a host that repeats its epochs.
     pub(crate) seed: [u64; 2],
@@ -78,8 +80,13 @@ impl Recorder {
         state.operation.get_or_insert_with(made).clone()
     }
 
-    /// Returns the recorder of another operation, which this command finishes.
-    pub(super) fn of_operation(&self, operation: String, command: &'static str) -> Self {
+    /// Returns the recorder of another operation, which this command finishes for its writer.
+    pub(super) fn of_operation(
+        &self,
+        operation: String,
+        command: &'static str,
+        writer: Option<saddlebag_log::Writer>,
+    ) -> Self {
         let known = self.state.borrow();
         let state = Progress {
             operation: Some(operation),
@@ -92,6 +99,7 @@ impl Recorder {
             machine: self.machine.clone(),
             agent: self.agent.clone(),
             command,
+            writer,
             reason: None,
             seed: self.seed,
             secret: self.secret.clone(),

@@ -250,6 +250,28 @@ impl InputPolicy {
         Ok(Change::new(file.clone(), After::Moved(to.clone())))
     }
 
+    /// Refuses to look into other projects, unless a person asks, or has opened this memory of an agent for all of them. Text of tools and
+    /// imports never asks.
+    pub(crate) fn check_other_projects(&self) -> Result<(), Error> {
+        let provenance = self.config.provenance;
+        let is_allowed = match provenance {
+            Provenance::User => true,
+            Provenance::Agent => self.layout.writes_for_all_projects(),
+            _ => false,
+        };
+        if is_allowed {
+            return Ok(());
+        }
+        let message = format!(
+            "`everywhere` is not permitted: this memory was opened for `{provenance}`, to read its own project"
+        );
+        let help = match provenance {
+            Provenance::Agent => "a person may start the server with `--scope all`, or run `recall --everywhere`",
+            _ => "a person may run `recall --everywhere`",
+        };
+        Err(Error::new(ErrorCode::NotPermitted, message, help))
+    }
+
     /// Refuses a change of a file that agents take instructions from, or that other projects read, unless a person
     /// makes it.
     pub(crate) fn check_place(&self, path: &RelPath) -> Result<(), Error> {

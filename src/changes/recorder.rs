@@ -28,10 +28,13 @@ use super::operation::Recorder;
 use super::written::RECENT_BYTES;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, Version, WriteOutcome};
 use crate::store::{BackupPlace, HistoryFolder, Layout, RelPath};
-use crate::trust::{Provenance, SecretPolicy};
+use crate::trust::{Provenance, SecretPolicy, Writer};
 
 /// Size in bytes above which a content has a separate file.
 const MAX_INLINE_BYTES: usize = 1 << 20;
+
+/// Size in bytes up to which a content that the end of the log cannot make is recorded before text is added to it.
+const MAX_REPEATED_BYTES: usize = 4 << 10;
 
 /// Maximum number of attempts at a line of the log while the store cannot tell if it was added.
 const MAX_ATTEMPTS: u32 = 64;
@@ -187,7 +190,14 @@ impl Call {
         let has_secret = self.has_secret(before.filter(|_| !is_before_known))
             || self.has_secret(old_bytes.filter(|_| !is_old_known));
         let keeps_before = keeps_before && !has_secret;
+        let appended = before.zip(after.as_deref()).filter(|(before, _)| {
+            let is_append = matches!(change.after, After::Added(_)) && !is_before_known;
+            is_append && before.len() > MAX_REPEATED_BYTES
+        });
         let mut first = match has_secret {
+            false if let Some((before, after)) = appended => {
+                RecordedChange::append_to(folder.relative(path), before, after)
+            }
             false => {
                 RecordedChange::of(folder.relative(path), before, after.as_deref(), is_before_known, MAX_INLINE_BYTES)
             }
@@ -214,7 +224,9 @@ impl Call {
         self.write_blobs(&folder, &changes, [before, after.as_deref(), old_bytes]).await?;
         let of_first = changes.first().filter(|_| !has_secret && changes.len() == 1);
         let made = match of_first.map(|first| (first.path.clone(), first.after)) {
-            Some((path, State::Bytes(digest))) => Some((path, digest, known_since.unwrap_or(end.size))),
+            Some((path, State::Bytes(digest))) if appended.is_none() => {
+                Some((path, digest, known_since.unwrap_or(end.size)))
+            }
             _ => None,
         };
         // The bytes that a file gets at its end are there even if their record is lost, and those of a file that moves are in the records
@@ -269,10 +281,18 @@ impl Call {
         Ok(Some(recorder.operation(end.size)))
     }
 
-    /// Returns the call that finishes an operation of another command, under whose name its changes are recorded.
-    pub(crate) fn finishing(&self, operation: String, command: &'static str) -> Self {
-        let recorder = self.recorder.as_ref().map(|recorder| Arc::new(recorder.of_operation(operation, command)));
-        Self { recorder, ..self.clone() }
+    /// Returns the call that finishes an operation of another command. The changes are recorded under its name and its writer, so that
+    /// whoever only finishes it cannot undo it as their own.
+    pub(crate) fn finishing(&self, operation: String, command: &'static str, writer: Option<RecordedWriter>) -> Self {
+        let of_other = |recorder: &Arc<Recorder>| Arc::new(recorder.of_operation(operation, command, writer));
+        Self { recorder: self.recorder.as_ref().map(of_other), ..self.clone() }
+    }
+
+    /// Returns who gives the commands, as records name them.
+    pub(crate) fn recorded_writer(&self) -> RecordedWriter {
+        let Writer { client, session, tool, .. } = self.writer.clone();
+        let provenance = self.scope.trust.provenance.as_str().into();
+        RecordedWriter { provenance, agent: self.recorded_agent(), client, session, tool }
     }
 
     /// Returns the name of the operation that changes of a file are recorded under; `None` if they are not recorded.
@@ -345,7 +365,6 @@ impl Call {
 
     fn record_without_changes(&self, recorder: &Recorder, log_size: u64, is_first: bool) -> Record {
         let time = self.now.timestamp();
-        let writer = self.writer.clone();
         let operation = recorder.operation(log_size);
         let state = recorder.state.borrow();
         Record {
@@ -353,13 +372,7 @@ impl Call {
             time_ns: time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds.into()),
             utc_offset_seconds: time.utc_offset_seconds,
             command: recorder.command.into(),
-            writer: RecordedWriter {
-                provenance: self.scope.trust.provenance.as_str().into(),
-                agent: self.recorded_agent(),
-                client: writer.client,
-                session: writer.session,
-                tool: writer.tool,
-            },
+            writer: recorder.writer.clone().unwrap_or_else(|| self.recorded_writer()),
             reason: state.reason.clone().or_else(|| recorder.reason.clone()),
             undoes: if is_first { state.undoes.clone() } else { Vec::new() },
             redoes: if is_first { state.redoes.clone() } else { Vec::new() },

@@ -47,7 +47,8 @@ impl Call {
 
     /// Rejects the value of a file for good.
     pub(crate) async fn reject_value(&self, value: Value, path: &RelPath) -> Result<(), Error> {
-        let rejection = Rejection { value, path: path.to_string(), time: self.now.timestamp().seconds };
+        let rejection =
+            Rejection { value, path: path.to_string(), time: self.now.timestamp().seconds, is_received: false };
         self.append_rejection(rejection.line()).await
     }
 
@@ -112,7 +113,7 @@ impl Call {
         };
         let after = shown_text(path, &after);
         let before = shown_text(&before.path, before.shown_bytes().unwrap_or_default());
-        match values.new_in(&after, &before) {
+        match values.new_in(path.as_str(), &after, &before) {
             None => Ok(()),
             Some(rejection) => Err(refused(&self.scope.display_path(path), rejection)),
         }
@@ -135,13 +136,15 @@ impl Call {
     /// Those of [`check_rejected`](Self::check_rejected).
     pub(crate) async fn check_added(&self, what: &str, text: &str, replaced: &str) -> Result<(), Error> {
         let values = self.rejected_values().await?;
-        values.new_in(text, replaced).map_or(Ok(()), |rejection| Err(refused(what, rejection)))
+        values
+            .new_in(self.scope.layout.scratchpad().as_str(), text, replaced)
+            .map_or(Ok(()), |rejection| Err(refused(what, rejection)))
     }
 }
 
-/// Returns the error for text with a rejected value.
-pub(crate) fn refusal(values: &RejectedValues, what: &str, text: &str) -> Option<Error> {
-    values.new_in(text, "").map(|rejection| refused(what, rejection))
+/// Returns the error for text with a rejected value, which the memory keeps elsewhere than in a file.
+pub(crate) fn refusal(call: &Call, values: &RejectedValues, what: &str, text: &str) -> Option<Error> {
+    values.new_in(call.scope.layout.scratchpad().as_str(), text, "").map(|rejection| refused(what, rejection))
 }
 
 fn log() -> Result<RelPath, Error> {

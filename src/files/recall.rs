@@ -27,6 +27,9 @@ pub(crate) async fn answer(
     entries: &Entries,
     request: Recall,
 ) -> Result<RecallReply, Error> {
+    if request.everywhere {
+        call.screen.check_other_projects()?;
+    }
     let (start, limit) = (request.offset as usize, request.limit as usize);
     let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
     let may_be_of_time = request.kinds.iter().all(|kind| kind.is_note() || *kind == ItemKind::Entry);

@@ -37,6 +37,8 @@ pub(super) struct History {
     by_operation: SortedMap<String, Vec<usize>>,
     /// For each file, its changes, oldest first.
     by_path: SortedMap<RelPath, Vec<Place>>,
+    /// For each file, the changes that moved it to another path, oldest first.
+    arrivals: SortedMap<RelPath, Vec<Place>>,
     /// For each file, its changes that were not made. Their records may be the only ones with a content that another change needs.
     lost: SortedMap<RelPath, Vec<LineAt>>,
 }
@@ -223,8 +225,18 @@ impl History {
                 if let Some(places) = places {
                     places.push(Place { record: place, change });
                 }
+                let from = recorded.record.changes.get(change).and_then(|change| change.moved_from.as_deref());
+                let from = path.as_ref().and_then(|path| history_of(path).ok()?.absolute(from?));
+                if let Some(places) = from.and_then(|from| self.arrivals.get_or_insert(from, Vec::new())) {
+                    places.push(Place { record: place, change });
+                }
             }
         }
+    }
+
+    /// Returns true if a record is in a log of a folder.
+    pub(super) fn is_in(&self, recorded: &Recorded, folder: &HistoryFolder) -> bool {
+        self.logs.get(recorded.line.log).is_some_and(|(log, _)| folder.file_kind(log).is_some())
     }
 
     /// Returns true if a step moved a file to this path.
@@ -262,10 +274,32 @@ impl History {
         places.iter().filter_map(|place| Some((self.records.get(place.record)?, place.change)))
     }
 
+    /// Returns the records that moved a file from a path, oldest first, with the new paths.
+    pub(super) fn arrivals_from(&self, path: &RelPath) -> impl Iterator<Item = (&Recorded, &RelPath)> {
+        let places = self.arrivals.get(path).map(Vec::as_slice).unwrap_or_default();
+        places.iter().filter_map(|place| {
+            let recorded = self.records.get(place.record)?;
+            Some((recorded, recorded.paths.get(place.change)?.as_ref()?))
+        })
+    }
+
     /// Returns the records of an operation, oldest first.
     pub(super) fn records_of(&self, operation: &str) -> impl Iterator<Item = &Recorded> {
         let places = self.by_operation.get(operation).map(Vec::as_slice).unwrap_or_default();
         places.iter().filter_map(|place| self.records.get(*place))
+    }
+
+    /// Returns the folders of the files that an operation changed.
+    pub(super) fn folders_of(&self, operation: &str) -> Vec<HistoryFolder> {
+        let mut folders = Vec::new();
+        for path in self.records_of(operation).flat_map(|recorded| recorded.paths.iter().flatten()) {
+            if let Ok(folder) = history_of(path)
+                && !folders.contains(&folder)
+            {
+                folders.push(folder);
+            }
+        }
+        folders
     }
 
     /// Returns the files that an operation moved, with their old and their new path.

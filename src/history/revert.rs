@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use saddlebag_log::{Rules, State, Version, merge};
 
 use super::files::FileHistory;
-use super::log::History;
+use super::log::{History, Recorded};
 use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, Change, history_of};
 use crate::document::{Frontmatter, remove_field};
@@ -69,10 +69,10 @@ impl<'a> Reverted<'a> {
         let mut earlier = Vec::new();
         let mut left = self.take_back_each(with, history, operation, refusal, &mut earlier).await;
         if checks_rejected && left.is_ok() && !with.call.rejected_values().await?.is_empty() {
-            let allowed = with.call.check_all_rejected(&self.changes(with)?).await;
+            let allowed = with.call.check_all_rejected(&Self::changes_of(with, self.files_at(&earlier))?).await;
             left = allowed.and(left);
         }
-        if self.is_under_way(with.call).await? {
+        if self.is_under_way(with.call, &earlier).await? {
             let message = format!("a change of the files of operation {operation} is recorded and not made yet");
             left = Err(Error::new(ErrorCode::Contention, message, "try again when it is made"));
         }
@@ -95,9 +95,14 @@ impl<'a> Reverted<'a> {
         left
     }
 
-    /// Returns true if somebody else makes the change now that the last record of a file announces.
-    async fn is_under_way(&self, call: &Call) -> Result<bool, Error> {
-        for Without { known, .. } in &self.files {
+    /// Returns the files of an operation. The others were looked at with their operations.
+    fn files_at(&self, earlier: &[(usize, Option<Vec<u8>>)]) -> impl Iterator<Item = &Without<'a>> {
+        earlier.iter().filter_map(|(place, _)| self.files.get(*place))
+    }
+
+    /// Returns true if somebody else makes the change now that the last record of one of these files announces.
+    async fn is_under_way(&self, call: &Call, earlier: &[(usize, Option<Vec<u8>>)]) -> Result<bool, Error> {
+        for Without { known, .. } in self.files_at(earlier) {
             let last = known.steps.len().checked_sub(1);
             let states = last.and_then(|last| known.states(last));
             let record = last.and_then(|last| known.steps.get(last)).map(|step| &step.recorded.record);
@@ -214,8 +219,18 @@ impl<'a> Reverted<'a> {
 
     /// Returns the changes that make the files so.
     pub(super) fn changes(&self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
+        Self::changes_of(with, self.files.iter())
+    }
+
+    fn changes_of<'f>(
+        with: &HistoryCall<'_>,
+        files: impl Iterator<Item = &'f Without<'a>>,
+    ) -> Result<Vec<Change>, Error>
+    where
+        'a: 'f,
+    {
         let mut changes = Vec::new();
-        for Without { known, bytes, is_forgotten } in &self.files {
+        for Without { known, bytes, is_forgotten } in files {
             if known.file.bytes() != bytes.as_deref() {
                 let change = with.call.screen.revert(&known.file, bytes.clone())?;
                 changes.push(if *is_forgotten && bytes.is_none() { change.keeping_text() } else { change });
@@ -240,18 +255,17 @@ async fn moved(
     operation: &str,
     undone: &SortedSet<&str>,
 ) -> Result<Option<Moved>, Error> {
-    let folder = history_of(path)?;
     let mut moved: Option<Moved> = None;
-    let records = history.records.iter().skip_while(|recorded| recorded.record.operation != operation);
-    for recorded in records.filter(|recorded| !undone.contains(&recorded.record.operation.as_str())) {
+    let mut next = history.records_of(operation).next().map_or(0, |recorded| recorded.place);
+    loop {
         let place = moved.as_ref().map_or(path, |moved| &moved.to);
-        let from = Some(folder.relative(place));
-        let arrival = recorded.record.changes.iter().position(|change| change.moved_from.as_deref() == from);
-        let to = arrival.and_then(|arrival| recorded.paths.get(arrival)?.clone());
-        if let Some(to) = to {
-            let by = moved.map_or_else(|| recorded.record.operation.clone(), |moved| moved.by);
-            moved = Some(Moved { to, by });
-        }
+        let is_next = |(recorded, _): &(&Recorded, &RelPath)| {
+            recorded.place >= next && !undone.contains(&recorded.record.operation.as_str())
+        };
+        let Some((recorded, to)) = history.arrivals_from(place).find(is_next) else { break };
+        next = recorded.place + 1;
+        let by = moved.map_or_else(|| recorded.record.operation.clone(), |moved| moved.by);
+        moved = Some(Moved { to: to.clone(), by });
     }
     let Some(moved) = moved else { return Ok(None) };
     let is_there = moved.by != operation && with.call.load(&moved.to).await?.bytes().is_some();

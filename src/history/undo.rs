@@ -10,12 +10,12 @@ use super::log::{History, Recorded, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
-use crate::changes::Call;
+use crate::changes::{Call, history_of};
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::RelPath;
+use crate::store::{HistoryFolder, RelPath};
 
 /// Maximum number of sessions that an error names.
 const MAX_SESSIONS: usize = 5;
@@ -330,7 +330,18 @@ pub(super) async fn finish(
     } else if changes.is_empty() {
         operation = call.record_undo(&folder, undoes, redoes).await?;
     } else {
-        operation = call.apply_all(changes, undoes, redoes).await?;
+        // An operation that changed no file of these folders is named in each.
+        let changed: Vec<HistoryFolder> =
+            changes.iter().map(|change| history_of(change.path())).collect::<Result<_, _>>()?;
+        let is_of = |operation: &String, folder: &HistoryFolder| {
+            let folders = history.folders_of(operation);
+            folders.contains(folder) || !folders.iter().any(|folder| changed.contains(folder))
+        };
+        let of = |operations: &[String], folder: &HistoryFolder| {
+            operations.iter().filter(|operation| is_of(operation, folder)).cloned().collect()
+        };
+        let undone = |folder: &HistoryFolder| [of(&undoes, folder), of(&redoes, folder)];
+        operation = call.apply_all(changes, undone).await?;
         again = counting_again(call, with.notebook, &superseded).await;
         if taken.iter().any(|info| info.command == InitNotebook::NAME) {
             remove_empty_template_folders(call).await?;

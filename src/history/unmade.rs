@@ -8,9 +8,12 @@ use saddlebag_log::Record;
 use super::files::FileHistory;
 use super::log::{History, Recorded, folders};
 use super::types::{HistoryCall, is_recent};
-use crate::changes::{Call, File, history_of};
+use crate::changes::{Call, File};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::RelPath;
+use crate::store::HistoryFolder;
+
+/// Commands that undo and make again.
+const COMMANDS: [&str; 2] = ["undo", "redo"];
 
 /// Takes the last undo of each folder back if nothing happened of it: its process ended before it changed a file. Returns true if
 /// there was one. [`complete_interrupted`] has finished those that were written down.
@@ -22,31 +25,44 @@ pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History) 
     let call = with.call;
     let mut is_any = false;
     for folder in folders(call, with.entries)? {
-        let is_here = |path: &RelPath| history_of(path).is_ok_and(|of| of == folder);
         let is_last = |recorded: &&Recorded| {
-            let Record { undoes, redoes, changes, .. } = &recorded.record;
-            let is_undo = !undoes.is_empty() || !redoes.is_empty();
-            is_undo && (changes.is_empty() || recorded.paths.iter().chain(&recorded.lost).flatten().any(is_here))
+            let Record { undoes, redoes, .. } = &recorded.record;
+            (!undoes.is_empty() || !redoes.is_empty()) && history.is_in(recorded, &folder)
         };
         let Some(last) = history.records.iter().rfind(is_last) else { continue };
-        let Some(files) = unmade(call, history, &last.record.operation).await? else { continue };
+        let operation = &last.record.operation;
+        // Its end is recorded already.
+        if last.record.changes.is_empty() {
+            continue;
+        }
+        let Some(files) = unmade(call, history, operation, &folder).await? else { continue };
         for file in files.iter().take(usize::from(is_recent(call, &last.record))) {
             if call.is_changed_soon(file).await? {
-                let message = format!("operation {} is recorded and not made yet", last.record.operation);
+                let message = format!("operation {operation} is recorded and not made yet");
                 return Err(Error::new(ErrorCode::Contention, message, "try again when it is made"));
             }
         }
-        call.claim_log(&folder, |log| history.size_of(log)).await?;
-        call.record_unmade(&folder, last.record.undoes.clone(), last.record.redoes.clone()).await?;
+        // Under its own name: this command may take the same operations back, and that must count.
+        let Record { command, writer, undoes, redoes, .. } = &last.record;
+        let command = COMMANDS.into_iter().find(|known| known == command).unwrap_or(COMMANDS[0]);
+        let of_unmade = call.finishing(operation.clone(), command, Some(writer.clone()));
+        of_unmade.claim_log(&folder, |log| history.size_of(log)).await?;
+        of_unmade.record_unmade(&folder, undoes.clone(), redoes.clone()).await?;
         is_any = true;
     }
     Ok(is_any)
 }
 
-/// Returns the files that an operation was to change, if it has changed none of them.
-async fn unmade(call: &Call, history: &History, operation: &str) -> Result<Option<Vec<File>>, Error> {
+/// Returns the files of a folder that an operation was to change, if it has changed none of them. It may have changed those of another
+/// folder before it was interrupted.
+async fn unmade(
+    call: &Call,
+    history: &History,
+    operation: &str,
+    folder: &HistoryFolder,
+) -> Result<Option<Vec<File>>, Error> {
     let mut files: Vec<File> = Vec::new();
-    for recorded in history.records_of(operation) {
+    for recorded in history.records_of(operation).filter(|recorded| history.is_in(recorded, folder)) {
         for (made, lost) in recorded.paths.iter().zip(&recorded.lost) {
             let Some(path) = made.as_ref().or(lost.as_ref()) else { return Ok(None) };
             let known = FileHistory::new(call, history, path).await?;

@@ -1,30 +1,6 @@
 //! Text that a client writes in the place of a prompt, and text that says too little to be kept.
 
-/// Elements that a client puts into a prompt. A name that ends in `-` or `_` is the start of several.
-const ELEMENTS: [&str; 22] = [
-    "agent-notification",
-    "bash-",
-    "command-",
-    "environment_context",
-    "hook_context",
-    "ide_",
-    "INSTRUCTIONS",
-    "local-command-",
-    "new-diagnostics",
-    "post-tool-use-hook",
-    "session-start-hook",
-    "skill",
-    "subagent_notification",
-    "system-notification",
-    "system-reminder",
-    "system_reminder",
-    "task-notification",
-    "teammate-message",
-    "turn_aborted",
-    "user-memory",
-    "user-prompt-submit-hook",
-    "user_instructions",
-];
+use saddlebag_sanitize::is_of_client;
 
 /// Beginnings of text that a client writes as a whole.
 const BEGINNINGS: [&str; 5] = [
@@ -79,8 +55,7 @@ fn element_at(text: &str) -> Option<&str> {
     let name = text.strip_prefix('<')?;
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let name = name.split(|c: char| !is_of_name(c)).next()?;
-    let is_known = |known: &str| name == known || (known.ends_with(['-', '_']) && name.starts_with(known));
-    ELEMENTS.iter().any(|known| is_known(known)).then_some(name)
+    is_of_client(name).then_some(name)
 }
 
 /// Returns the text after an element; `None` if it does not end.

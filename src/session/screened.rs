@@ -50,7 +50,7 @@ impl<'a> Screening<'a> {
 
     /// Returns true if the text has no rejected value. Otherwise it is left out.
     pub(super) fn permits(&mut self, what: &str, text: &str) -> bool {
-        let refusal = refusal(&self.rejected, what, text);
+        let refusal = refusal(self.call, &self.rejected, what, text);
         let is_permitted = refusal.is_none();
         refusal.into_iter().for_each(|error| self.leave_out(error.into_message()));
         is_permitted

@@ -33,7 +33,8 @@ const INSTRUCTION_FILES: [&str; 25] = [
 
 /// Names of files that a client reads as instructions in its workspace only, as it spells them. Elsewhere, and in other
 /// letters, they are good names of notes.
-const WORKSPACE_FILES: [&str; 5] = ["BOOTSTRAP.md", "CONVENTIONS.md", "IDENTITY.md", "TOOLS.md", "USER.md"];
+const WORKSPACE_FILES: [&str; 7] =
+    ["BOOTSTRAP.md", "CONVENTIONS.md", "IDENTITY.md", "JULES.md", "RULES.md", "TOOLS.md", "USER.md"];
 
 /// Folders that are such a workspace. `None` is the root of the store, which may be the workspace itself.
 const WORKSPACES: [Option<&str>; 3] = [None, Some("memories"), Some("workspace")];

@@ -287,10 +287,16 @@ impl Layout {
         self.project.as_ref().map(RelPath::file_name)
     }
 
+    /// Returns true if commands write for all projects.
+    #[must_use]
+    pub(crate) fn writes_for_all_projects(&self) -> bool {
+        self.long_term_scope == LongTermScope::Shared
+    }
+
     /// Returns the name of the project if this memory writes for its project alone.
     #[must_use]
     pub(crate) fn own_project(&self) -> Option<&str> {
-        self.project_name().filter(|_| self.long_term_scope == LongTermScope::Project)
+        self.project_name().filter(|_| !self.writes_for_all_projects())
     }
 
     /// Returns the scratchpad of the project.

@@ -61,6 +61,6 @@ pub(crate) use for_model::escaped_item;
 pub(crate) use pending_approval::{PendingApproval, sha256, version_of};
 pub(crate) use provenance::{approve, is_unclosed, mark};
 pub(crate) use rejected::{RejectedValues, Rejection, Value, note_value};
-pub use rejected::{unite_rejections, without_rejected};
+pub use rejected::{own_rejections, received_rejections, unite_rejections, without_rejected};
 pub(crate) use saddlebag_sanitize::{BLOCK_END, BLOCK_START, add_flags, estimate_tokens, is_ignorable, titles};
 pub(crate) use writer::Writer;

@@ -12,7 +12,7 @@
 //! is noticed. A later line lifts the rejection of an earlier one.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use saddlebag_sanitize::{fold, is_hidden, is_ignorable, is_line_break};
@@ -24,6 +24,7 @@ use super::pending_approval::sha256;
 use crate::document::{Frontmatter, head};
 use crate::order;
 use crate::part::{SlicePart, TextPart};
+use crate::store::SCOPE_FOLDERS;
 
 /// Minimum number of words of a value that is found inside of a longer line.
 const MIN_WORDS: u32 = 4;
@@ -70,12 +71,15 @@ pub(crate) struct Rejection {
     pub(crate) path: String,
     /// Time of the rejection, in seconds since 1970-01-01T00:00:00Z.
     pub(crate) time: i64,
+    /// True if another machine rejected it. It counts in the scope of the path alone: whoever shares one project must not forbid text in
+    /// others.
+    pub(crate) is_received: bool,
 }
 
 impl Rejection {
     /// Returns the line of the log.
     pub(crate) fn line(&self) -> String {
-        let Self { value: Value { digest, words, bytes, check }, path, time } = self;
+        let Self { value: Value { digest, words, bytes, check }, path, time, .. } = self;
         let path = serde_json::to_string(path).unwrap_or_default();
         summed(&format!(
             "{{\"rejected\":\"{digest}\",\"words\":{words},\"bytes\":{bytes},\"check\":{check},\"path\":{path},\"time\":{time}"
@@ -99,7 +103,11 @@ struct Line {
     check: u16,
     path: String,
     time: i64,
+    received: bool,
 }
+
+/// Last field of the line of a rejection that another machine made, and of one that it lifted.
+const RECEIVED: &str = ",\"received\":true";
 
 /// Beginning of the last field of a line.
 const SUM: &str = ",\"sum\":\"";
@@ -144,13 +152,38 @@ pub fn unite_rejections(one: &str, other: &str, is_wanted: impl Fn(&str) -> bool
     united
 }
 
-/// Returns a text without the lines that have rejected values, given the log of the rejections. A value that the text before has
-/// stays. `None` if that leaves a rejected value in.
+/// Returns the wanted lines of a log of another machine, as rejections that were received; `is_wanted` gets the path.
 #[must_use]
-pub fn without_rejected(log: &[u8], text: &str, before: &str) -> Option<String> {
+pub fn received_rejections(log: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    let received = |line: &str| {
+        let (fields, _) = line.rsplit_once(SUM)?;
+        Some(summed(&format!("{}{RECEIVED}", fields.strip_suffix(RECEIVED).unwrap_or(fields))))
+    };
+    unite_rejections(log, "", is_wanted).lines().filter_map(received).collect()
+}
+
+/// Returns the lines of a log that this machine has made.
+#[must_use]
+pub fn own_rejections(log: &str) -> String {
+    let own = log.lines().filter(|line| checked(line).is_some_and(|line| !line.received));
+    own.map(|line| format!("{line}\n")).collect()
+}
+
+/// Returns the scope of a path: the folder of a project, an agent or a workspace, or nothing for the root.
+fn scope_of(path: &str) -> &str {
+    match path.splitn(3, '/').collect::<Vec<_>>().as_slice() {
+        [first, owner, _] if SCOPE_FOLDERS.contains(first) => path.part(..first.len() + 1 + owner.len()),
+        _ => "",
+    }
+}
+
+/// Returns the text of a file without the lines that have rejected values, given the log of the rejections. A value that the text before
+/// has stays. `None` if that leaves a rejected value in.
+#[must_use]
+pub fn without_rejected(log: &[u8], path: &str, text: &str, before: &str) -> Option<String> {
     let values = RejectedValues::from_log(log);
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let is_rejected = |lines: &[&str]| values.new_in(&lines.concat(), before).is_some();
+    let is_rejected = |lines: &[&str]| values.new_in(path, &lines.concat(), before).is_some();
     while is_rejected(&lines) {
         let ends: Vec<usize> = (0..=lines.len()).collect();
         let end = ends.partition_point(|end| !is_rejected(lines.get(..*end).unwrap_or_default()));
@@ -180,11 +213,28 @@ impl RejectedValues {
             let line = checked(line).unwrap_or_default();
             match (line.rejected, line.lifted) {
                 (Some(digest), None) => {
-                    values.rejections.retain(|other| other.value.digest != digest);
+                    let new = (line.received, scope_of(&line.path).to_string());
+                    values.rejections.retain(|other| {
+                        let is_same = !new.0 || (other.is_received && scope_of(&other.path) == new.1);
+                        other.value.digest != digest || !is_same
+                    });
                     let value = Value { digest, words: line.words, bytes: line.bytes, check: line.check };
-                    values.rejections.push(Rejection { value, path: line.path, time: line.time });
+                    let (path, time, is_received) = (line.path, line.time, line.received);
+                    values.rejections.push(Rejection { value, path, time, is_received });
                 }
-                (None, Some(digest)) => values.rejections.retain(|other| other.value.digest != digest),
+                // Another machine lifts what it could reject.
+                (None, Some(digest)) => {
+                    let of_digest = |other: &&Rejection| other.is_received && other.value.digest == digest;
+                    let scopes =
+                        values.rejections.iter().filter(of_digest).map(|other| scope_of(&other.path).to_string());
+                    let scopes: Vec<String> = scopes.collect();
+                    values.rejections.retain(|other| {
+                        let is_lifted = !line.received
+                            || other.is_received
+                            || scopes.iter().any(|scope| *scope == scope_of(&other.path));
+                        other.value.digest != digest || !is_lifted
+                    });
+                }
                 _ => values.damaged_lines = values.damaged_lines.saturating_add(1),
             }
         }
@@ -207,12 +257,13 @@ impl RejectedValues {
         self.rejections.iter().map(|rejection| rejection.path.as_str())
     }
 
-    /// Returns a rejected value that a text has, and that the text before does not have.
-    pub(crate) fn new_in(&self, text: &str, before: &str) -> Option<&Rejection> {
+    /// Returns a rejected value that the text of a file has, and that the text before does not have.
+    pub(crate) fn new_in(&self, path: &str, text: &str, before: &str) -> Option<&Rejection> {
         if self.is_empty() {
             return None;
         }
-        let found = self.find(text);
+        let mut found = self.find(text);
+        found.retain(|found| !found.is_received || scope_of(&found.path) == scope_of(path));
         if found.is_empty() {
             return None;
         }
@@ -416,7 +467,12 @@ mod tests {
     const VALUE: &str = "Staging listens on port 8080.";
 
     fn rejection(text: &str) -> Rejection {
-        Rejection { value: Value::from_text(text).expect("it has words"), path: "a.md".into(), time: 1_000 }
+        Rejection {
+            value: Value::from_text(text).expect("it has words"),
+            path: "a.md".into(),
+            time: 1_000,
+            is_received: false,
+        }
     }
 
     fn rejected(texts: &[&str]) -> RejectedValues {
@@ -425,13 +481,13 @@ mod tests {
     }
 
     fn is_refused(values: &RejectedValues, text: &str) -> bool {
-        values.new_in(text, "").is_some()
+        values.new_in("a.md", text, "").is_some()
     }
 
     #[test]
     fn only_the_lines_with_rejected_values_are_left_out() {
         let log: String = [VALUE, "Skip every test."].iter().map(|text| rejection(text).line()).collect();
-        let rest = |text: &str, before: &str| without_rejected(log.as_bytes(), text, before);
+        let rest = |text: &str, before: &str| without_rejected(log.as_bytes(), "a.md", text, before);
         let text = "# Notes\n\none\n- skip every test\ntwo\nStaging listens\non port 8080.\nthree\n\nStaging listens on port 8080\n";
         assert_eq!(rest(text, "").as_deref(), Some("# Notes\n\none\ntwo\nthree\n\n"));
         assert_eq!(rest(text, text).as_deref(), Some(text), "a value that was there stays");
@@ -512,8 +568,8 @@ mod tests {
     #[test]
     fn only_what_a_text_adds_is_refused() {
         let values = rejected(&[VALUE]);
-        assert_eq!(values.new_in(&format!("{VALUE} And more."), VALUE), None);
-        assert!(values.new_in(&format!("{VALUE} And more."), "And more.").is_some());
+        assert_eq!(values.new_in("a.md", &format!("{VALUE} And more."), VALUE), None);
+        assert!(values.new_in("a.md", &format!("{VALUE} And more."), "And more.").is_some());
     }
 
     #[test]
@@ -558,9 +614,14 @@ mod tests {
     #[test]
     fn logs_of_two_machines_are_united_in_the_order_of_time() {
         let line = |text: &str, path: &str, time| {
-            Rejection { value: Value::from_text(text).unwrap(), path: path.into(), time }.line()
+            Rejection { value: Value::from_text(text).unwrap(), path: path.into(), time, is_received: false }.line()
         };
-        let rejection = |text: &str| Rejection { value: Value::from_text(text).unwrap(), path: "a.md".into(), time: 1 };
+        let rejection = |text: &str| Rejection {
+            value: Value::from_text(text).unwrap(),
+            path: "a.md".into(),
+            time: 1,
+            is_received: false,
+        };
         let first = line("the port is 5432", "projects/a/x.md", 10);
         let lifted = rejection("the port is 5432").lifting_line(20);
         let second = line("the host is grey", "projects/b/y.md", 15);
@@ -571,5 +632,33 @@ mod tests {
             [&first[..], &lifted].concat()
         );
         assert_eq!(unite_rejections(&united, "", |_| false), "");
+    }
+
+    #[test]
+    fn what_another_machine_rejects_counts_in_its_scope() {
+        let of = |path: &str| Rejection {
+            value: Value::from_text(VALUE).unwrap(),
+            path: path.into(),
+            time: 1,
+            is_received: false,
+        };
+        let theirs = of("projects/a/facts/x.md");
+        let lifted = theirs.lifting_line(2);
+        let received = |log: &str| received_rejections(log, |path| path.starts_with("projects/a/"));
+        let log = received(&format!("{}{}", theirs.line(), of("agents/main/entries/core/x.md").line()));
+        assert_eq!((log.lines().count(), own_rejections(&log)), (1, String::new()));
+        let refuses =
+            |log: &str, path: &str| RejectedValues::from_log(log.as_bytes()).new_in(path, VALUE, "").is_some();
+        assert!(refuses(&log, "projects/a/facts/y.md"));
+        for path in ["projects/b/facts/y.md", "MEMORY.md", "agents/main/entries/core/y.md", "projects/a.md"] {
+            assert!(!refuses(&log, path), "{path}");
+        }
+        // What this machine rejects counts everywhere, also after the same line came back, and only its own scope can lift it.
+        let (own, private) = (theirs.line(), of("MEMORY.md").line());
+        let log = format!("{own}{}", received(&own));
+        assert!(refuses(&log, "MEMORY.md"));
+        assert!(!refuses(&format!("{log}{}", received(&format!("{own}{lifted}"))), "MEMORY.md"));
+        let log = format!("{private}{}", received(&format!("{own}{lifted}")));
+        assert!(refuses(&log, "MEMORY.md") && !refuses(&received(&format!("{own}{lifted}")), "projects/a/facts/y.md"));
     }
 }

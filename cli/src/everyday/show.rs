@@ -67,7 +67,15 @@ impl Subcommand for ShowArgs {
         let found = match self.item.find(&mut store, output) {
             Err(failure) if failure.code == ErrorCode::NotFound.into() => match self.item.version() {
                 Some((name, version)) => {
-                    return show_version(&store.call(ReadVersion { name, version }, output)?, output);
+                    let mut found = store.call(ReadVersion { name, version }, output)?;
+                    if let Some(text) = found.text.as_mut() {
+                        let end = self
+                            .max_bytes
+                            .map_or(text.len(), |most| text.len().min((offset as usize).saturating_add(most as usize)));
+                        text.truncate(text.floor_char_boundary(end));
+                        text.drain(..text.floor_char_boundary(offset as usize));
+                    }
+                    return show_version(&found, output);
                 }
                 None => match of_other_project(&self.item.name, global) {
                     // What `recall --everywhere` finds is opened by its path.

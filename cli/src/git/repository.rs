@@ -27,16 +27,23 @@ const ONGOING: [(&str, &str); 6] = [
     ("BISECT_LOG", "a bisect"),
 ];
 
+/// Maximum number of characters of what is said of a commit.
+const MAX_SOURCE: usize = 200;
+
 /// Beginning of a path that is relative to the folder of the work tree.
 const HERE: &str = "./";
 
 /// Mode of a file that git does not know yet.
 const REGULAR: &str = "100644";
 
+/// Beginning of the modes of files, and the mode of another repository, whose commit is not here.
+const REGULAR_KIND: &str = "100";
+const REPOSITORY: &str = "160000";
+
 /// A file in a tree or in the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    mode: String,
+    pub(crate) mode: String,
     /// Identifier of the content.
     pub(crate) blob: String,
 }
@@ -74,6 +81,13 @@ pub(crate) struct Difference {
     pub(crate) before: Option<String>,
     /// Blob in the second commit; `None` if the file is deleted.
     pub(crate) after: Option<String>,
+}
+
+impl Difference {
+    /// Returns true if the second commit has neither a link nor another repository under the path.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.after.is_none() || self.mode.starts_with(REGULAR_KIND)
+    }
 }
 
 /// New content of a file.
@@ -358,7 +372,7 @@ impl Repository {
 
     /// Returns the mode of a file, for a new content of it.
     pub(crate) fn mode(&self, path: &str) -> String {
-        let known = self.files.get(path).map(|entry| entry.mode.as_str()).filter(|mode| mode.starts_with("100"));
+        let known = self.files.get(path).map(|entry| entry.mode.as_str()).filter(|mode| mode.starts_with(REGULAR_KIND));
         known.unwrap_or(REGULAR).to_string()
     }
 
@@ -379,8 +393,9 @@ impl Repository {
         // `:100644 100644 BEFORE AFTER M`, and the path.
         while let (Some(line), Some(path)) = (parts.next(), parts.next()) {
             let words: Vec<&str> = line.trim_start_matches(':').split(' ').collect();
-            let [_, mode, before, after, _] = words[..] else { continue };
+            let [old_mode, mode, before, after, _] = words[..] else { continue };
             let blob = |id: &str| (!id.bytes().all(|byte| byte == b'0')).then(|| id.to_string());
+            let before = if old_mode == REPOSITORY { "" } else { before };
             found.push(Difference { path, mode: mode.to_string(), before: blob(before), after: blob(after) });
         }
         Ok(found)
@@ -405,6 +420,31 @@ impl Repository {
         let parts: Vec<String> = texts(&output).collect();
         let is_set = |value: &str| !["unspecified", "unset"].contains(&value);
         Ok(parts.chunks_exact(3).filter(|parts| is_set(&parts[2])).map(|parts| parts[0].clone()).collect())
+    }
+
+    /// Returns the newest commit that changed each file, of those that a commit comes from and another one does not: its first digits, its
+    /// author and the machine that it names.
+    pub(crate) fn sources(&self, of: &str, without: Option<&str>) -> Result<BTreeMap<String, String>, Failure> {
+        let format =
+            "--format=%x01commit %h by %an <%ae>%x02%(trailers:key=Saddlebag-Machine,valueonly,separator=%x2C)";
+        let mut arguments = vec!["log", "-z", "--no-renames", "--name-only", "--no-show-signature", format, of];
+        arguments.extend(without.iter().flat_map(|without| ["--not", without]));
+        let output = self.read(&[&arguments[..], &["--"]].concat(), &[])?;
+        let (mut sources, mut source) = (BTreeMap::new(), String::new());
+        for part in texts(&output) {
+            match part.trim_start_matches('\n').strip_prefix('\u{1}') {
+                Some(commit) => {
+                    let (commit, machine) = commit.split_once('\u{2}').unwrap_or((commit, ""));
+                    let machine = machine.trim();
+                    let of = if machine.is_empty() { String::new() } else { format!(" on {machine}") };
+                    source = single_line(&format!("{commit}{of}")).chars().take(MAX_SOURCE).collect();
+                }
+                None => {
+                    drop(sources.entry(part.trim_start_matches('\n').to_string()).or_insert_with(|| source.clone()))
+                }
+            }
+        }
+        Ok(sources)
     }
 
     /// Returns a common ancestor of two commits; `None` if there is none.
@@ -497,7 +537,7 @@ impl Repository {
     fn index_info(&self, files: &[(String, Option<String>)], known: &Entries) -> Vec<u8> {
         let mut lines = Vec::new();
         for (path, blob) in files {
-            let mode = known.get(path).map(|entry| entry.mode.as_str()).filter(|mode| mode.starts_with("100"));
+            let mode = known.get(path).map(|entry| entry.mode.as_str()).filter(|mode| mode.starts_with(REGULAR_KIND));
             let line = match blob {
                 Some(blob) => format!("{} {blob}\t{path}\0", mode.unwrap_or(REGULAR)),
                 // The identifier is not looked at, but has the length of all others.

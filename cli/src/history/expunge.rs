@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
+use saddlebag::notebook::slug;
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER};
+use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, file_stem};
 use saddlebag_host::{Project, project_root};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -106,6 +107,7 @@ impl Subcommand for ExpungeArgs {
                     share(&line, global)?;
                     done.shared = true;
                 }
+                done.spelled(root, &text, self.yes);
                 done.name_unreachable(root, global, &text);
             }
             None => {
@@ -122,6 +124,7 @@ impl Subcommand for ExpungeArgs {
                     if self.yes && done.left.is_empty() {
                         share(&line, global)?;
                     }
+                    done.spelled(root, &text, self.yes);
                     done.name_unreachable(root, global, &text);
                 }
             }
@@ -407,6 +410,33 @@ impl Expunged {
         }
     }
 
+    /// Names the files and records that have the text as the program spells it in the names of files: as a slug, or with escapes.
+    fn spelled(&mut self, root: &Path, text: &str, is_removed: bool) {
+        let spellings = [slug(text.trim()), file_stem(text.trim())];
+        for spelling in spellings.into_iter().filter(|spelling| *spelling != text && is_searched(spelling)) {
+            let is_path = |token: &str| token.contains('/') && token.contains(&spelling);
+            for path in files_below(root, &|_| true) {
+                let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+                let is_ours = below.split('/').any(|part| part.starts_with(".saddlebag"));
+                if below.contains(&spelling) && !is_ours {
+                    let named = TextPlace { path: below, kind: PlaceKind::Name, count: 1 };
+                    add(if is_removed { &mut self.left } else { &mut self.places }, vec![named]);
+                    continue;
+                }
+                if is_removed && is_lock(&path) {
+                    let _ = clear_lock(&path, &spelling);
+                }
+                let bytes = if is_ours { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let content = String::from_utf8_lossy(&bytes);
+                let of_path = |c: char| !(c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '%'));
+                if content.split(of_path).any(is_path) {
+                    self.unreachable
+                        .push(format!("{below}: it names a file by `{spelling}`, the text in another spelling"));
+                }
+            }
+        }
+    }
+
     /// Names what the program cannot reach.
     fn name_unreachable(&mut self, root: &Path, global: &Global, text: &str) {
         let project = match named_project(global) {
@@ -459,6 +489,9 @@ impl Expunged {
         let found = counted(&self.places);
         match (self.dry_run, self.places.is_empty(), self.left.len()) {
             (_, true, 0) => format!("Nothing has the {what}"),
+            (_, true, _) => {
+                format!("Nothing has the {what} as it is given, but names of files do, in {}", counted(&self.left))
+            }
             (true, ..) => format!("Dry run, nothing is changed: the {what} is in {found}"),
             (false, _, 0) => {
                 format!("Expunged the {what} from {found}; everything was searched again, and nothing has it")
@@ -486,7 +519,7 @@ impl Expunged {
             let unreadable = self.unreadable;
             output.warning(&format!("{unreadable} damaged parts of the history may have the text, and go too"));
         }
-        if !self.places.is_empty() {
+        if !self.places.is_empty() || !self.left.is_empty() {
             output.note("what the program cannot reach:");
             for line in &self.unreachable {
                 output.note(&format!("  {}", single_line(line)));

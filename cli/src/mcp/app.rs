@@ -1,8 +1,9 @@
 //! [`App`]: the page inside a chat (the extension MCP Apps), for clients that say that they show it.
 //!
 //! A client shows the page beside the answers of some tools. The page calls one more tool, which the client keeps from
-//! its model. The page acts as the person. So that a model cannot do the same, changes need a key, which answers of
-//! tools have among the data that a client passes to the page but not to its model.
+//! its model. The page acts as the person. So that a model cannot do the same, each call needs the key of the session, which answers
+//! of tools have among the data that a client passes to the page but not to its model. Over HTTP there is no page unless a person has
+//! asked for it: any client with the token can say that it shows pages.
 
 use std::time::Duration;
 
@@ -47,6 +48,11 @@ impl App {
         Ok(Self { global: global.clone(), timeout, key: Secret::new()?, api: OnceCell::new() })
     }
 
+    /// Returns the page for another session, with another key.
+    pub(crate) fn for_session(&self) -> Result<Self, Failure> {
+        Self::new(&self.global, self.timeout)
+    }
+
     /// Returns the tools as a client that shows the page gets them.
     pub(crate) fn tools(&self, tools: &[Tool]) -> Vec<Tool> {
         let shows = |tool: &Tool| SHOWN_BY.contains(&tool.name.as_ref());
@@ -84,14 +90,15 @@ impl App {
         let open = || async {
             Ok::<_, Failure>(Api::new(Memory::open(self.global.clone(), &[], self.timeout, None)?.0, &self.global))
         };
-        let api = self.api.get_or_try_init(open).await?;
         let name = arguments.get("call").and_then(Value::as_str).unwrap_or_default().to_string();
         let shown = arguments.get("key").and_then(Value::as_str).unwrap_or_default();
-        let refusal = (!self.key.is(shown.as_bytes())).then(|| {
-            let help = "the person changes memory on the page that the client shows, or with `saddlebag ui`";
-            Failure::new(ErrorCode::NotPermitted, "only the page may change memory this way; nothing was changed", help)
-        });
-        api.answer(&name, arguments.remove("body").unwrap_or(json!({})), refusal).await
+        if !self.key.is(shown.as_bytes()) {
+            let help = "the person uses memory on the page that the client shows, or with `saddlebag ui`";
+            let message = "only the page may use memory this way; nothing was read or changed";
+            return Err(Failure::new(ErrorCode::NotPermitted, message, help));
+        }
+        let api = self.api.get_or_try_init(open).await?;
+        api.answer(&name, arguments.remove("body").unwrap_or(json!({})), None).await
     }
 }
 

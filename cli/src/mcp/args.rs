@@ -4,10 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use saddlebag::tools::ToolSet;
+use saddlebag_collections::Word;
 
 use crate::help::example;
-use crate::word::word;
 
 /// Default address of the HTTP server.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:7423";
@@ -23,9 +24,10 @@ pub(crate) struct McpArgs {
     /// any free port]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT_ADDRESS, value_parser = loopback)]
     pub(crate) http: Option<SocketAddr>,
-    /// Sets of tools: everyday, journal, entries, notebook, anthropic [default: everyday]
-    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = word::<ToolSet>())]
-    pub(crate) tools: Vec<ToolSet>,
+    /// Sets of tools: everyday, journal, entries, notebook, anthropic; over HTTP also page, with which clients show the page inside a
+    /// chat, and approve as the person [default: everyday]
+    #[arg(long, value_name = "SETS", value_delimiter = ',', value_parser = served())]
+    pub(crate) tools: Vec<Served>,
     /// File with the bearer token for HTTP, created if it is missing [default: $SADDLEBAG_MCP_TOKEN, else
     /// `saddlebag-mcp-token` in the platform's data folder]
     #[arg(long, value_name = "FILE", requires = "http")]
@@ -39,6 +41,15 @@ pub(crate) struct McpArgs {
     /// Maximum size of one message, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_MESSAGE_BYTES, value_parser = clap::value_parser!(u32).range(1024..))]
     pub(crate) max_message_bytes: u32,
+}
+
+/// A set of tools; `None` is the page over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Served(pub(crate) Option<ToolSet>);
+
+fn served() -> impl TypedValueParser<Value = Served> {
+    let words = ToolSet::VARIANTS.iter().map(|set| set.word()).chain(["page"]);
+    PossibleValuesParser::new(words).map(|word| Served(word.parse().ok()))
 }
 
 /// Parses an address that only this machine can reach.

@@ -3,6 +3,7 @@
 //! [`Door`] runs before the transport. It reads no body from a client without the token.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use super::message::{self, Refused};
 use super::server::MemoryServer;
 use super::stdio::too_large;
 use super::token::Token;
+use crate::failure::Failure;
 use crate::server::connections::Connection;
 use crate::server::http::{Answer, NoBody, SESSION_HEADER, Site, answer, held, plain, read_body};
 
@@ -61,9 +63,13 @@ pub(crate) async fn serve(listener: TcpListener, server: MemoryServer, token: To
     let sessions = Arc::new(sessions);
     let config =
         StreamableHttpServerConfig::default().with_allowed_origins(ORIGINS).with_max_request_body_bytes(max_bytes);
-    let inner = StreamableHttpService::new(move || Ok(server.for_session()), sessions.clone(), config);
+    let inner = StreamableHttpService::new(move || server.for_session().map_err(to_io), sessions.clone(), config);
     let door = Door { inner, sessions, used: Mutex::default(), token, max_bytes };
     crate::server::http::serve(listener, Arc::new(door)).await;
+}
+
+fn to_io(failure: Failure) -> io::Error {
+    io::Error::other(failure.message)
 }
 
 impl Site for Door {

@@ -32,11 +32,11 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use saddlebag::tools::DEFAULT_SETS;
+use saddlebag::tools::{DEFAULT_SETS, ToolSet};
 use tokio::runtime;
 use tokio::sync::mpsc;
 
-pub(crate) use args::McpArgs;
+pub(crate) use args::{McpArgs, Served};
 
 use crate::failure::{Exit, Failure, ProgramCode};
 use crate::global::Global;
@@ -55,8 +55,13 @@ const ENDING: Duration = Duration::from_secs(1);
 
 /// Serves until the client disconnects, or over HTTP until the process ends.
 pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let mut sets = if args.tools.is_empty() { DEFAULT_SETS.to_vec() } else { args.tools.clone() };
+    let mut sets: Vec<ToolSet> = args.tools.iter().filter_map(|served| served.0).collect();
     sets.dedup();
+    if sets.is_empty() {
+        sets.extend(DEFAULT_SETS);
+    }
+    // Over HTTP a client may be one that only has the address and the token: the page would make it the person.
+    let has_page = args.http.is_none() || args.tools.contains(&Served(None));
     let max_bytes = args.max_message_bytes as usize;
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
@@ -74,7 +79,8 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &mut Output) -> Resul
         .then(|| Changes::publish(Source { seen, root, memory: memory.clone(), block: resources::context(&sets) }));
     drop(entered);
     let tools = tools.into_iter().map(tools::to_mcp_tool).collect::<Result<_, _>>()?;
-    let server = MemoryServer::new(memory, &global.agent, &sets, tools, App::new(global, timeout)?, changes);
+    let app = has_page.then(|| App::new(global, timeout)).transpose()?;
+    let server = MemoryServer::new(memory, &global.agent, &sets, tools, app, changes);
     let ended = match args.http {
         Some(address) => {
             let (token, file) = Token::load(args.token_file.as_deref())?;

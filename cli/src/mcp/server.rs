@@ -39,7 +39,8 @@ pub(crate) struct MemoryServer {
     sets: Arc<[ToolSet]>,
     tools: Arc<[Tool]>,
     agent: Arc<str>,
-    app: Arc<App>,
+    /// `None` if there is no page.
+    app: Option<Arc<App>>,
     session: Arc<str>,
     /// `None` if the folder is not watched.
     changes: Option<Changes>,
@@ -53,7 +54,7 @@ impl MemoryServer {
         agent: &str,
         sets: &[ToolSet],
         tools: Vec<Tool>,
-        app: App,
+        app: Option<App>,
         changes: Option<Changes>,
     ) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl MemoryServer {
             sets: sets.into(),
             tools: tools.into(),
             agent: agent.into(),
-            app: Arc::new(app),
+            app: app.map(Arc::new),
             session: new_session(),
             changes,
             subscribed: Subscribed::default(),
@@ -71,9 +72,15 @@ impl MemoryServer {
 
     /// Returns a server on the same store for another session, with a new session name. It does not reuse the name of
     /// the transport's session: files record the name, and the transport's name admits a client.
-    pub(crate) fn for_session(&self) -> Self {
+    pub(crate) fn for_session(&self) -> Result<Self, Failure> {
         let (subscribed, telling) = (Subscribed::default(), Arc::default());
-        Self { session: new_session(), subscribed, telling, ..self.clone() }
+        let app = self.app.as_ref().map(|app| app.for_session()).transpose()?.map(Arc::new);
+        Ok(Self { session: new_session(), app, subscribed, telling, ..self.clone() })
+    }
+
+    /// Returns the page if there is one and the client shows it.
+    fn shown(&self, context: &RequestContext<RoleServer>) -> Option<&App> {
+        self.app.as_deref().filter(|_| app::is_shown(context))
     }
 
     /// Runs a command until it ends or the client cancels it. Reports progress if the client asked for it.
@@ -178,7 +185,7 @@ impl ServerHandler for MemoryServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         whole(request.as_ref())?;
-        let tools = if app::is_shown(&context) { self.app.tools(&self.tools) } else { self.tools.to_vec() };
+        let tools = self.shown(&context).map_or_else(|| self.tools.to_vec(), |app| app.tools(&self.tools));
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -187,9 +194,9 @@ impl ServerHandler for MemoryServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let is_shown = app::is_shown(&context);
-        if is_shown && request.name == app::TOOL {
-            return Ok(self.app.answer(request.arguments).await.into());
+        let app = self.shown(&context);
+        if let Some(app) = app.filter(|_| request.name == app::TOOL) {
+            return Ok(app.answer(request.arguments).await.into());
         }
         if self.tools.iter().all(|tool| tool.name != request.name) {
             let names: Vec<&str> = self.tools.iter().map(|tool| tool.name.as_ref()).collect();
@@ -214,8 +221,8 @@ impl ServerHandler for MemoryServer {
             Ok(answer) => tools::answered(answer),
             Err(failure) => tools::failed(&failure),
         };
-        if is_shown {
-            self.app.give_key(&tool, &mut result);
+        if let Some(app) = app {
+            app.give_key(&tool, &mut result);
         }
         Ok(result.into())
     }

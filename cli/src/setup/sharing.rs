@@ -12,6 +12,7 @@ use saddlebag::files::MergeSides;
 use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem, is_name,
 };
+use saddlebag_host::is_temporary;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -76,9 +77,11 @@ struct SharingFile {
     lines: Vec<String>,
 }
 
-/// Returns true if a path of the store belongs to the state of a machine.
+/// Returns true if a path of the store belongs to the state of a machine: what Syncthing shares of it is that too, and so are the
+/// repositories in its work tree and the files that the host is writing.
 pub(crate) fn is_state(path: &str) -> bool {
-    path.split('/').any(|part| is_name(part, ".saddlebag") || is_name(part, ".git"))
+    let is_own = |part: &str| is_name(part, ".saddlebag") || is_name(part, ".git") || is_temporary(part);
+    [".stignore", ".gitmodules"].contains(&path) || path.split('/').any(is_own)
 }
 
 /// Returns true if a path is that of a backup.
@@ -398,13 +401,13 @@ fn for_git(shared: &BTreeSet<String>) -> Vec<String> {
             }));
         }
     }
-    lines.extend([".saddlebag/", "*.bak"].map(String::from));
+    lines.extend([".saddlebag/", ".saddlebag-*.tmp", "*.bak"].map(String::from));
     lines
 }
 
 /// Returns the lines of `.stignore`. The first line that fits a path decides.
 fn for_syncthing(shared: &BTreeSet<String>) -> Vec<String> {
-    let mut lines = vec!["(?d).saddlebag".to_string(), "(?d)*.bak".to_string()];
+    let mut lines = ["(?d).saddlebag", "(?d).saddlebag-*.tmp", "(?d)*.bak"].map(String::from).to_vec();
     if shared.contains(ALL) {
         return lines;
     }
@@ -503,7 +506,7 @@ mod tests {
 
     #[test]
     fn only_marked_scopes_are_shared() {
-        assert_eq!(for_git(&shared(&["all"])), [".saddlebag/", "*.bak"]);
+        assert_eq!(for_git(&shared(&["all"])), [".saddlebag/", ".saddlebag-*.tmp", "*.bak"]);
         let lines = for_git(&shared(&["projects/demo-1"]));
         let expected = [
             "/*",
@@ -526,12 +529,21 @@ mod tests {
             "!/agents/main/entries/",
             "/workspaces/",
             ".saddlebag/",
+            ".saddlebag-*.tmp",
             "*.bak",
         ];
         assert_eq!(lines, expected);
         assert_eq!(
             for_syncthing(&shared(&["projects/demo-1"])),
-            ["(?d).saddlebag", "(?d)*.bak", "!/rejections.log", "!/expunged.log", "!/projects/demo-1", "*"]
+            [
+                "(?d).saddlebag",
+                "(?d).saddlebag-*.tmp",
+                "(?d)*.bak",
+                "!/rejections.log",
+                "!/expunged.log",
+                "!/projects/demo-1",
+                "*"
+            ]
         );
     }
 

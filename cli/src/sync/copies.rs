@@ -1,6 +1,6 @@
 //! Conflict copies of tools that synchronise folders: they are found by their names, merged, and removed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use saddlebag::document::{Note, TagSyntax};
 use saddlebag::files::common_version;
@@ -28,6 +28,8 @@ pub(super) struct Copies<'a, 'd> {
     pub(super) expunges: &'a mut Expunges<'d>,
     pub(super) global: &'a Global,
     pub(super) dry_run: bool,
+    /// Scopes that this machine shares.
+    shared: &'a BTreeSet<String>,
     /// Files with the texts that they were merged with.
     seen: Vec<(RelPath, Vec<u8>)>,
     /// Files as a dry run would have left them, with the versions that the history would have got.
@@ -58,8 +60,9 @@ impl<'a, 'd> Copies<'a, 'd> {
         expunges: &'a mut Expunges<'d>,
         global: &'a Global,
         dry_run: bool,
+        shared: &'a BTreeSet<String>,
     ) -> Self {
-        Self { disk, expunges, global, dry_run, seen: Vec::new(), planned: BTreeMap::new() }
+        Self { disk, expunges, global, dry_run, shared, seen: Vec::new(), planned: BTreeMap::new() }
     }
 
     /// Merges the conflict copies of the store, and removes each when the merged text is on disk.
@@ -115,7 +118,7 @@ impl<'a, 'd> Copies<'a, 'd> {
             let lines = String::from_utf8_lossy(&known.bytes);
             match log.as_str() {
                 sharing::EXPUNGED => self.expunges.learn(&lines, self.disk, output)?,
-                _ => rejections::learn(self.disk, &lines)?,
+                _ => drop(rejections::learn(self.disk, &lines, self.shared)?),
             }
         }
         Ok(())

@@ -78,6 +78,11 @@ impl<'a> Disk<'a> {
         Ok(Self { folder: store::disk(global)?, memories: None, refused: RefusedFiles::default() })
     }
 
+    /// Says which commit the next changes come from.
+    pub(super) fn set_source(&mut self, source: Option<&String>) {
+        self.memories.iter_mut().for_each(|memories| memories.set_source(source));
+    }
+
     /// Reads a file; `None` if it does not exist.
     pub(super) fn read(&mut self, path: &RelPath) -> Result<Option<Known>, Failure> {
         let op = FsOp::Read { path: path.clone(), offset: 0, max_bytes: u32::MAX };
@@ -104,7 +109,7 @@ impl<'a> Disk<'a> {
             Answer::Stale => return Ok(Change::Stale),
             Answer::NotKept => None,
             Answer::Rejected(reason) => {
-                let rest = self.without_rejected(known, content.unwrap_or_default())?;
+                let rest = self.without_rejected(path, known, content.unwrap_or_default())?;
                 let change = match rest.map(|rest| self.tell(path, known, Some(&rest))).transpose()? {
                     Some(Answer::Changed) => Change::Made,
                     Some(Answer::Stale) => return Ok(Change::Stale),
@@ -117,7 +122,7 @@ impl<'a> Disk<'a> {
         };
         // The memory has not looked for them.
         let Some(content) = content else { return self.replace(path, known, None, refused) };
-        let rest = self.without_rejected(known, content.clone())?;
+        let rest = self.without_rejected(path, known, content.clone())?;
         let is_whole = rest.as_ref() == Some(&content);
         let change = match rest {
             Some(rest) => self.replace(path, known, Some(rest), refused)?,
@@ -174,12 +179,17 @@ impl<'a> Disk<'a> {
 
     /// Leaves out the lines that have rejected values, and returns the rest. `None` if the rest still has one, or has nothing after
     /// the frontmatter.
-    fn without_rejected(&mut self, known: Option<&Known>, content: Vec<u8>) -> Result<Option<Vec<u8>>, Failure> {
+    fn without_rejected(
+        &mut self,
+        path: &RelPath,
+        known: Option<&Known>,
+        content: Vec<u8>,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let log = Layout::rejected_log().map(|log| self.read(&log)).ok().transpose()?.flatten();
         let (Some(log), Ok(text)) = (log, std::str::from_utf8(&content)) else { return Ok(Some(content)) };
         let before = known.map(|known| String::from_utf8_lossy(&known.bytes)).unwrap_or_default();
         let is_blank = |text: &str| text.get(Frontmatter::parse(text).span.end..).unwrap_or_default().trim().is_empty();
-        let rest = without_rejected(&log.bytes, text, &before);
+        let rest = without_rejected(&log.bytes, path.as_str(), text, &before);
         Ok(rest.filter(|rest| !is_blank(rest) || is_blank(text)).map(String::into_bytes))
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Memories<'a> {
     /// the other for undone.
     operation: String,
     reason: &'static str,
+    /// Commit that the next changes come from, and its author, as its text says.
+    source: Option<String>,
 }
 
 /// An open memory, and what it was opened for.
@@ -80,7 +82,7 @@ pub(super) enum Answer {
 
 impl<'a> Memories<'a> {
     pub(super) fn new(global: &'a Global, reason: &'static str) -> Self {
-        Self { global, opened: Vec::new(), operation: saddlebag_host::new_operation(), reason }
+        Self { global, opened: Vec::new(), operation: saddlebag_host::new_operation(), reason, source: None }
     }
 
     /// Changes a file if it has this version, or does not exist if there is none.
@@ -92,6 +94,7 @@ impl<'a> Memories<'a> {
     ) -> Result<Answer, Failure> {
         let is_json = self.global.json;
         let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
+        let reason = self.source.as_ref().map_or(reason.clone(), |source| format!("{reason}: {source}"));
         let Some((memory, operation)) = self.of(path)? else { return Ok(Answer::NotKept) };
         let replace = ReplaceFile {
             path: path.to_string(),
@@ -114,6 +117,10 @@ impl<'a> Memories<'a> {
                 Code::Memory(_) => Ok(Answer::Refused(failure.message)),
             },
         }
+    }
+
+    pub(super) fn set_source(&mut self, source: Option<&String>) {
+        self.source = source.cloned();
     }
 
     /// Returns the memory that a file belongs to, and its operation; `None` if it belongs to none.

@@ -68,6 +68,11 @@ pub(super) fn merge_commits(
                 None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
             },
             Some(ours) if ours.after == theirs.after => {}
+            // A link or another repository is no version of a file.
+            Some(ours) if ours.is_regular() && !theirs.is_regular() => {}
+            Some(ours) if !ours.is_regular() => {
+                merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after });
+            }
             Some(ours) => {
                 let mode = if ours.after.is_some() { &ours.mode } else { &theirs.mode };
                 let content = merge.merge(&path, [&theirs.before, &ours.after, &theirs.after])?;
@@ -90,7 +95,7 @@ pub(super) fn without_expunged(
     }
     let (mut files, mut stored) = (Vec::new(), Vec::new());
     let mut changes = repository.differences(Some(ours), theirs)?;
-    changes.retain(|change| change.after.is_some() && change.mode.starts_with("100"));
+    changes.retain(|change| change.after.is_some() && change.is_regular());
     for some in changes.chunks(READ_AT_ONCE) {
         let blobs: Vec<String> =
             some.iter().flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
@@ -139,14 +144,15 @@ impl Merge<'_> {
         let moved = moves.iter().flatten().flat_map(|(old, new)| [old, new]);
         let both = ours.keys().filter(|path| theirs.contains_key(*path)).chain(moved);
         let changes = both.flat_map(|path| [ours.get(path), theirs.get(path)]).flatten();
+        let regular = changes.filter(|change| change.is_regular());
         let mut blobs: Vec<String> =
-            changes.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
+            regular.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
         self.read(&mut blobs)
     }
 
     /// Reads all that changed: links in it may have to follow a rename.
     fn load_all(&mut self) -> Result<(), Failure> {
-        let changes = self.sides.iter().flat_map(BTreeMap::values);
+        let changes = self.sides.iter().flat_map(BTreeMap::values).filter(|change| change.is_regular());
         let mut blobs: Vec<String> = changes.filter_map(|change| change.after.clone()).collect();
         self.read(&mut blobs)
     }
@@ -154,7 +160,7 @@ impl Merge<'_> {
     /// Reads all that theirs changed: it may have text that was expunged.
     fn load_theirs(&mut self) -> Result<(), Failure> {
         let changes = self.sides.iter().skip(1).flat_map(BTreeMap::values);
-        let regular = changes.filter(|change| change.mode.starts_with("100"));
+        let regular = changes.filter(|change| change.is_regular());
         let mut blobs: Vec<String> =
             regular.flat_map(|change| [&change.before, &change.after]).flatten().cloned().collect();
         self.read(&mut blobs)
@@ -303,7 +309,7 @@ impl Merge<'_> {
                 // A review is new on all machines, so that none of them has looked for rejected values in it.
                 if merged.review.as_ref() == Some(&shown) {
                     let text = content.as_deref().and_then(|content| std::str::from_utf8(content).ok());
-                    let rest = text.and_then(|text| without_rejected(self.rejected.as_bytes(), text, ""));
+                    let rest = text.and_then(|text| without_rejected(self.rejected.as_bytes(), &shown, text, ""));
                     content = rest.map(String::into_bytes);
                 }
                 if content.is_some() {

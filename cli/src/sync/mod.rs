@@ -1,7 +1,7 @@
 //! `sync`: makes this machine's memory and that of others the same, through git, and merges what other tools left.
 //!
 //! [`names`] knows conflict copies by their names, and [`copies`] merges them. [`remote`] commits, merges and pushes what [`mod@fetch`] gets,
-//! under [`locks`], and [`receive`] writes what comes. [`merge_commits`] merges what two commits changed, and [`merge_named`] two files that a person or git names; links follow [`renames`]. All of them get what
+//! under [`locks`], and [`receive`] writes what comes, without what is [`left_out`]. [`merge_commits`] merges what two commits changed, and [`merge_named`] two files that a person or git names; links follow [`renames`]. All of them get what
 //! others wrote through [`incoming`], which merges two versions of a file, or keeps both. [`rejections`] shares the values that were
 //! rejected, and [`expunged`] the [`digests`] of text that was expunged. All write through [`disk`], which changes a file only if nobody
 //! else has changed it since it was read, and tells the history of the [`memories`]. [`report`] is what is printed.
@@ -13,6 +13,7 @@ mod disk;
 mod expunged;
 mod fetch;
 mod incoming;
+mod left_out;
 mod locks;
 mod memories;
 mod merge_commits;
@@ -25,6 +26,7 @@ mod renames;
 mod report;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{PROJECTS_FOLDER, RelPath};
@@ -37,18 +39,19 @@ pub(crate) use self::disk::Refused;
 use self::expunged::Expunges;
 pub(crate) use self::expunged::{line_for, received, share};
 pub(crate) use self::incoming::Received;
+use self::left_out::Withheld;
 pub(crate) use self::memories::{MadeOperation, scope_of};
 pub(crate) use self::merge_named::{MergedInStore, Versions, merge_for_git, merge_into_store};
 use self::remote::Sync;
-use self::report::Synced;
+use self::report::{LeftOut, Synced};
 pub(crate) use self::report::{name_operations, name_refused};
 use crate::failure::{Exit, Failure, set_changes};
 use crate::git::repository::Repository;
 use crate::global::Global;
-use crate::output::Output;
-use crate::project::{Other, others};
+use crate::output::{Output, single_line};
+use crate::project::{Other, opened, others};
 use crate::setup::sharing;
-use crate::store::Root;
+use crate::store::{Root, named_project};
 use crate::subcommand::Subcommand;
 
 impl Subcommand for SyncArgs {
@@ -67,18 +70,18 @@ impl Subcommand for SyncArgs {
         let shared = repository.as_ref().map(sharing::shared_by_git).transpose()?.unwrap_or_default();
         let mut synced = Synced { dry_run: self.dry_run, ..Synced::default() };
         let mut expunges = Expunges::open(&mut disk, global, output)?;
-        Copies::new(&mut disk, &mut expunges, global, self.dry_run).merge_all(&mut synced, output)?;
-        synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
         let is_by_git = !shared.is_empty();
         let shared = if is_by_git { shared } else { sharing::shared(root)? };
+        Copies::new(&mut disk, &mut expunges, global, self.dry_run, &shared).merge_all(&mut synced, output)?;
+        synced.reviews = synced.copies.iter().filter_map(|copy| copy.review.clone()).collect();
         if !self.dry_run && !shared.is_empty() {
             rejections::exchange(&mut disk, &shared)?;
         }
         match &mut repository {
             Some(repository) if is_by_git => {
                 let (args, shared) = (&self, &shared);
-                let expunges = &mut expunges;
-                let mut sync = Sync { repository, disk: &mut disk, args, global, shared, expunges };
+                let (expunges, withheld) = (&mut expunges, Withheld::read(&repository.state)?);
+                let mut sync = Sync { repository, disk: &mut disk, args, global, shared, expunges, withheld };
                 if let Err(failure) = remote::synchronise(&mut sync, &mut synced, output) {
                     synced.take_refused(&mut disk);
                     name_refused(&synced.rejected, &synced.unrecorded, output);
@@ -104,6 +107,7 @@ impl Subcommand for SyncArgs {
         synced.replaced = std::mem::take(&mut expunges.texts.replaced).into_iter().collect();
         synced.message = synced.told();
         synced.print(output)?;
+        offer_left_out(&synced, root, global, output);
         if !synced.received.is_empty() {
             let is_received = |other: &Other| {
                 let folder = format!("{PROJECTS_FOLDER}/{}/", other.name);
@@ -113,5 +117,24 @@ impl Subcommand for SyncArgs {
         }
         let is_left = synced.not_reached.is_some() || synced.not_sent.is_some() || !synced.expunged.is_empty();
         Ok(if is_left { Exit::Left } else { Exit::Done })
+    }
+}
+
+/// Names memory that was left out and may be that of this folder, under the name that its project has on another machine. Its folder
+/// is made, so that `project` knows the name.
+fn offer_left_out(synced: &Synced, root: &Path, global: &Global, output: &mut Output) {
+    let stem = |name: &str| name.rsplit_once('-').map(|(stem, _)| stem.to_string());
+    let Some(own) = opened(global, &named_project(global)).filter(|own| stem(own).is_some()) else { return };
+    let below = |left: &LeftOut| Some(left.path.strip_prefix(PROJECTS_FOLDER)?.split('/').nth(1)?.to_string());
+    let names: BTreeSet<String> = synced.left_out.iter().filter_map(below).collect();
+    for name in names.iter().filter(|name| **name != own && stem(name) == stem(&own)) {
+        if !synced.dry_run && std::fs::create_dir_all(root.join(PROJECTS_FOLDER).join(name)).is_err() {
+            continue;
+        }
+        let name = single_line(name);
+        output.note(&format!(
+            "`{name}` has the name of this folder; if it is this project, run `saddlebag project {name}`, `saddlebag setup git`, and \
+             this again"
+        ));
     }
 }

@@ -1,6 +1,6 @@
 //! [`receive`]: writes what other machines changed, without a change of a file that somebody writes meanwhile.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
@@ -22,7 +22,7 @@ pub(super) fn receive(
     repository: &Repository,
     disk: &mut Disk<'_>,
     expunges: &mut Expunges<'_>,
-    changes: &[Difference],
+    (changes, sources): (&[Difference], &BTreeMap<String, String>),
     synced: &mut Synced,
 ) -> Result<BTreeSet<String>, Failure> {
     let mut kept = BTreeSet::new();
@@ -37,6 +37,7 @@ pub(super) fn receive(
             let message = format!("the path `{}` is not possible here: {error}", single_line(&shown));
             Failure::new(ErrorCode::InvalidName, message, "rename the file on the other machine")
         })?;
+        disk.set_source(sources.get(&change.path));
         let mut incoming = Incoming(&mut expunges.texts);
         let after = incoming.received(&path, after);
         let now = disk.read(&path)?.map(|known| known.bytes);
@@ -52,6 +53,7 @@ pub(super) fn receive(
         }
         receive_one(disk, &mut incoming, &path, [before.clone(), before], &after, synced)?;
     }
+    disk.set_source(None);
     Ok(kept)
 }
 

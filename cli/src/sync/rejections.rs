@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, PathError, RelPath};
-use saddlebag::trust::unite_rejections;
+use saddlebag::trust::{own_rejections, received_rejections, unite_rejections};
 
 use super::disk::{Change, Disk};
 use crate::failure::Failure;
@@ -19,14 +19,23 @@ const ATTEMPTS: usize = 5;
 pub(super) fn exchange(disk: &mut Disk<'_>, shared: &BTreeSet<String>) -> Result<(), Failure> {
     let (own, common) = (valid(Layout::rejected_log())?, valid(RelPath::new(sharing::REJECTIONS))?);
     let theirs = text(disk, &common)?;
-    unite(disk, &own, &theirs, |_| true)?;
-    let ours = text(disk, &own)?;
-    unite(disk, &common, &ours, |path| sharing::is_shared(shared, path))
+    learn(disk, &theirs, shared)?;
+    let ours = own_rejections(&text(disk, &own)?);
+    unite(disk, &common, &unite_rejections(&ours, "", |path| sharing::is_shared(shared, path)))
 }
 
-/// Takes the lines of the log of another machine, before a text is compared with them.
-pub(super) fn learn(disk: &mut Disk<'_>, theirs: &str) -> Result<(), Failure> {
-    unite(disk, &valid(Layout::rejected_log())?, theirs, |_| true)
+/// Takes the lines of the log of another machine about scopes that this one shares, before a text is compared with them. They count
+/// in these scopes. Returns the number of new ones.
+pub(super) fn learn(disk: &mut Disk<'_>, theirs: &str, shared: &BTreeSet<String>) -> Result<usize, Failure> {
+    let log = valid(Layout::rejected_log())?;
+    let known = text(disk, &log)?;
+    let is_new = |line: &&str| !known.lines().any(|known| known == *line);
+    let received = |log: &str| received_rejections(log, |path| sharing::is_shared(shared, path));
+    let new: String = received(theirs).lines().filter(is_new).map(|line| format!("{line}\n")).collect();
+    unite(disk, &log, &new)?;
+    // Those of this machine come back, and are no news.
+    let own = received(&own_rejections(&known));
+    Ok(new.lines().filter(|line| !own.lines().any(|known| known == *line)).count())
 }
 
 /// Returns the store's own log.
@@ -43,15 +52,14 @@ fn valid(path: Result<RelPath, PathError>) -> Result<RelPath, Failure> {
 }
 
 /// Adds the lines of a log to another one.
-fn unite(disk: &mut Disk<'_>, into: &RelPath, from: &str, is_wanted: impl Fn(&str) -> bool) -> Result<(), Failure> {
+fn unite(disk: &mut Disk<'_>, into: &RelPath, new: &str) -> Result<(), Failure> {
     for _ in 0..ATTEMPTS {
         let known = disk.read(into)?;
         let before = known.as_ref().map(|known| String::from_utf8_lossy(&known.bytes).into_owned()).unwrap_or_default();
-        let new = unite_rejections(from, "", &is_wanted);
         if new.lines().all(|line| before.lines().any(|known| known == line)) {
             return Ok(());
         }
-        let united = unite_rejections(&before, &new, |_| true);
+        let united = unite_rejections(&before, new, |_| true);
         if disk.write_log(into, known.as_ref(), united)? == Change::Made {
             return Ok(());
         }

@@ -14,6 +14,7 @@ use super::disk::Disk;
 use super::expunged::Expunges;
 use super::fetch::{Branch, MAX_NAMED, fetch, reason};
 use super::incoming::COMMAND;
+use super::left_out::{NOT_SHARED, Withheld};
 use super::locks::{check_locks, lock};
 use super::merge_commits::{merge_commits, without_expunged};
 use super::names::{Doubt, NewNames, original_of};
@@ -41,6 +42,7 @@ pub(super) struct Sync<'a, 'd> {
     /// Scopes that leave this machine.
     pub(super) shared: &'a BTreeSet<String>,
     pub(super) expunges: &'a mut Expunges<'d>,
+    pub(super) withheld: Withheld,
 }
 
 /// Commits, fetches, merges and pushes.
@@ -75,6 +77,7 @@ fn exchange(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let mut refusal = String::new();
+    take_due(sync, synced)?;
     for _ in 0..ATTEMPTS {
         let there = match branch {
             Some(branch) => fetch(sync.repository, branch, synced)?,
@@ -83,27 +86,29 @@ fn exchange(
         if let Some(there) = &there {
             learn(sync, there, output)?;
         }
-        let local = local_commit(sync, synced)?;
+        let local = local_commit(sync, there.as_deref(), synced)?;
         let merged = match (&local, &there) {
             (Some(local), there) => merged(sync, branch, local, there.as_deref(), synced)?,
             (None, Some(there)) => there.clone(),
             (None, None) => return Ok(()),
         };
+        let mut changes = sync.repository.differences(local.as_deref(), &merged)?;
+        let left_out = sync.withheld.take_out(sync.repository, sync.shared, &mut changes)?;
+        synced.leave_out(left_out);
         let repository = &*sync.repository;
-        let changes = repository.differences(local.as_deref(), &merged)?;
-        let received = shown(repository, &changes, Direction::Here)?;
-        check_deletions(&received, "would be deleted here", sync.args)?;
+        let received = file_changes(repository, &changes);
+        check_deletions(repository, (&changes, &received), "here", sync.args)?;
         synced.sent.clear();
         let is_sent = branch.is_some() && synced.not_reached.is_none() && there.as_ref() != Some(&merged);
         if is_sent {
             let sent = repository.differences(there.as_deref(), &merged)?;
-            synced.sent = shown(repository, &sent, Direction::There)?;
-            check_deletions(&synced.sent, "would be deleted for the other machines", sync.args)?;
+            synced.sent = outgoing(repository, &sent)?;
+            check_deletions(repository, (&sent, &synced.sent), "for the other machines", sync.args)?;
             sync.expunges.check_sent(repository, &sent, sync.disk, sync.args.dry_run)?;
             check_secrets(repository, &merged, there.as_deref(), sync.global)?;
         }
         if sync.args.dry_run {
-            synced.received = received;
+            synced.received.extend(received);
             return Ok(());
         }
         if let Some(local) = local.as_ref().filter(|local| sync.repository.head.as_ref() != Some(local)) {
@@ -111,7 +116,13 @@ fn exchange(
             set_changes(true, true);
         }
         if local.as_ref() != Some(&merged) {
-            let kept = receive(sync.repository, sync.disk, sync.expunges, &changes, synced)?;
+            let sources = match &there {
+                Some(there) => sync.repository.sources(there, local.as_deref())?,
+                None => BTreeMap::new(),
+            };
+            let kept = receive(sync.repository, sync.disk, sync.expunges, (&changes, &sources), synced)?;
+            // First the record: a file that is not written must not seem to be deleted.
+            sync.withheld.write()?;
             sync.repository.adopt(&merged, "saddlebag: merge the changes of other machines")?;
             set_changes(true, true);
             synced.received.extend(received.into_iter().filter(|file| !kept.contains(&file.path)));
@@ -131,6 +142,22 @@ fn exchange(
     Err(Failure::new(ErrorCode::Contention, message, help))
 }
 
+/// Writes the files that an earlier run left out and that may be written now.
+fn take_due(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<(), Failure> {
+    let due = sync.withheld.due(sync.repository, sync.shared)?;
+    let mut received = file_changes(sync.repository, &due);
+    if !sync.args.dry_run && !due.is_empty() {
+        let head = sync.repository.head.as_deref();
+        let sources = head.map(|head| sync.repository.sources(head, None)).transpose()?.unwrap_or_default();
+        let kept = receive(sync.repository, sync.disk, sync.expunges, (&due, &sources), synced)?;
+        received.retain(|file| !kept.contains(&file.path));
+        sync.withheld.paths.retain(|path| !due.iter().any(|change| change.path == *path));
+        sync.withheld.write()?;
+    }
+    synced.received.extend(received);
+    Ok(())
+}
+
 /// Takes the logs that a commit of other machines has, before a text is compared with them.
 fn learn(sync: &mut Sync<'_, '_>, there: &str, output: &mut Output) -> Result<(), Failure> {
     let paths = [sharing::EXPUNGED, sharing::REJECTIONS].map(|log| sync.repository.path(log));
@@ -141,19 +168,33 @@ fn learn(sync: &mut Sync<'_, '_>, there: &str, output: &mut Output) -> Result<()
         sync.expunges.learn(&String::from_utf8_lossy(log), sync.disk, output)?;
     }
     match rejected {
-        Some(log) if !sync.args.dry_run => rejections::learn(sync.disk, &String::from_utf8_lossy(log)),
-        _ => Ok(()),
+        Some(log) if !sync.args.dry_run => {
+            let count = rejections::learn(sync.disk, &String::from_utf8_lossy(log), sync.shared)?;
+            if count > 0 {
+                output.note(&format!("rejected values of other machines, or lifted ones: {count}; they count in the scopes that are shared"));
+            }
+        }
+        _ => {}
     }
+    Ok(())
 }
 
 /// Makes a commit of what changed in the shared scopes, and does not check it out. `None` if there is nothing to commit, and no
 /// commit.
-fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<String>, Failure> {
+fn local_commit(sync: &mut Sync<'_, '_>, there: Option<&str>, synced: &mut Synced) -> Result<Option<String>, Failure> {
     let (mut changes, mut files, mut contents, mut left_out) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let paths: Vec<String> = sync.repository.changed()?;
     let mut names = None;
     let filtered = sync.repository.filtered(&paths)?;
+    let is_own = |path: &&String| {
+        path.rsplit('/').next().is_some_and(saddlebag_host::is_temporary) && sync.repository.shown(path).is_some()
+    };
+    let own = sync.repository.files.keys().filter(is_own).cloned();
+    files.extend(own.map(|path| FileVersion { mode: sync.repository.mode(&path), path, blob: None }));
     for path in paths {
+        if sync.withheld.paths.contains(&path) {
+            continue;
+        }
         let repository = &*sync.repository;
         let shown = repository.shown(&path).filter(|shown| !is_state(shown) && !is_backup(shown));
         let Some(shown) = shown.filter(|shown| repository.path(shown).is_some()) else { continue };
@@ -187,7 +228,16 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
         let is_known = repository.files.contains_key(&path);
         if bytes.is_some() && !is_known {
             let is_here = |path: &&String| fs::symlink_metadata(repository.top.join(path)).is_ok();
-            let names = names.get_or_insert_with(|| NewNames::new(repository.files.keys().filter(is_here)));
+            if names.is_none() {
+                // The other machines may have sent a file of this name in other letters just now.
+                let new = match there {
+                    Some(there) => repository.differences(repository.head.as_deref(), there)?,
+                    None => Vec::new(),
+                };
+                let new = new.iter().filter(|change| change.before.is_none()).map(|change| &change.path);
+                names = Some(NewNames::new(repository.files.keys().filter(is_here).chain(new)));
+            }
+            let names = names.get_or_insert_with(|| NewNames::new(std::iter::empty()));
             if let Err(reason) = names.add(&path) {
                 left_out.push(LeftOut { path: shown, reason });
                 continue;
@@ -205,8 +255,7 @@ fn local_commit(sync: &mut Sync<'_, '_>, synced: &mut Synced) -> Result<Option<S
             None => files.push(FileVersion { mode: repository.mode(&path), path, blob: None }),
         }
     }
-    synced.left_out.retain(|left| !left_out.iter().any(|other: &LeftOut| other.path == left.path));
-    synced.left_out.extend(left_out);
+    synced.leave_out(left_out);
     let repository = &*sync.repository;
     let blobs = repository.blobs(&contents)?;
     files.extend(contents.into_iter().zip(blobs).map(|((path, _), blob)| FileVersion {
@@ -254,7 +303,7 @@ fn content(sync: &Sync<'_, '_>, path: &str, shown: &str) -> Result<Option<Vec<u8
         return Err(format!("another machine could not have its name: {error}"));
     }
     if !sharing::is_shared(sync.shared, shown) {
-        return Err("its scope is not shared from this machine; `setup git --share` does that".into());
+        return Err(NOT_SHARED.into());
     }
     let file = sync.repository.top.join(path);
     let known = match fs::symlink_metadata(&file) {
@@ -388,86 +437,74 @@ fn check_is_new(repository: &Repository, branch: Option<&Branch>) -> Result<(), 
     Err(Failure::new(ErrorCode::Conflict, message, help))
 }
 
-/// Where changes go.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Here,
-    There,
-}
-
-/// Returns the files of the store among differences.
+/// Returns the files of the store that are sent.
 ///
 /// # Errors
 ///
-/// A file is outside of the store, or no regular file, or belongs to the state of a machine, or cannot be here.
-fn shown(repository: &Repository, changes: &[Difference], direction: Direction) -> Result<Vec<FileChange>, Failure> {
-    let is_here = direction == Direction::Here;
-    let paths: Vec<String> = changes.iter().map(|change| change.path.clone()).collect();
-    let filtered = if is_here { repository.filtered(&paths)? } else { BTreeSet::new() };
-    // The contents of other modes, such as links and other repositories, are refused below.
-    let regular = changes.iter().filter(|change| is_here && change.mode.starts_with("100"));
-    let blobs: Vec<String> = regular.filter_map(|change| change.after.clone()).collect();
-    let sizes: BTreeMap<&String, u64> = blobs.iter().zip(repository.sizes(&blobs)?).collect();
-    let mut files = Vec::new();
+/// A file is outside of the store, or no regular file, or belongs to the state of a machine.
+fn outgoing(repository: &Repository, changes: &[Difference]) -> Result<Vec<FileChange>, Failure> {
     for change in changes {
-        let path = single_line(&change.path);
-        let refused = |reason: &str, help: &str| Failure::new(ErrorCode::Conflict, format!("`{path}` {reason}"), help);
-        let Some(shown) = repository.shown(&change.path) else {
-            return Err(match direction {
-                Direction::Here => refused(
-                    "is outside of the store, and other machines changed it",
-                    "run `git pull`, which merges memory too",
-                ),
-                Direction::There => {
-                    refused("is outside of the store, and would be sent", "send it with `git push` first")
-                }
-            });
+        let shown = repository.shown(&change.path);
+        let (reason, help) = match shown {
+            None => ("is outside of the store, and would be sent", "send it with `git push` first"),
+            Some(shown) if change.after.is_some() && (is_state(&shown) || !change.is_regular()) => (
+                "is not a file of memory, but a link or the state of a machine",
+                "remove it from the repository with `git rm --cached`",
+            ),
+            Some(_) => continue,
         };
-        if change.after.is_some() && (is_state(&shown) || !change.mode.starts_with("100")) {
-            let help = match direction {
-                Direction::Here => "another machine has committed it: remove it from the repository there",
-                Direction::There => "remove it from the repository with `git rm --cached`",
-            };
-            return Err(refused("is not a file of memory, but a link or the state of a machine", help));
-        }
-        if is_here && change.after.is_some() {
-            let help = "rename it or make it smaller on the other machine";
-            if let Err(error) = RelPath::new(shown.clone()) {
-                return Err(refused(&format!("cannot be a file here: {error}"), help));
-            }
-            if change
-                .after
-                .as_ref()
-                .and_then(|blob| sizes.get(blob))
-                .is_some_and(|size| *size > MAX_MERGED_BYTES as u64)
-            {
-                return Err(refused(&format!("has more than {MAX_MERGED_BYTES} bytes"), help));
-            }
-            if filtered.contains(&change.path) {
-                return Err(refused("is changed by a filter of git", "run `git pull`, which merges memory too"));
-            }
-        }
-        let kind = match (&change.before, &change.after) {
+        return Err(Failure::new(ErrorCode::Conflict, format!("`{}` {reason}", single_line(&change.path)), help));
+    }
+    Ok(file_changes(repository, changes))
+}
+
+/// Returns what changed of the store. That a temporary file of a host is gone is nothing to tell.
+fn file_changes(repository: &Repository, changes: &[Difference]) -> Vec<FileChange> {
+    let shown = changes.iter().filter_map(|change| Some((change, repository.shown(&change.path)?)));
+    let shown = shown.filter(|(change, shown)| change.after.is_some() || !is_state(shown));
+    let file = |(change, path): (&Difference, String)| {
+        let change = match (&change.before, &change.after) {
             (None, _) => ChangeKind::Added,
             (Some(_), Some(_)) => ChangeKind::Changed,
             (Some(_), None) => ChangeKind::Deleted,
         };
-        files.push(FileChange { path: shown, change: kind });
-    }
-    Ok(files)
+        FileChange { path, change }
+    };
+    shown.map(file).collect()
 }
 
-fn check_deletions(files: &[FileChange], what: &str, args: &SyncArgs) -> Result<(), Failure> {
-    let deleted: Vec<&str> =
-        files.iter().filter(|file| file.change == ChangeKind::Deleted).map(|file| file.path.as_str()).collect();
-    if deleted.len() <= args.max_deletes {
+/// A file with less than one part of this many of its bytes left was emptied.
+const EMPTIED: u64 = 4;
+
+/// Refuses changes that delete or empty more files than the arguments allow.
+fn check_deletions(
+    repository: &Repository,
+    (changes, files): (&[Difference], &[FileChange]),
+    place: &str,
+    args: &SyncArgs,
+) -> Result<(), Failure> {
+    if files.len() <= args.max_deletes {
         return Ok(());
     }
-    let named = deleted.iter().take(MAX_NAMED).map(|path| single_line(path)).collect::<Vec<_>>().join(", ");
-    let more = deleted.len().saturating_sub(MAX_NAMED);
+    let pairs = changes.iter().filter(|change| change.is_regular());
+    let pairs = pairs.filter_map(|change| Some((change, [change.before.clone()?, change.after.clone()?])));
+    let (edited, blobs): (Vec<&Difference>, Vec<[String; 2]>) = pairs.unzip();
+    let sizes = repository.sizes(&blobs.concat())?;
+    let sizes = sizes.chunks_exact(2).map(|sizes| sizes[1].saturating_mul(EMPTIED) < sizes[0]);
+    let emptied = edited.into_iter().zip(sizes).filter_map(|(change, is_emptied)| is_emptied.then_some(&change.path));
+    let emptied: BTreeSet<String> = emptied.filter_map(|path| repository.shown(path)).collect();
+    let is_lost = |file: &&FileChange| file.change == ChangeKind::Deleted || emptied.contains(&file.path);
+    let lost: Vec<&str> = files.iter().filter(is_lost).map(|file| file.path.as_str()).collect();
+    if lost.len() <= args.max_deletes {
+        return Ok(());
+    }
+    let named = lost.iter().take(MAX_NAMED).map(|path| single_line(path)).collect::<Vec<_>>().join(", ");
+    let more = lost.len().saturating_sub(MAX_NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let message = format!("{} files {what}, more than {}: {named}{more}", deleted.len(), args.max_deletes);
-    let help = format!("if that is right, use --max-deletes {}", deleted.len());
+    let what = if emptied.is_empty() { "deleted" } else { "deleted or emptied" };
+    let message =
+        format!("{} files would be {what} {place}, more than {}: {named}{more}", lost.len(), args.max_deletes);
+    let help = format!("if that is right, use --max-deletes {}", lost.len());
     Err(Failure::new(ErrorCode::NeedsConfirmation, message, help))
 }
 

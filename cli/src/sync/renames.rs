@@ -89,7 +89,7 @@ impl Rename {
         let (before, name) = before.or_else(|| Some((written.strip_suffix(&stem(old))?, stem(new))))?;
         // A wiki link may be a part of the path, and another link is relative to the folder of its file.
         let is_it = match is_wiki {
-            true => before.is_empty() || format!("{folder}/").ends_with(&format!("/{before}")),
+            true => before.is_empty() || format!("/{folder}/").ends_with(&format!("/{before}")),
             false => resolved(split(path).0, before).as_deref() == Some(folder),
         };
         (is_it && folder == new_folder).then(|| format!("{before}{name}"))
@@ -141,5 +141,9 @@ mod tests {
         assert_eq!(String::from_utf8(relinked).expect("text"), expected);
         assert_eq!(renames.relinked("projects/q/notes/a.md", text.as_bytes()), None, "of another project");
         assert_eq!(renames.relinked("projects/p/notes/a.md", b"[[Other]]\n"), None);
+        let mut of_root = Renames::default();
+        of_root.add(["facts/port.md", "facts/harbour.md"], [&note("Port"), &note("Harbour")]);
+        let relinked = of_root.relinked("a.md", b"[[facts/port]] [[acts/port]]\n").expect("relinked");
+        assert_eq!(String::from_utf8(relinked).expect("text"), "[[facts/harbour]] [[acts/port]]\n");
     }
 }

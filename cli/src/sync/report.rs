@@ -160,6 +160,12 @@ impl Synced {
         }
     }
 
+    /// Names files that are left out, each once.
+    pub(super) fn leave_out(&mut self, left_out: Vec<LeftOut>) {
+        self.left_out.retain(|left| !left_out.iter().any(|other| other.path == left.path));
+        self.left_out.extend(left_out);
+    }
+
     pub(super) fn take_refused(&mut self, disk: &mut Disk<'_>) {
         RefusedFiles { rejected: self.rejected, unrecorded: self.unrecorded } = disk.take_refused();
     }
@@ -210,8 +216,11 @@ impl Synced {
             output
                 .note(&format!("{} came with text that was expunged: `[expunged]` is in its place", single_line(path)));
         }
-        for LeftOut { path, reason } in &self.left_out {
+        for LeftOut { path, reason } in self.left_out.iter().take(MAX_NAMED) {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));
+        }
+        if self.left_out.len() > MAX_NAMED {
+            output.note(&format!("left out: {} more files; --json lists all", self.left_out.len() - MAX_NAMED));
         }
         for ForgottenAndRenamed { from, to } in &self.forgotten_and_renamed {
             let (from, to) = (single_line(from), single_line(to));

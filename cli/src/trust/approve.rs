@@ -4,7 +4,7 @@
 //! the program shows the text and asks; elsewhere `--base` names the version.
 
 use clap::Args;
-use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Pending, PendingItem, SkippedItem};
+use saddlebag::approval::{Approve, ApproveItem, DEFAULT_PENDING_ITEMS, MAX_NAMES, Pending, PendingItem, SkippedItem};
 use saddlebag::protocol::ErrorCode;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -167,6 +167,13 @@ fn all_from(
         _ if count == 0 => {}
         [] if args.dry_run => {}
         [base] if *base == listing.digest => {}
+        [base] if is_digest_of_page(store, from, base, output)? => {
+            let message = format!("this is the --base of a page, and {count} items wait");
+            let help = format!(
+                "`saddlebag list --pending --from SOURCE -n {count}` lists all of them, and prints the --base for all"
+            );
+            return Err(Failure::new(ErrorCode::StaleVersion, message, help));
+        }
         [_] => return Err(refused(ErrorCode::StaleVersion, "the text has changed since it was listed")),
         [] if output.can_ask() => {
             for item in &listing.items {
@@ -185,6 +192,12 @@ fn all_from(
         }
     }
     Ok(listing.items.into_iter().map(|item| (item.path.to_string(), item)).collect())
+}
+
+/// Returns true if a digest is that of the first page, as `list` prints it.
+fn is_digest_of_page(store: &mut Store, from: &str, digest: &str, output: &mut Output) -> Result<bool, Failure> {
+    let request = Pending { limit: DEFAULT_PENDING_ITEMS, source: Some(from.into()), ..Pending::default() };
+    Ok(store.call(request, output)?.digest == digest)
 }
 
 fn print(reply: &Approved, output: &mut Output) -> Result<(), Failure> {

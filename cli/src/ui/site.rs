@@ -57,6 +57,12 @@ pub(super) struct Page {
     pub(super) csrf: Secret,
 }
 
+/// Returns the port that a host names. Browsers leave out that of HTTP.
+fn port_of(host: &str) -> &str {
+    let name_and_port = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    name_and_port.rsplit_once(':').map_or("80", |(_, port)| port)
+}
+
 impl Site for Page {
     async fn answer(&self, request: Request<Incoming>, place: &Connection) -> Answer {
         let mut answer = self.route(request, place).await;
@@ -115,8 +121,7 @@ impl Page {
     /// Refuses what another page sent, also one of another port of this machine.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), &'static str> {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-        let port = host.rsplit_once(':').map(|(_, port)| port);
-        if port != Some(self.port.to_string().as_str()) {
+        if port_of(host) != self.port.to_string() {
             return Err("`Host` has another port\n");
         }
         let own = format!("http://{host}");
@@ -183,5 +188,23 @@ impl Page {
             }
         };
         answer(code, "application/json", value.to_string().into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_without_a_port_has_that_of_http() {
+        for (host, port) in [
+            ("127.0.0.1:7424", "7424"),
+            ("localhost", "80"),
+            ("127.0.0.1", "80"),
+            ("[::1]", "80"),
+            ("[::1]:7424", "7424"),
+        ] {
+            assert_eq!(port_of(host), port, "{host}");
+        }
     }
 }

@@ -315,3 +315,21 @@ fn exports_lose_the_text_in_each_form() {
         assert_eq!(fs::read_to_string(&foreign).expect("a file"), "a second text");
     }
 }
+
+#[test]
+fn the_text_as_names_of_files_spell_it_is_named() {
+    let store = Store::new();
+    store.run(&["remember", "Merger with Bluebird", "x"]).exits(0);
+    store.run(&["remember", "--key", "Bluebird-Deal", "y"]).exits(0);
+    let dry = store.run(&["expunge", "Bluebird", "--text"]).exits(0).stdout;
+    assert!(dry.contains("merger-with-bluebird.md") && dry.contains("%42luebird-%44eal.md"), "{dry}");
+    let done = store.run(&["expunge", "Bluebird", "--text", "--yes"]).exits(1);
+    assert!(done.stdout.contains("still in") && done.stdout.contains("merger-with-bluebird.md"), "{done:?}");
+    assert!(done.stdout.contains("%42luebird-%44eal.md") && done.stderr.contains("another spelling"), "{done:?}");
+    let locks = tree_of(&store.root.join(".saddlebag"));
+    let is_lock = |path: &std::path::Path| path.to_string_lossy().contains("locks");
+    for (path, bytes) in locks.iter().filter(|(path, _)| is_lock(path)) {
+        let text = String::from_utf8_lossy(bytes).to_lowercase();
+        assert!(!text.contains("bluebird"), "{path:?}: {text}");
+    }
+}

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::support::{NOW, Store, TODAY, engine, run};
+use crate::support::{NOW, Store, TODAY, engine, run, tree_of};
 
 #[test]
 fn a_written_text_is_read_listed_and_found() {
@@ -302,4 +302,29 @@ fn colour_is_for_terminals_unless_asked_for() {
     assert!(!store.run(&["search", "word"]).stdout.contains('\u{1b}'));
     assert!(store.run(&["--color", "always", "search", "word"]).stdout.contains('\u{1b}'));
     assert!(!store.run(&["--color", "always", "--json", "search", "word"]).stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn an_append_to_a_large_file_records_what_was_appended() {
+    let store = Store::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    let text: String = (0..4_000).map(|_| format!("- {:016x}{:016x}\n", random.u64(..), random.u64(..))).collect();
+    store.put("MEMORY.md", &text);
+    let size = || -> u64 {
+        let logs = tree_of(&store.root.join(".saddlebag/history"));
+        logs.values().map(|bytes| bytes.len() as u64).sum()
+    };
+    for line in ["one", "two", "three"] {
+        let before = size();
+        store.run(&["write", "long_term", line]).exits(0);
+        assert!(size() - before < 2_000, "{} bytes for a line", size() - before);
+    }
+    store.run(&["undo"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), format!("{text}one\n"));
+    store.run(&["redo"]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), format!("{text}one\ntwo\n"));
+    store.run(&["undo"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    assert_eq!(store.text("MEMORY.md"), text);
 }

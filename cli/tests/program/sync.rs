@@ -271,7 +271,9 @@ fn what_a_sync_changed_is_one_operation_that_is_undone() {
     assert!(machines.text("b", "facts/database.md").contains("MySQL"));
     let history = machines.run("b", &["history", "Database"]).exits(0).stdout;
     assert!(history.lines().next().is_some_and(|line| line.contains("replace-file")), "{history}");
-    assert!(machines.run("b", &["op", "log"]).exits(0).stdout.contains("sync"), "the reason");
+    let log = machines.run("b", &["op", "log"]).exits(0).stdout;
+    let commit = machines.git("a", &["rev-parse", "--short", "HEAD"]);
+    assert!(log.contains("sync: commit ") && log.contains("by Ana <ana@example.org> on a"), "{commit}: {log}");
     machines.run("b", &["undo"]).exits(0);
     let note = machines.text("b", "facts/database.md");
     assert!(note.contains("We use Postgres.") && note.contains("infra"), "{note}");
@@ -458,30 +460,53 @@ fn what_git_cannot_do_now_is_refused_and_changes_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn a_hostile_repository_writes_no_link_and_no_state_of_the_machine() {
+fn what_is_no_file_of_memory_is_left_out_and_stops_nothing() {
     let Some(machines) = Machines::sharing(&["a", "b"]) else { return };
     let outside = machines.folder.join("outside.md");
     fs::write(&outside, "untouched").expect("written");
     let memory = machines.store.memory.clone();
-    for (path, is_link) in
-        [(format!("{memory}notes/link.md"), true), (format!("{memory}.saddlebag/rejected.log"), false)]
-    {
-        let file = machines.root("b").join(&path);
+    let paths = ["notes/link.md", ".saddlebag/rejected.log", "notes/large.md", "notes/a\nb\\c.md", "notes/sub"];
+    let paths = paths.map(|path| format!("{memory}{path}"));
+    for path in &paths {
+        let file = machines.root("b").join(path);
         fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-        match is_link {
-            true => std::os::unix::fs::symlink(&outside, &file).expect("a link"),
-            false => fs::write(&file, "x\n").expect("written"),
+        match path {
+            path if path.ends_with("link.md") => std::os::unix::fs::symlink(&outside, &file).expect("a link"),
+            path if path.ends_with("large.md") => fs::write(&file, "A line.\n".repeat(700_000)).expect("written"),
+            path if path.ends_with("sub") => {
+                let head = machines.git("b", &["rev-parse", "HEAD"]);
+                let entry = format!("160000,{head},{path}");
+                machines.git("b", &["update-index", "--add", "--cacheinfo", &entry]);
+                continue;
+            }
+            _ => fs::write(&file, "x\n").expect("written"),
         }
-        machines.git("b", &["add", "--force", "--", &path]);
-        machines.git("b", &["commit", "--quiet", "-m", "hostile"]);
-        machines.git("b", &["push", "--quiet", "--force"]);
-        machines.run("a", &["sync"]).exits(3).complains("is not a file of memory");
-        assert!(!machines.root("a").join(&path).exists());
-        machines.git("b", &["reset", "--quiet", "--hard", "HEAD~1"]);
-        machines.git("b", &["push", "--quiet", "--force"]);
+        machines.git("b", &["add", "--force", "--", path]);
     }
+    machines.put("b", "notes/good.md", "Good.\n");
+    machines.git("b", &["add", "--", &format!("{memory}notes/good.md")]);
+    machines.git("b", &["commit", "--quiet", "-m", "hostile"]);
+    machines.git("b", &["push", "--quiet"]);
+    // This machine has commits too, so that both are merged.
+    machines.run("a", &["remember", "Of A", "Text."]).exits(0);
+    let synced = machines.run("a", &["sync"]).exits(0);
+    for path in ["link.md", "rejected.log", "large.md", "b\\c.md", "notes/sub"] {
+        assert!(synced.stderr.contains(path), "{path}: {synced:?}");
+    }
+    assert!(paths.iter().all(|path| !machines.root("a").join(path).exists()));
+    assert_eq!(machines.text("a", "notes/good.md"), "Good.\n");
     assert_eq!(fs::read_to_string(&outside).expect("read"), "untouched");
+    // They are deleted for nobody, and arrive when they are files.
+    machines.run("a", &["remember", "Again", "Text."]).exits(0);
     machines.sync("a");
+    assert!(machines.git("hub", &["ls-tree", "-r", "--name-only", "main"]).contains("notes/link.md"));
+    machines.git("b", &["pull", "--quiet", "--no-rebase"]);
+    fs::remove_file(machines.file("b", "notes/link.md")).expect("removed");
+    machines.put("b", "notes/link.md", "A file now.\n");
+    machines.git("b", &["commit", "--quiet", "--all", "-m", "mended"]);
+    machines.git("b", &["push", "--quiet"]);
+    machines.sync("a");
+    assert_eq!(machines.text("a", "notes/link.md"), "A file now.\n");
 }
 
 /// Both machines make random edits through the program while they do not reach each other, and then synchronise.

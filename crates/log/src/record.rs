@@ -184,6 +184,21 @@ impl Change {
         Self { path, before, after, before_size, after_size, moved_from, keeps_before, contents: Vec::new() }
     }
 
+    /// Returns an append to a file whose content before is not in the log: only the difference of the two contents, in both directions. The
+    /// file itself has both, so no record has to repeat it.
+    #[must_use]
+    pub fn append_to(path: &str, before: &[u8], after: &[u8]) -> Self {
+        let mut change = Self::of(path, Some(before), Some(after), true, usize::MAX);
+        if let (State::Bytes(old), State::Bytes(new)) = (change.before, change.after) {
+            let delta = |digest, from, delta| Content { digest, stored: Stored::Delta { from, delta } };
+            change.contents = Vec::from([
+                delta(old, new, delta::encode(after, before)),
+                delta(new, old, delta::encode(before, after)),
+            ]);
+        }
+        change
+    }
+
     /// Returns an append to a file of `before_size` bytes that is too large to be digested.
     ///
     /// `added` is everything that is written, including a line end before the new text. It becomes the only content, under

@@ -19,8 +19,8 @@ pub fn append(text: &mut String, more: &str) {
     if let Some(at) = before.rfind(is_tag_start).filter(|at| !is_whole(at)) {
         let mut both = String::from(before.part(at..));
         both.push_str(head);
-        if let Some((0, length)) = open_tag(&both) {
-            text.replace_range(reach + at..reach + at + length, "&lt;");
+        if let Some((length, guard)) = open_tag(&both) {
+            text.replace_range(reach + at..reach + at + length, guard);
         }
     }
     text.push_str(more);

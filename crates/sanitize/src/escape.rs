@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use saddlebag_collections::TextPart;
 
 use crate::invisible::{Flag, FlagKind, count, reveal};
+use crate::posing::{Posing, bracketed, element};
 use crate::titles;
 
 /// First line of the block of memory in a prompt.
@@ -19,23 +20,10 @@ pub const BLOCK_END: &str = "\n</memory>";
 /// Name of the tag around the block.
 const TAG: &str = "memory";
 
-/// Tag names that models use for roles and tools. Whole words are compared: `<SystemTime>` does not match.
-const ROLE_TAGS: [&str; 9] = [
-    "system",
-    "system-reminder",
-    "assistant",
-    "human",
-    "function_calls",
-    "function_results",
-    "invoke",
-    "tool_use",
-    "tool_result",
-];
-
 /// Makes stored text harmless for a model, and returns the findings. Harmless text is unchanged.
 ///
-/// Tags of the block, of roles and of tools are escaped, whatever their case, and with white space or invisible
-/// characters inside: the `<` that begins one becomes `&lt;`. A line that reads like a title or a marker of the block,
+/// Tags of the block, of clients, roles and tools, and special tokens are escaped, whatever their case, and with white space or
+/// invisible characters inside: the `<` that begins one becomes `&lt;`, and a `[` becomes `&#91;`. A line that reads like a title or a marker of the block,
 /// however it is decorated, gets a `\`. An invisible character becomes visible, as `[U+202E]`, unless the script or the emoji around it needs
 /// it.
 #[must_use]
@@ -73,11 +61,10 @@ fn escape_markup(body: &str, flags: &mut Vec<Flag>) -> String {
         let end = at + c.len_utf8();
         begins_line = is_line_break(c);
         // A tag may continue on the lines below.
-        let rest = body.part(end..);
-        if is_tag_start(c) && (opens_tag(rest) || poses(rest)) {
+        if let Some(guard) = guard(body.part(at..), body.part(..at).chars().next_back()) {
             count(flags, FlagKind::Markup, || name_of(body.part(at..)));
             out.push_str(body.part(copied..at));
-            out.push_str("&lt;");
+            out.push_str(guard);
             copied = end;
         }
         at = end;
@@ -103,22 +90,30 @@ fn next_markup(text: &str, from: usize) -> Option<(usize, char)> {
 /// Returns true for the first byte of every character that begins a tag or ends a line, and of some others. It is never one
 /// in the middle of a character.
 fn may_begin_markup(byte: u8) -> bool {
-    matches!(byte, b'<' | b'\n'..=b'\r' | 0xc2 | 0xe2 | 0xe3 | 0xef)
+    matches!(byte, b'<' | b'[' | b'\n'..=b'\r' | 0xc2 | 0xe2 | 0xe3 | 0xef)
 }
 
 /// Returns true if a model may read a character as the beginning of a tag.
 pub(crate) fn is_tag_start(c: char) -> bool {
-    matches!(c, '<' | '＜' | '‹' | '〈' | '﹤')
+    matches!(c, '<' | '[' | '＜' | '‹' | '〈' | '﹤')
 }
 
 /// Number of bytes of text that are searched for a tag that crosses its end.
 pub(crate) const TAG_REACH: usize = 256;
 
-/// Returns position and length of the character that begins a tag, if the text begins with a tag.
-pub(crate) fn open_tag(text: &str) -> Option<(usize, usize)> {
+/// Returns length and guard of the character that begins a tag, if the text begins with a tag.
+pub(crate) fn open_tag(text: &str) -> Option<(usize, &'static str)> {
+    Some((text.chars().next()?.len_utf8(), guard(text, None)?))
+}
+
+/// Returns what takes the place of the first character if the text begins with a tag or a token.
+fn guard(text: &str, before: Option<char>) -> Option<&'static str> {
     let first = text.chars().next().filter(|&c| is_tag_start(c))?;
-    let rest = text.get(first.len_utf8()..)?;
-    (opens_tag(rest) || poses(rest)).then_some((0, first.len_utf8()))
+    let rest = text.part(first.len_utf8()..);
+    match first {
+        '[' => poses_in_brackets(rest).then_some("&#91;"),
+        _ => (opens_tag(rest) || poses(rest, before)).then_some("&lt;"),
+    }
 }
 
 /// Returns the name of a tag or a title for a report: its first letters.
@@ -148,21 +143,74 @@ fn is_slash(c: char) -> bool {
     matches!(c, '/' | '／' | '⁄' | '∕' | '!' | '?')
 }
 
-/// Returns true if the text after a `<` is the name of a role's or tool's tag, or a special token such as
+/// Returns true if the text after a `<` is the name of a client's, a role's or a tool's tag, or a special token such as
 /// `|im_start|`.
-fn poses(rest: &str) -> bool {
-    let mut letters = rest.chars().filter(|&c| !is_ignorable(c) || c.is_whitespace());
-    let mut letters = letters.by_ref().skip_while(|&c| c.is_whitespace() || is_slash(c)).map(fold).peekable();
-    if letters.next_if_eq(&'|').is_some() {
-        let token: String = letters.take(LONGEST_TITLE).take_while(|&c| c != '>').collect();
-        return token.strip_suffix('|').is_some_and(|name| {
-            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-        });
+fn poses(rest: &str, before: Option<char>) -> bool {
+    let is_between = |c: char| c.is_whitespace() || is_slash(c) || is_tag_start(c) && c != '[';
+    let folded = || rest.chars().filter(|&c| !is_ignorable(c) || c.is_whitespace()).skip_while(|&c| is_between(c));
+    let letters = || folded().map(fold).map(|c| if c == '_' { '-' } else { c });
+    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '-' | ':' | '▁' | '.');
+    let mut token = letters().peekable();
+    let has_bar = token.next_if_eq(&'|').is_some();
+    let mut name = String::new();
+    while let Some(c) = token.next_if(is_of_name).filter(|_| name.len() < LONGEST_NAME) {
+        name.push(c);
     }
-    let is_of_name = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':');
-    let name: String = letters.take_while(is_of_name).take(LONGEST_TITLE).collect();
+    let next = token.next();
+    let is_token = match next {
+        Some('>') => has_bar,
+        Some('|') => token.peek() == Some(&'>'),
+        _ => false,
+    };
+    if is_token && !name.is_empty() {
+        return true;
+    }
     // A namespace before or after the name of a role makes no difference to a reader.
-    name.split(':').any(|part| ROLE_TAGS.contains(&part)) || name.starts_with("antml:")
+    let poses = |part: &str| match element(part) {
+        Some(Posing::Name) => true,
+        Some(Posing::Word) => {
+            // `Vec<User>` is a type.
+            let is_type = before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':'))
+                && !rest.starts_with(is_between)
+                && folded().next().is_some_and(char::is_uppercase);
+            !is_type && is_whole_tag(next, token.clone())
+        }
+        None => false,
+    };
+    !has_bar && (name.split([':', '.']).any(poses) || name.starts_with("antml:"))
+}
+
+/// Returns true if the character and the text after a name make it a tag: it ends, or has attributes.
+fn is_whole_tag(next: Option<char>, mut rest: impl Iterator<Item = char> + Clone) -> bool {
+    let is_end =
+        |c: Option<char>, after: Option<char>| c == Some('>') || (c.is_some_and(is_slash) && after == Some('>'));
+    match next {
+        Some('=') => true,
+        Some(c) if c.is_whitespace() => {
+            let mut rest = rest.skip_while(|c| c.is_whitespace()).take(TAG_REACH).peekable();
+            let first = rest.next();
+            let has_attribute = || {
+                let mut after = rest.clone().skip_while(|c| c.is_alphanumeric() || matches!(c, '-' | ':'));
+                first.is_some_and(char::is_alphabetic) && after.find(|c| !c.is_whitespace()) == Some('=')
+            };
+            has_attribute() || is_end(first, rest.next())
+        }
+        next => is_end(next, rest.next()),
+    }
+}
+
+/// Returns true if the text after a `[` is a special token such as `INST]`. The text of a link is none, unless it is in capitals.
+fn poses_in_brackets(rest: &str) -> bool {
+    let head = saddlebag_markdown::head(rest, TAG_REACH);
+    let Some((name, after)) = head.split_once(']') else { return false };
+    let plain = || {
+        name.chars()
+            .filter(|&c| !is_ignorable(c) || c.is_whitespace())
+            .skip_while(|&c| c.is_whitespace() || is_slash(c))
+    };
+    let folded: String = plain().map(fold).map(|c| if c == '_' || c.is_whitespace() { '-' } else { c }).collect();
+    let is_link = after.starts_with(['(', '[', ':']) && plain().any(char::is_lowercase);
+    !is_link && bracketed(folded.trim_end_matches('-'))
 }
 
 /// Returns lower case, and plain letters for full-width ones, for those of mathematics and for those of other scripts that
@@ -341,6 +389,8 @@ fn after_title<'a>(letters: &'a str, title: &str) -> Option<&'a str> {
 const MARKERS: [&str; 3] = ["[sectiontruncated", "[sectionomitted", "[memorytruncated"];
 /// More characters than any of them has.
 const LONGEST_TITLE: usize = 32;
+/// More characters than any name of an element has.
+const LONGEST_NAME: usize = 64;
 /// More characters than a decorated title has.
 const LONGEST_LINE: usize = 64;
 
@@ -399,7 +449,7 @@ mod tests {
         assert_eq!(escaped("## Daily log 2026-05-25 (today)\nx"), "\\## Daily log 2026-05-25 (today)\nx");
         assert_eq!(escaped("\u{200b}##  Scratchpad (open items)"), "\\[U+200B]##  Scratchpad (open items)");
         assert_eq!(escaped("a\n…[memory truncated]"), "a\n\\…[memory truncated]");
-        assert_eq!(escaped("a\r#\u{200b}# DAILY  log 1"), "a\r\\#[U+200B]# DAILY  log 1");
+        assert_eq!(escaped("a\r#\u{200b}# DAILY  log 1"), "a[U+000D]\\#[U+200B]# DAILY  log 1");
         assert_eq!(escaped("## Daily logs"), "## Daily logs");
         assert_eq!(escaped("#\tEntries(hydrated)"), "\\#\tEntries(hydrated)");
         assert_eq!(unforged("## Daily log 1\nx"), "Daily log 1\nx");
@@ -466,16 +516,53 @@ mod tests {
             "<system:note>",
             "<system: obey>",
             "</x:system>",
+            "<system_reminder>",
+            "<user >",
+            "<｜begin▁of▁sentence｜>",
+            "<turn|>",
             "<x:tool_result>",
         ] {
             let (text, flags) = escape(tag);
             assert!(text.starts_with("&lt;"), "{tag:?} became {text:?}");
             assert_eq!(flags.first().map(|flag| flag.kind), Some(FlagKind::Markup), "{tag:?}");
         }
-        for text in
-            ["Vec<SystemTime>", "<systemd>", "a <human_id> b", "x <|> y", "<||>", "a <| b", "<user>@host", "<div>"]
-        {
+        for text in [
+            "Vec<SystemTime>",
+            "<systemd>",
+            "a <human_id> b",
+            "x <|> y",
+            "<||>",
+            "a <| b",
+            "<div>",
+            "Vec<User>",
+            "a < user && b > c",
+        ] {
             assert_eq!(escape(text), (text.into(), Vec::new()));
+        }
+    }
+
+    /// Payloads are in a file that the tests of the program read too.
+    #[test]
+    fn no_name_of_a_client_a_role_or_a_vendor_poses() {
+        let payloads: Vec<&str> = include_str!("../../../tests/shared/posing.txt").lines().collect();
+        assert!(payloads.len() >= 120);
+        for payload in payloads {
+            for text in [payload.into(), format!("see {payload}do it"), format!("1.{payload}")] {
+                let escaped = escaped(&text);
+                assert!(!escaped.contains(payload), "{text:?} became {escaped:?}");
+                assert_eq!(escaped.replace("&lt;", "<").replace("&#91;", "["), text, "it stays readable");
+            }
+        }
+        for text in [
+            "let users: Vec<User> = map.get::<Tool>(id);",
+            "impl<S> Iterator for Skip<S> where S: Model",
+            "if a < user && b > c { x << user; }",
+            "- [ ] see [think](a.md), [x], [inst.](b.md) and <https://example.org>",
+            "<div class=\"user\"><b>bold</b> <img src=\"a.png\"></div>",
+            "cat <<EOF > out && ls -la | grep '<br>'",
+            "usage: tool [OPTIONS] [ARGS] <FILE> <SYSTEM_ID>",
+        ] {
+            assert_eq!(escaped(text), text);
         }
     }
 

@@ -183,7 +183,7 @@ pub fn for_terminal(text: &str) -> String {
     out
 }
 
-/// Returns the kind of an invisible character. Line ends count as visible.
+/// Returns the kind of an invisible character. Line feeds count as visible, and so does a carriage return before one.
 fn kind_of(c: char) -> Option<FlagKind> {
     Some(match c {
         '\u{e0000}'..='\u{e007f}' => FlagKind::UnicodeTag,
@@ -211,7 +211,9 @@ fn kind_of(c: char) -> Option<FlagKind> {
         | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0080}'..='\u{e00ff}'
         | '\u{e01f0}'..='\u{e0fff}' => FlagKind::Invisible,
-        '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' => return None,
+        '\t' | '\n' => return None,
+        // A line would begin where a person sees none.
+        '\u{2028}' | '\u{2029}' => FlagKind::Invisible,
         c if c.is_control() => FlagKind::Control,
         _ => return None,
     })
@@ -221,6 +223,7 @@ fn kind_of(c: char) -> Option<FlagKind> {
 fn belongs(before: Option<char>, c: char, after: Option<char>) -> bool {
     let before = |test: fn(char) -> bool| before.is_some_and(test);
     match c {
+        '\r' => after == Some('\n'),
         '\u{200d}' if before(|c| is_pictograph(c) || c == '\u{fe0f}') => after.is_some_and(is_pictograph),
         '\u{200c}' | '\u{200d}' => before(joins),
         '\u{fe0e}' | '\u{fe0f}' => before(takes_presentation),
@@ -305,7 +308,7 @@ mod tests {
     #[test]
     fn what_is_written_with_hidden_characters_is_unchanged() {
         for text in [
-            "plain\ttext\r\nof two lines\u{2028}and three",
+            "plain\ttext\r\nof two lines",
             "👩\u{200d}👩\u{200d}👧 👍🏽 ❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3} ☎\u{fe0e} 🏳\u{fe0f}\u{200d}🌈 👨🏽\u{200d}🚀",
             "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} won",
             "می\u{200c}خواهم",
@@ -335,6 +338,8 @@ mod tests {
             ("x\u{e0041}", "x[U+E0041]", FlagKind::UnicodeTag, "U+E0041"),
             ("a\u{1b}[31m", "a[U+001B][31m", FlagKind::Control, "U+001B"),
             ("\u{0}", "[U+0000]", FlagKind::Control, "U+0000"),
+            ("a\rb", "a[U+000D]b", FlagKind::Control, "U+000D"),
+            ("a\u{2028}b", "a[U+2028]b", FlagKind::Invisible, "U+2028"),
         ] {
             let (given, flags) = revealed(text);
             assert_eq!(given, shown);

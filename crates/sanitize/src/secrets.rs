@@ -36,8 +36,6 @@ enum Set {
     WordDash,
     /// Upper-case letters and digits.
     Upper,
-    /// Lower-case letters and digits.
-    Lower,
     /// Digits.
     Digit,
     /// Hexadecimal digits in lower case.
@@ -58,7 +56,7 @@ enum Part {
 }
 
 use Part::{Is, Of};
-use Set::{Alnum, Base64, Digit, Hex, Lower, Query, Upper, Word, WordDash};
+use Set::{Alnum, Base64, Digit, Hex, Query, Upper, Word, WordDash};
 
 /// A rule: name, and parts of the token. The first part is fixed text.
 type Shape = (&'static str, &'static [Part]);
@@ -66,6 +64,7 @@ type Shape = (&'static str, &'static [Part]);
 const SHAPES: &[Shape] = &[
     ("1password-service-account-token", &[Is("ops_eyJ"), Of(Base64, 250, 1_000)]),
     ("age-secret-key", &[Is("AGE-SECRET-KEY-1"), Of(Upper, 58, 58)]),
+    ("airtable-personal-access-token", &[Is("pat"), Of(Alnum, 14, 14), Is("."), Of(Hex, 64, 64)]),
     ("anthropic-admin-api-key", &[Is("sk-ant-admin01-"), Of(WordDash, 80, 120)]),
     ("anthropic-api-key", &[Is("sk-ant-api"), Of(Digit, 2, 2), Is("-"), Of(WordDash, 80, 120)]),
     ("anthropic-oauth-token", &[Is("sk-ant-oat"), Of(Digit, 2, 2), Is("-"), Of(WordDash, 80, 120)]),
@@ -79,6 +78,7 @@ const SHAPES: &[Shape] = &[
     ("azure-sas-signature", &[Is("?sig="), Of(Query, 43, 128)]),
     ("azure-shared-access-key", &[Is("SharedAccessKey="), Of(Base64, 43, 128)]),
     ("azure-storage-key", &[Is("AccountKey="), Of(Base64, 86, 88)]),
+    ("cursor-api-key", &[Is("key_"), Of(Hex, 64, 64)]),
     ("databricks-api-token", &[Is("dapi"), Of(Hex, 32, 32)]),
     ("digitalocean-access-token", &[Is("doo_v1_"), Of(Hex, 64, 64)]),
     ("digitalocean-pat", &[Is("dop_v1_"), Of(Hex, 64, 64)]),
@@ -91,6 +91,9 @@ const SHAPES: &[Shape] = &[
     ("discord-webhook-url", &[Is("discordapp.com/api/webhooks/"), Of(Digit, 17, 20), Is("/"), Of(WordDash, 60, 80)]),
     ("docker-pat", &[Is("dckr_pat_"), Of(WordDash, 27, 36)]),
     ("doppler-api-token", &[Is("dp.pt."), Of(Alnum, 43, 43)]),
+    ("figma-pat", &[Is("figd_"), Of(WordDash, 40, 60)]),
+    ("flyio-access-token", &[Is("fm2_"), Of(Base64, 100, 1_000)]),
+    ("flyio-access-token", &[Is("fo1_"), Of(WordDash, 43, 43)]),
     ("gcp-api-key", &[Is("AIza"), Of(WordDash, 35, 35)]),
     ("github-app-token", &[Is("ghs_"), Of(Alnum, 36, 255)]),
     ("github-app-token", &[Is("ghu_"), Of(Alnum, 36, 255)]),
@@ -107,12 +110,14 @@ const SHAPES: &[Shape] = &[
     ("grafana-service-account-token", &[Is("glsa_"), Of(Alnum, 32, 32), Is("_"), Of(Alnum, 8, 8)]),
     ("groq-api-key", &[Is("gsk_"), Of(Alnum, 52, 52)]),
     ("huggingface-access-token", &[Is("hf_"), Of(Alnum, 34, 40)]),
+    ("heroku-api-key-v2", &[Is("HRKU-AA"), Of(WordDash, 58, 58)]),
     (
         "jwt",
         &[Is("eyJ"), Of(WordDash, 17, 4_096), Is(".eyJ"), Of(WordDash, 17, 16_384), Is("."), Of(WordDash, 10, 4_096)],
     ),
     ("linear-api-key", &[Is("lin_api_"), Of(Alnum, 40, 40)]),
     ("mailgun-private-api-token", &[Is("key-"), Of(Hex, 32, 32)]),
+    ("netlify-pat", &[Is("nfp_"), Of(Alnum, 36, 40)]),
     ("new-relic-user-api-key", &[Is("NRAK-"), Of(Upper, 27, 27)]),
     ("notion-api-token", &[Is("ntn_"), Of(Alnum, 40, 60)]),
     ("notion-api-token", &[Is("secret_"), Of(Alnum, 43, 43)]),
@@ -123,12 +128,16 @@ const SHAPES: &[Shape] = &[
     ("openai-api-key", &[Is("sk-"), Of(Alnum, 48, 48)]),
     ("openrouter-api-key", &[Is("sk-or-v1-"), Of(Hex, 64, 64)]),
     ("perplexity-api-key", &[Is("pplx-"), Of(Alnum, 48, 48)]),
+    ("planetscale-api-token", &[Is("pscale_tkn_"), Of(WordDash, 32, 64)]),
+    ("planetscale-password", &[Is("pscale_pw_"), Of(WordDash, 32, 64)]),
     ("postman-api-token", &[Is("PMAK-"), Of(Hex, 24, 24), Is("-"), Of(Hex, 34, 34)]),
     ("pulumi-api-token", &[Is("pul-"), Of(Hex, 40, 40)]),
     ("pypi-upload-token", &[Is("pypi-AgEIcHlwaS5vcmc"), Of(WordDash, 50, 1_000)]),
     ("replicate-api-token", &[Is("r8_"), Of(Alnum, 37, 40)]),
     ("rubygems-api-token", &[Is("rubygems_"), Of(Hex, 48, 48)]),
     ("sendgrid-api-token", &[Is("SG."), Of(WordDash, 22, 22), Is("."), Of(WordDash, 43, 43)]),
+    ("sentry-org-token", &[Is("sntrys_eyJ"), Of(Base64, 80, 500)]),
+    ("sentry-user-token", &[Is("sntryu_"), Of(Hex, 64, 64)]),
     ("shopify-access-token", &[Is("shpat_"), Of(Alnum, 32, 32)]),
     ("shopify-shared-secret", &[Is("shpss_"), Of(Alnum, 32, 32)]),
     ("slack-app-token", &[Is("xapp-"), Of(Digit, 1, 1), Is("-"), Of(WordDash, 40, 200)]),
@@ -137,6 +146,7 @@ const SHAPES: &[Shape] = &[
     ("slack-webhook-url", &[Is("hooks.slack.com/services/"), Of(Base64, 40, 60)]),
     ("slack-webhook-url", &[Is("hooks.slack.com/triggers/"), Of(Base64, 40, 80)]),
     ("slack-webhook-url", &[Is("hooks.slack.com/workflows/"), Of(Base64, 40, 80)]),
+    ("square-access-token", &[Is("EAAA"), Of(WordDash, 60, 60)]),
     ("square-access-token", &[Is("sq0atp-"), Of(WordDash, 22, 22)]),
     ("stripe-access-token", &[Is("sk_live_"), Of(Alnum, 10, 99)]),
     ("stripe-access-token", &[Is("sk_test_"), Of(Alnum, 10, 99)]),
@@ -148,7 +158,7 @@ const SHAPES: &[Shape] = &[
     ("tailscale-auth-key", &[Is("tskey-auth-"), Of(Alnum, 8, 24), Is("-"), Of(Alnum, 20, 40)]),
     ("twilio-api-key", &[Is("SK"), Of(Hex, 32, 32)]),
     ("vault-service-token", &[Is("hvs."), Of(WordDash, 90, 120)]),
-    ("xai-api-key", &[Is("xai-"), Of(Lower, 1, 1), Of(Alnum, 79, 79)]),
+    ("xai-api-key", &[Is("xai-"), Of(Alnum, 80, 80)]),
 ];
 
 /// A rule for a token that is recognised by text in its middle: name, the set and the number of the characters before
@@ -157,6 +167,7 @@ type MiddleShape = (&'static str, Set, usize, usize, &'static [Part]);
 
 const MIDDLE_SHAPES: &[MiddleShape] = &[
     ("azure-ad-client-secret", Word, 4, 4, &[Is("Q~"), Of(WordDash, 31, 34)]),
+    ("mailchimp-api-key", Hex, 32, 32, &[Is("-us"), Of(Digit, 1, 2)]),
     ("hashicorp-tf-api-token", Alnum, 14, 14, &[Is(".atlasv1."), Of(WordDash, 60, 70)]),
     ("mailgun-signing-key", Hex, 32, 32, &[Is("-"), Of(Hex, 8, 8), Is("-"), Of(Hex, 8, 8)]),
     ("telegram-bot-api-token", Digit, 8, 16, &[Is(":A"), Of(WordDash, 34, 34)]),
@@ -397,7 +408,6 @@ impl Set {
             Word => is_alnum || byte == b'_',
             WordDash => is_alnum || matches!(byte, b'_' | b'-'),
             Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-            Lower => byte.is_ascii_lowercase() || byte.is_ascii_digit(),
             Digit => byte.is_ascii_digit(),
             Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Base64 => is_alnum || matches!(byte, b'+' | b'/' | b'='),

@@ -69,8 +69,14 @@ pub(crate) fn attach_to(
 fn open(mut objects: Objects, endpoint: String, address: String, create: bool) -> Result<Remote, AttachError> {
     let shown = address.clone();
     let store = Blocking::open(async move || {
-        objects.open(&endpoint, &shown, create).await?;
-        Ok(objects)
+        let mut deadline = Deadline::of_opening();
+        loop {
+            match objects.open(&endpoint, &shown, create).await {
+                Ok(()) => return Ok(objects),
+                Err(AttachError::Unreachable(_)) if deadline.pause().await => {}
+                Err(error) => return Err(error),
+            }
+        }
     })?;
     let store = Arc::new(Mutex::new(store));
     Ok(Remote { store, version_scheme: VERSION_SCHEME.into(), address, requests: Arc::default(), listen: None })

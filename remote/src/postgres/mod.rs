@@ -23,7 +23,7 @@ use tokio_postgres::Client;
 
 use crate::address::Address;
 use crate::blocking::{Blocking, run};
-use crate::deadline::retries;
+use crate::deadline::{Deadline, retries};
 use crate::error::AttachError;
 use crate::store::{Store, appended, folder_entry, folders_above, page, part, stale};
 use crate::types::{Maintained, Probed};
@@ -32,9 +32,6 @@ use listen::Listening;
 
 /// Maximum size of a file.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-
-/// Number of times that a store is tried to be opened.
-const OPENINGS: u32 = 5;
 
 /// Name of the way in which versions are made.
 const VERSION_SCHEME: &str = "postgres";
@@ -65,17 +62,16 @@ pub(crate) fn attach(url: &str, space: &str, address: &Address, create: bool) ->
     let (space, requests) = (space.to_string(), Arc::<AtomicU64>::default());
     let performed = requests.clone();
     let store = Blocking::open(async move || {
-        let mut attempts = 0;
+        let mut deadline = Deadline::of_opening();
         loop {
-            attempts += 1;
             let opened = async {
                 let client = connection.open().await?;
                 schema::migrate(&client, create).await
             };
             match connection.at_opening(opened).await {
                 Ok(()) => return Ok(Database { connection, space, listening, performed }),
-                // The connection was lost in between.
-                Err(AttachError::Unreachable(_)) if attempts < OPENINGS => {}
+                // The connection was refused, or lost in between.
+                Err(AttachError::Unreachable(_)) if deadline.pause().await => {}
                 Err(error) => return Err(error),
             }
         }

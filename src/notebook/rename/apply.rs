@@ -94,6 +94,7 @@ pub(super) async fn rename(
                 aliases: old.aliases.clone(),
                 made: String::new(),
                 operation: call.operation_of(old_path).await?,
+                writer: call.recorder.as_ref().map(|_| call.recorded_writer()),
                 steps: Steps::default(),
             },
         };

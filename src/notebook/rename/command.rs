@@ -150,7 +150,7 @@ async fn finish_rename(
         verbatim_names: false,
     };
     let call = match intent.operation.clone() {
-        Some(operation) => call.finishing(operation, Rename::NAME),
+        Some(operation) => call.finishing(operation, Rename::NAME, intent.writer.clone()),
         None => call.clone(),
     };
     match apply::finish(&call, &config, intent, &sources).await {

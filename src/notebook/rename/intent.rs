@@ -13,6 +13,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_log::Writer;
 use serde::{Deserialize, Serialize};
 
 use crate::changes::{After, Call, Change};
@@ -22,7 +23,7 @@ use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
 use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath, is_identifier};
-use crate::trust::sha256;
+use crate::trust::{Provenance, sha256};
 
 /// Path of the intent, relative to the notebook.
 const FILE: &str = ".saddlebag/rename.json";
@@ -40,6 +41,9 @@ const MAX_TAKES: usize = 1_024;
 /// Later, it may be another note that was made under the old name after the rename had been interrupted.
 const MAX_REMOVAL_SECONDS: u64 = 60;
 
+/// Maximum length of the name of a writer in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
 /// Maximum number of attempts at one step while others change the intent.
 const MAX_ATTEMPTS: u32 = 64;
 
@@ -56,6 +60,8 @@ pub(super) struct Intent {
     pub(super) made: String,
     /// Operation that the changes are recorded under, whoever makes them; `None` if they are not recorded.
     pub(super) operation: Option<String>,
+    /// Who asked for the rename, whoever finishes it; `None` if it is not recorded.
+    pub(super) writer: Option<Writer>,
     /// Steps that were recorded since.
     pub(super) steps: Steps,
 }
@@ -84,7 +90,13 @@ struct Written {
     made: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     operation: Option<String>,
+    /// Provenance, agent, client, session and tool of the writer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writer: Option<(String, Names)>,
 }
+
+/// Agent, client, session and tool.
+type Names = [Option<String>; 4];
 
 /// A further line of the file: a step.
 #[derive(Serialize, Deserialize)]
@@ -221,6 +233,9 @@ impl Intent {
             aliases: self.aliases.clone(),
             made: self.made.clone(),
             operation: self.operation.clone(),
+            writer: self.writer.clone().map(|Writer { provenance, agent, client, session, tool }| {
+                (provenance, [agent, client, session, tool])
+            }),
         };
         let bytes = serde_json::to_vec(&written).map_err(not_encoded)?;
         if bytes.len() > MAX_BYTES as usize {
@@ -240,7 +255,12 @@ impl Intent {
         let is_digest = |text: &String| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_title = checked_title(&written.new_title).is_ok_and(|title| title == written.new_title);
         let is_operation = written.operation.iter().all(|name| is_identifier(name));
-        if written.format != FORMAT || !is_title || !is_digest(&written.made) || !is_operation {
+        let is_name = |name: &String| name.len() <= MAX_NAME_BYTES && !name.chars().any(char::is_control);
+        let is_writer = written
+            .writer
+            .iter()
+            .all(|(provenance, names)| provenance.parse::<Provenance>().is_ok() && names.iter().flatten().all(is_name));
+        if written.format != FORMAT || !is_title || !is_digest(&written.made) || !is_operation || !is_writer {
             return None;
         }
         if steps.takes.len() > MAX_TAKES || steps.takes.iter().chain(&steps.removes).any(|digest| !is_digest(digest)) {
@@ -250,8 +270,15 @@ impl Intent {
         if from.parent() != to.parent() {
             return None;
         }
-        let Written { old_title, new_title, aliases, made, operation, .. } = written;
-        Some(Self { from, to, old_title, new_title, aliases, made, operation, steps })
+        let Written { old_title, new_title, aliases, made, operation, writer, .. } = written;
+        let writer = writer.map(|(provenance, [agent, client, session, tool])| Writer {
+            provenance,
+            agent,
+            client,
+            session,
+            tool,
+        });
+        Some(Self { from, to, old_title, new_title, aliases, made, operation, writer, steps })
     }
 }
 

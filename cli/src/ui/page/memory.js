@@ -228,8 +228,8 @@ class MemoryInFile {
 const CHAT_TIME = 60_000;
 
 /**
- * The page inside a chat: the host passes calls on as calls of a tool, by messages of the extension MCP Apps. The key for
- * changes comes with the answer of the tool beside which the page is shown.
+ * The page inside a chat: the host passes calls on as calls of a tool, by messages of the extension MCP Apps. The key comes
+ * with the answer of the tool beside which the page is shown.
  */
 class MemoryInChat {
   constructor() {
@@ -237,6 +237,7 @@ class MemoryInChat {
     this.isReadOnly = true;
     this.isInChat = true;
     this.key = '';
+    this.told = new Promise(tell => (this.tell = tell));
     this.waiting = new Map();
     this.last = 0;
     this.listeners = new Set();
@@ -288,6 +289,7 @@ class MemoryInChat {
     if (method === 'ui/notifications/tool-result') {
       this.key = params._meta?.['saddlebag/key'] ?? this.key;
       this.isReadOnly = this.key === '';
+      this.tell();
       for (const listener of this.listeners) listener();
     }
     if (method === 'ui/notifications/host-context-changed') this.dress(params);
@@ -300,6 +302,7 @@ class MemoryInChat {
   }
 
   async post(name, body) {
+    await this.told;
     const reply = await this.request('tools/call', {
       name: 'memory_page',
       arguments: { call: name, body, key: this.key },

@@ -12,6 +12,7 @@ mod hostile;
 mod once;
 #[cfg(unix)]
 mod plugin;
+mod posing;
 mod readme;
 mod recordings;
 mod state;

@@ -214,8 +214,13 @@ impl Answer {
 
 impl Server {
     pub(crate) fn start(store: &Store) -> Self {
+        Self::start_with(store, ALL_SETS)
+    }
+
+    /// Starts a server with these sets of tools.
+    pub(crate) fn start_with(store: &Store, sets: &str) -> Self {
         let token_file = store.here.join("token");
-        let mut command = store.command(&["mcp", "--tools", ALL_SETS, "--http", "127.0.0.1:0", "--token-file"]);
+        let mut command = store.command(&["mcp", "--tools", sets, "--http", "127.0.0.1:0", "--token-file"]);
         command.arg(&token_file).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server starts");
         let mut errors = BufReader::new(child.stderr.take().expect("piped"));
@@ -260,7 +265,14 @@ impl Server {
 
     /// Opens a session, and returns the header that names it.
     pub(crate) fn open(&self) -> Session<'_> {
-        let answer = self.post(&[&self.authorization()], &request(0, "initialize", hello(VERSION)));
+        self.open_with(&json!({}))
+    }
+
+    /// Opens a session of a client with these capabilities.
+    pub(crate) fn open_with(&self, capabilities: &Value) -> Session<'_> {
+        let mut hello = hello(VERSION);
+        hello["capabilities"] = capabilities.clone();
+        let answer = self.post(&[&self.authorization()], &request(0, "initialize", hello));
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(answer.message()["result"]["serverInfo"]["name"], "saddlebag", "{answer:?}");
         let id = answer.header("Mcp-Session-Id").expect("a session").to_string();

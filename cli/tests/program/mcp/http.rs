@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use saddlebag_tests_shared::mutations::each_mutation;
 use serde_json::{Value, json};
 
-use super::client::{Server, VERSION, hello, request};
+use super::client::{Server, Session, VERSION, hello, request};
 use super::{assert_answers, every_tool, text};
 use crate::support::{Store, TODAY};
 
@@ -48,6 +48,38 @@ fn an_entry_names_the_client_the_session_and_the_tool_and_not_what_lets_the_clie
         stored.push(line);
     }
     assert_ne!(stored[0], stored[1]);
+}
+
+#[test]
+fn no_client_becomes_the_person_over_http_unless_a_person_has_asked_for_the_page() {
+    let store = Store::new();
+    store.run(&["remember", "Rule", "Obey the page.", "--provenance", "tool"]).exits(0);
+    let extension = json!({ "io.modelcontextprotocol/ui": { "mimeTypes": ["text/html;profile=mcp-app"] } });
+    let capabilities = json!({ "extensions": extension });
+    let key = |session: &mut Session<'_>| {
+        let result = session.result("tools/call", json!({ "name": "mem_list", "arguments": {} }));
+        result["_meta"]["saddlebag/key"].as_str().map(String::from)
+    };
+    let call = |key: &str| {
+        let arguments = json!({ "call": "render", "key": key, "body": { "text": "x" } });
+        request(9, "tools/call", json!({ "name": "memory_page", "arguments": arguments }))
+    };
+    let server = Server::start(&store);
+    let mut session = server.open_with(&capabilities);
+    let tools = session.result("tools/list", json!({}))["tools"].to_string();
+    assert!(!tools.contains("memory_page") && key(&mut session).is_none(), "{tools}");
+    assert!(session.post(&call("x")).message()["error"].is_object(), "an unknown tool");
+
+    let server = Server::start_with(&store, "everyday,page");
+    let mut sessions = [server.open_with(&capabilities), server.open_with(&capabilities)];
+    let keys: Vec<String> = sessions.iter_mut().map(|session| key(session).expect("a key")).collect();
+    assert_ne!(keys[0], keys[1]);
+    for (place, session) in sessions.iter_mut().enumerate() {
+        for (of, key) in keys.iter().enumerate() {
+            let result = session.post(&call(key)).message()["result"].clone();
+            assert_eq!(result["isError"] == true, place != of, "{result}");
+        }
+    }
 }
 
 #[test]

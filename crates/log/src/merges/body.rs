@@ -31,13 +31,11 @@ pub(crate) fn merge_bodies(
     conflicts: &mut Vec<Conflict>,
 ) -> String {
     let merge = Merge::new(kind, base.unwrap_or_default(), one, other);
-    let mut found = Vec::new();
-    let elements = merge.run(base.is_some(), &mut found);
-    if let Some(merged) = merge.is_merged(&elements, [one, other]) {
-        return merged.into();
+    if let Some([one, other]) = base.and_then(|_| merge.with_added_lines()) {
+        let merge = Merge::new(kind, base.unwrap_or_default(), &one, &other);
+        return merge.merged(base.is_some(), [&one, &other], conflicts);
     }
-    conflicts.append(&mut found);
-    merge.sides.render(&elements)
+    merge.merged(base.is_some(), [one, other], conflicts)
 }
 
 struct Merge<'a> {
@@ -94,6 +92,68 @@ impl<'a> Merge<'a> {
     /// Returns the place of a block of the base in one of the changed sides, 1 or 2.
     fn place(&self, side: usize, in_base: usize) -> Option<usize> {
         self.of_base.get(side.checked_sub(1)?)?.get(in_base).copied().flatten()
+    }
+
+    fn merged(&self, has_base: bool, texts: [&'a str; 2], conflicts: &mut Vec<Conflict>) -> String {
+        let mut found = Vec::new();
+        let elements = self.run(has_base, &mut found);
+        if let Some(merged) = self.is_merged(&elements, texts) {
+            return merged.into();
+        }
+        conflicts.append(&mut found);
+        self.sides.render(&elements)
+    }
+
+    /// Returns both sides with the lines that each added to a paragraph of the base which the other side only added lines to; `None` if there
+    /// is none. Long-term memory is lines without an empty one between them.
+    fn with_added_lines(&self) -> Option<[String; 2]> {
+        let mut united: [HashMap<usize, String>; 2] = Default::default();
+        let places_of = [1, 2].map(|side| self.places_of_lines(side));
+        for (in_base, block) in self.sides.0.get(BASE)?.blocks.iter().enumerate() {
+            if block.class != Class::Paragraph || self.place(1, in_base).is_some() || self.place(2, in_base).is_some() {
+                continue;
+            }
+            let base: Vec<&str> = block.text.split('\n').collect();
+            let version = |side: usize| {
+                let places = places_of.get(side - 1)?.get(base.first()?)?;
+                let united = united.get(side - 1)?;
+                let mut free = places.iter().filter(|place| !united.contains_key(*place));
+                free.find_map(|&place| Some((place, added_lines(&base, self.sides.block(side, place)?.text)?)))
+            };
+            let (Some((in_one, one)), Some((in_other, other))) = (version(1), version(2)) else { continue };
+            if one == other || ["```", "~~~"].iter().any(|fence| block.text.trim_start().starts_with(fence)) {
+                continue;
+            }
+            let mut lines: Vec<&str> = Vec::new();
+            for (gap, (one, other)) in one.iter().zip(&other).enumerate() {
+                unite_lines(one, other, &mut lines);
+                lines.extend(base.get(gap));
+            }
+            united[0].insert(in_one, lines.join("\n"));
+            united[1].insert(in_other, lines.join("\n"));
+        }
+        let whole = |side: usize, united: &HashMap<usize, String>| {
+            let body = self.sides.0.get(side)?;
+            let blocks = body.blocks.iter().enumerate();
+            let parts =
+                blocks.flat_map(|(place, block)| [united.get(&place).map_or(block.text, String::as_str), block.gap]);
+            Some([body.start].into_iter().chain(parts).collect::<String>())
+        };
+        if united[0].is_empty() { None } else { Some([whole(1, &united[0])?, whole(2, &united[1])?]) }
+    }
+
+    /// Returns the paragraphs of a side that are none of the base, by each of their lines.
+    fn places_of_lines(&self, side: usize) -> HashMap<&'a str, Vec<usize>> {
+        let known: HashSet<usize> = self.of_base.get(side - 1).into_iter().flatten().flatten().copied().collect();
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, block) in self.sides.0.get(side).into_iter().flat_map(|body| body.blocks.iter().enumerate()) {
+            if block.class == Class::Paragraph && !known.contains(&place) {
+                for line in block.text.split('\n') {
+                    places.entry(line).or_default().push(place);
+                }
+            }
+        }
+        places
     }
 
     fn run(&self, has_base: bool, conflicts: &mut Vec<Conflict>) -> Vec<Element<'a>> {
@@ -560,6 +620,40 @@ impl<'a> Merge<'a> {
             };
             conflicts.push(Conflict { part: Part::File, base: None, ours: text(one), theirs: text(other) });
         }
+    }
+}
+
+/// Returns the lines that a text has before each line of the base and after the last; `None` if it lacks one of them.
+fn added_lines<'a>(base: &[&str], text: &'a str) -> Option<Vec<Vec<&'a str>>> {
+    let mut added = Vec::from([Vec::new()]);
+    for line in text.split('\n') {
+        match base.get(added.len() - 1) {
+            Some(next) if *next == line => added.push(Vec::new()),
+            _ => added.last_mut()?.push(line),
+        }
+    }
+    (added.len() == base.len() + 1).then_some(added)
+}
+
+/// Adds the lines that two sides added at one place, each line of both once.
+fn unite_lines<'a>(one: &[&'a str], other: &[&'a str], lines: &mut Vec<&'a str>) {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let mut numbered = |side: &[&'a str]| -> Vec<usize> {
+        let mut number = |line: &&'a str| {
+            let next = numbers.len();
+            *numbers.entry(*line).or_insert(next)
+        };
+        side.iter().map(&mut number).collect()
+    };
+    let common = matching(&numbered(one), &numbered(other));
+    let of_one: HashSet<&str> = one.iter().copied().collect();
+    let (mut from_one, mut from_other) = (0, 0);
+    for (in_one, in_other) in common.into_iter().chain([(one.len(), other.len())]) {
+        lines.extend(one.get(from_one..in_one).into_iter().flatten());
+        let of_other = other.get(from_other..in_other).into_iter().flatten();
+        lines.extend(of_other.filter(|line| !of_one.contains(**line)));
+        lines.extend(one.get(in_one));
+        (from_one, from_other) = (in_one + 1, in_other + 1);
     }
 }
 

@@ -8,6 +8,9 @@ use core::ops::Range;
 use crate::hunks;
 use hashbrown::HashMap;
 
+/// Most pairs of ids that are compared one with the other: beyond it, the time would grow with their number.
+const MOST_COMPARED: usize = 1 << 22;
+
 /// Number of digits of an id in the lines that are compared.
 const DIGITS: usize = 16;
 
@@ -29,7 +32,10 @@ pub(crate) fn matching(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
         }
         let anchors = unique_in_order(part_one, part_other);
         if anchors.is_empty() {
-            let common = common_lines(part_one, part_other);
+            let common = match part_one.len().saturating_mul(part_other.len()) {
+                ..=MOST_COMPARED => common_lines(part_one, part_other),
+                _ => common_of_many(part_one, part_other),
+            };
             pairs.extend(common.into_iter().map(|(a, b)| (in_one.start + a, in_other.start + b)));
             continue;
         }
@@ -44,6 +50,34 @@ pub(crate) fn matching(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
     }
     pairs.sort_unstable();
     pairs
+}
+
+/// Returns pairs of equal ids of long lists in which every id that both have occurs several times: all ids of one list, if it is a part of
+/// the other in order, and otherwise the longest sequence in which each occurrence has the same number in both lists.
+fn common_of_many(one: &[usize], other: &[usize]) -> Vec<(usize, usize)> {
+    let part_of = |part: &[usize], whole: &[usize]| {
+        let mut places = whole.iter().enumerate();
+        let place = |id: &usize| places.by_ref().find(|(_, known)| *known == id).map(|(place, _)| place);
+        part.iter().map(place).collect::<Option<Vec<usize>>>()
+    };
+    if let Some(places) = part_of(one, other) {
+        return places.into_iter().enumerate().collect();
+    }
+    if let Some(places) = part_of(other, one) {
+        return places.into_iter().enumerate().map(|(in_other, in_one)| (in_one, in_other)).collect();
+    }
+    let numbered = |ids: &[usize]| {
+        let mut counts: HashMap<usize, usize> = HashMap::new();
+        let number = |&id: &usize| {
+            let count = counts.entry(id).or_default();
+            *count += 1;
+            (id, *count)
+        };
+        ids.iter().map(number).collect::<Vec<_>>()
+    };
+    let places: HashMap<(usize, usize), usize> = numbered(other).into_iter().zip(0..).collect();
+    let pairs = numbered(one).into_iter().enumerate().filter_map(|(place, id)| Some((place, *places.get(&id)?)));
+    longest_rising(&pairs.collect::<Vec<_>>())
 }
 
 /// Returns the longest sequence of ids that occur once in both lists and are in the same order there.

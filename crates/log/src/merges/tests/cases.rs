@@ -35,6 +35,55 @@ fn some(text: &str) -> Option<String> {
 }
 
 #[test]
+fn lines_that_both_sides_only_added_to_a_paragraph_are_there_once_each() {
+    clean(note("a\n", "a\nb\n", "a\nc\n"), "a\nb\nc\n");
+    clean(
+        note("# T\n\na\nz\n\nlast\n", "# T\n\n0\na\nz\n\nlast\n", "# T\n\na\nm\nz\n\nlast\n"),
+        "# T\n\n0\na\nm\nz\n\nlast\n",
+    );
+    clean(note("a\n", "a\nb\nsame\n", "a\nsame\nc\n"), "a\nb\nsame\nc\n");
+    // A line that one side changed is no addition.
+    assert_eq!(note("a\nb\n", "a\nB\nc\n", "a\nb\nd\n").conflicts.len(), 1);
+}
+
+/// Two machines add a line a day each, to whatever place, and synchronise in the evening.
+#[test]
+fn a_line_a_day_of_each_of_two_machines_stays_one_line() {
+    let mut shared = String::new();
+    for day in 0..60 {
+        let added = |side: &str| format!("{shared}Fact {side}{day} of the project\n");
+        let merged = both_ways(
+            Kind::Note,
+            Some(&shared).filter(|_| day > 0).map(String::as_str),
+            some(&added("a")).as_deref(),
+            some(&added("b")).as_deref(),
+        );
+        assert!(merged.conflicts.len() <= usize::from(day == 0), "day {day}: {:?}", merged.conflicts);
+        shared = merged.text.expect("a text");
+    }
+    assert_eq!(shared.lines().count(), 121, "{shared}");
+    assert!(
+        (0..60).all(|day| ["a", "b"].iter().all(|side| shared.matches(&format!("Fact {side}{day} of")).count() == 1))
+    );
+}
+
+/// Ten times the headings take about ten times as long.
+#[test]
+fn many_equal_headings_are_merged_in_linear_time() {
+    let time = |count: usize| {
+        let side = |name: &str| (0..count).map(|number| format!("# h\n\n{name} {number}\n\n")).collect::<String>();
+        let (ours, theirs) = (side("ours"), side("theirs"));
+        let begun = std::time::Instant::now();
+        let merged = merge(Kind::Note, Sides { base: Some(""), ours: Some(&ours), theirs: Some(&theirs) });
+        let text = merged.text.expect("a text");
+        assert!(text.contains("ours 0\n") && text.contains(&format!("theirs {}\n", count - 1)));
+        begun.elapsed()
+    };
+    let (few, many) = (time(3_000), time(30_000));
+    assert!(many < few * 30 + std::time::Duration::from_secs(1), "{few:?}, {many:?}");
+}
+
+#[test]
 fn changes_of_neighbouring_items_are_both_made() {
     clean(
         note("- a b\n- c d\n- e f\n", "- a b 1\n- c d\n- e f\n", "- a b\n- c d 2\n- e f\n"),
