@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use super::types::SessionCall;
 use super::*;
 use crate::context::BlockForm;
-use crate::entries::Entries;
+use crate::entries::{Entries, EntriesConfig};
 use crate::notebook::testing::{Store, call_at, day};
 use crate::origin::Origin;
-use crate::protocol::Error;
+use crate::protocol::{Error, Fs};
 use crate::request::Run;
 use crate::store::{LocalTime, Timestamp};
 
@@ -23,11 +23,19 @@ fn after(seconds: i64) -> LocalTime {
 }
 
 /// Runs a command like a separate process.
-async fn alone<R>(fs: crate::protocol::Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
+async fn alone<R>(fs: Fs, now: LocalTime, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<SessionCall<'a>>,
 {
-    let (call, notebook, entries, origin) = (call_at(fs, now), Arc::default(), Entries::default(), Origin::default());
+    in_memory(fs, now, Arc::default(), request).await
+}
+
+/// Runs a command of a memory that has these entries.
+async fn in_memory<R>(fs: Fs, now: LocalTime, entries: Arc<Entries>, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<SessionCall<'a>>,
+{
+    let (call, notebook, origin) = (call_at(fs, now), Arc::default(), Origin::default());
     let with = SessionCall { call: &call, notebook: &notebook, entries: &entries, origin: &origin };
     request.run(&with).await
 }
@@ -701,6 +709,21 @@ fn a_prompt_that_asks_about_a_time_gets_what_memory_has_of_it() {
     let withheld = NotShown { source: "facts/web.md".into(), reason: NotShownReason::Unapproved };
     assert!(first.not_shown.contains(&withheld), "{:?}", first.not_shown);
     assert_eq!(run(&mut store, day(), prompt("one", "what did we do yesterday?")).text, None);
+}
+
+/// All commands of a memory share the index of its entries.
+#[test]
+fn questions_about_a_time_at_once_share_the_entries() {
+    for seed in 0..20 {
+        let text = alloc::format!("---\ndate: {}\n---\n# Port\n\nThe port is 8443.\n", after(-86_400).date());
+        let mut store = Store::with(&[("facts/port.md", &text), ("facts/door.md", &text.replace("Port", "Door"))]);
+        let entries = Arc::new(Entries::new(Some(EntriesConfig::for_agent("main"))).expect("a scope"));
+        let replies = store.race(3, seed, |fs, number| {
+            let asked = prompt(&number.to_string(), "What did we do yesterday?");
+            in_memory(fs, day(), entries.clone(), asked)
+        });
+        assert!(replies.into_iter().all(|reply| reply.expect("found").sources.len() == 2), "seed {seed}");
+    }
 }
 
 #[test]
