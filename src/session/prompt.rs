@@ -24,8 +24,8 @@ use crate::notebook::{
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::search::SearchableEntry;
 use crate::search::ranked::Fit;
-use crate::search::{IndexedFile, SearchableEntry};
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
@@ -380,18 +380,24 @@ async fn of_time(
     // Of two of the same time, the one that was listed last comes first.
     notes.reverse();
     let searchable = searchable(call, entries).await?;
-    let corpus = searchable.as_ref().map(|entries| (entries.corpus.borrow(), entries));
     // "What did we decide?" is about decisions.
     let of_decisions = prompt.to_lowercase().contains("deci");
     let rank = |path: &str| match is_fact(&below(path)) {
         true if of_decisions && is_in_folder(&below(path), DECISIONS_FOLDER) => 2,
         is_fact => u8::from(is_fact),
     };
-    let mut items: Vec<(u8, u64, OfTime<'_>)> =
+    let mut items: Vec<(u8, u64, OfTime)> =
         notes.into_iter().map(|note| (rank(&note.path), time_of(call, &note), OfTime::Note(Box::new(note)))).collect();
-    if let Some((corpus, entries)) = &corpus {
-        let found = entries_of(corpus, entries, &time).into_iter();
-        items.extend(found.map(|(entry, file)| (1, entry.updated, OfTime::Entry(entry, file))));
+    if let Some(entries) = &searchable {
+        // Copies, because the index must be free for other commands while the notes are read.
+        let corpus = entries.corpus.borrow();
+        let found = entries_of(&corpus, entries, &time);
+        let older = found.len().saturating_sub(MAX_HITS as usize);
+        items.extend(found.into_iter().skip(older).map(|(entry, file)| {
+            let text = file.text.as_deref().unwrap_or_default().into();
+            let found = EntryOfTime { entry: entry.clone(), path: file.path.clone(), modified: file.modified, text };
+            (1, entry.updated, OfTime::Entry(Box::new(found)))
+        }));
     }
     order::sort_slice(&mut items, |(a, one, _), (b, other, _)| b.cmp(a).then(other.cmp(one)));
     items.truncate(MAX_HITS as usize);
@@ -433,9 +439,10 @@ async fn of_time(
                 });
                 hit(note.path.clone(), note.path.clone(), is_part, found)
             }
-            OfTime::Entry(entry, file) => {
-                let path = call.scope.display_path(&file.path);
-                let text = Approved::judge(file.text.as_deref().unwrap_or_default().into());
+            OfTime::Entry(found) => {
+                let EntryOfTime { entry, path, text, .. } = &**found;
+                let (path, is_part) = (call.scope.display_path(path), text.len() > room);
+                let text = Approved::judge(text.clone());
                 let found = match text {
                     _ if entry.unapproved.is_some() => Err(NotShownReason::Unapproved),
                     _ if entry.is_withheld() => Err(NotShownReason::OtherProject),
@@ -445,7 +452,7 @@ async fn of_time(
                         Ok(shown(&path, text.map(|_| entry.key.clone()), Some(entry.category.clone()), passage))
                     }
                 };
-                hit(entry.key.clone(), path, file.text.as_ref().is_some_and(|text| text.len() > room), found)
+                hit(entry.key.clone(), path, is_part, found)
             }
         });
     }
@@ -453,16 +460,23 @@ async fn of_time(
 }
 
 /// An item of a time.
-enum OfTime<'a> {
+enum OfTime {
     Note(Box<NoteInfo>),
-    Entry(&'a SearchableEntry, &'a IndexedFile),
+    Entry(Box<EntryOfTime>),
 }
 
-impl OfTime<'_> {
+struct EntryOfTime {
+    entry: SearchableEntry,
+    path: RelPath,
+    modified: u64,
+    text: String,
+}
+
+impl OfTime {
     fn modified(&self) -> u64 {
         match self {
             Self::Note(note) => note.modified,
-            Self::Entry(_, file) => file.modified,
+            Self::Entry(found) => found.modified,
         }
     }
 }

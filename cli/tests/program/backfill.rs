@@ -125,6 +125,29 @@ fn a_session_becomes_one_note_that_waits_for_approval() {
 }
 
 #[test]
+fn half_a_character_and_a_byte_order_mark_lose_no_session() {
+    let world = World::new();
+    let lines = |before: &str, prompt: &str| {
+        let (user, agent) = (
+            claude("a", None, &world.project, "user", prompt),
+            claude("b", Some("a"), &world.project, "assistant", "Renamed it."),
+        );
+        format!("{before}{user}\n{agent}\n").replace("HALF", "\\ud83d")
+    };
+    for (name, text) in [
+        ("half", lines("", "rename the lantern module HALF please")),
+        ("mark", lines("\u{feff}", "rename the beacon module as well please")),
+    ] {
+        let path = world.transcript(&format!("tr/{name}.jsonl"), &[]);
+        fs::write(&path, text).expect("written");
+    }
+    let folder = world.home.join("tr");
+    let json =
+        world.run(&["--json", "backfill", "--from", "claude-code", folder.to_str().expect("text")]).exits(0).json();
+    assert_eq!((&json["stored"], &json["upserted"]), (&json!(2), &json!(2)), "{json}");
+}
+
+#[test]
 fn a_dry_run_names_the_notes_and_changes_nothing() {
     let world = World::new();
     world.rollout("c1", "Use a queue instead of polling.", "It has one now.");
