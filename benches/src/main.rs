@@ -12,8 +12,6 @@ mod questions;
 mod report;
 mod selection;
 mod server;
-#[cfg(feature = "servers")]
-mod servers;
 mod tokens;
 mod work;
 
@@ -57,8 +55,6 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     match words {
         ["questions", set, path] => println!("{}", questions::evaluate(set, Path::new(path))?),
-        #[cfg(feature = "servers")]
-        ["servers"] => println!("{}", servers::measure()?),
         ["count-tokens"] => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;

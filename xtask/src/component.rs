@@ -80,12 +80,7 @@ pub(crate) fn build_for_tests(build: &Build) -> Result<PathBuf, String> {
 
 /// Builds a component for a release.
 pub(crate) fn build_released(build: &Build) -> Result<PathBuf, String> {
-    build_released_in(FOLDER, build)
-}
-
-/// Builds a component for a release in this folder.
-pub(crate) fn build_released_in(folder: &str, build: &Build) -> Result<PathBuf, String> {
-    let built = build_profile(build, build.profile, folder, &paths::left_out(TARGET)?)?;
+    let built = build_profile(build, build.profile, FOLDER, &paths::left_out(TARGET)?)?;
     paths::check(&built)?;
     Ok(built)
 }

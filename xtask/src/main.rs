@@ -37,10 +37,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask bench [PART]... [--notes N] [--write]
        cargo xtask bench questions locomo|longmemeval|beam|conversations|prompts|languages PATH
        cargo xtask bench compare [PROGRAM]
-       cargo xtask bench servers
        cargo xtask build
        cargo xtask shells [test]
-       cargo xtask dist [assemble|rehearse|twice]
+       cargo xtask dist [assemble|rehearse]
 
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
@@ -61,14 +60,12 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --write           Also write the table to docs/benchmarks.md
     questions         Measure recall on the files of a public set, or what prompts bring beside a folder of pages
     compare           Ask other memories the same questions; needs Python 3.12 and Node.js
-    servers           Measure changes a second of stores on servers
   build               Build the component of a release, check its size and print its path
   shells              Build the components for runtimes that load them, into target/shells
     test              Build them quickly, and run their tests in wasmtime
   dist                Build the files of a release for this machine, install and use them; needs Python and Node.js
     assemble          Only what names several targets, from the files of each
-    rehearse          Only the packages, of a program that is built quickly, and install and use them
-    twice             Only the components, each twice, and compare the bytes";
+    rehearse          Only the packages, of a program that is built quickly, and install and use them";
 
 enum Task {
     Demo { native: bool, keep: bool },
@@ -78,7 +75,6 @@ enum Task {
     Audit,
     Bench(Vec<String>),
     Compare { program: Option<PathBuf> },
-    BenchServers,
     Build,
     Shells { test: bool },
     Dist(Dist),
@@ -101,7 +97,6 @@ enum Dist {
     Everything,
     Assemble,
     Rehearse,
-    Twice,
 }
 
 fn main() -> ExitCode {
@@ -124,7 +119,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
         return Ok(match options.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
             ["compare"] => Task::Compare { program: None },
             ["compare", program] => Task::Compare { program: Some(program.into()) },
-            ["servers"] => Task::BenchServers,
             _ => Task::Bench(options.to_vec()),
         });
     }
@@ -149,7 +143,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
             ("shells", "test") => test = true,
             ("dist", "assemble") => dist = Dist::Assemble,
             ("dist", "rehearse") => dist = Dist::Rehearse,
-            ("dist", "twice") => dist = Dist::Twice,
             (_, "--help" | "-h") => return Ok(Task::Help),
             (task, option) => return Err(format!("`{task}` does not take `{option}`\n\n{USAGE}")),
         }
@@ -182,7 +175,6 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Audit => release::audit(),
         Task::Bench(arguments) => bench(&arguments),
         Task::Compare { program } => compare::compare(program),
-        Task::BenchServers => remote::bench(),
         Task::Build => {
             let built = component::build()?;
             eprintln!("built {}", built.display());
@@ -193,7 +185,6 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Dist(Dist::Everything) => dist::dist(),
         Task::Dist(Dist::Assemble) => dist::assemble(),
         Task::Dist(Dist::Rehearse) => dist::rehearse(),
-        Task::Dist(Dist::Twice) => dist::twice(),
         Task::Help => {
             eprintln!("{USAGE}");
             Ok(())

@@ -106,15 +106,6 @@ fn test_on_ceph() -> Result<(), String> {
     })
 }
 
-/// Measures changes a second on each server.
-pub(crate) fn bench() -> Result<(), String> {
-    let servers = Servers::start()?;
-    let environment = servers.environment();
-    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let bench = ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-bench", "--features", "servers"];
-    cargo_with(bench.into_iter().chain(["--", "servers"]), &environment)
-}
-
 /// Shows two processes at work on one store, on each server.
 pub(crate) fn demo() -> Result<(), String> {
     let servers = Servers::start()?;

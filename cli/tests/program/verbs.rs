@@ -117,24 +117,6 @@ fn forgotten_entries_are_listed_apart() {
 }
 
 #[test]
-fn an_old_form_is_answered_with_the_new_one() {
-    let store = store();
-    for (arguments, tip) in [
-        (&["note", "show", "X"][..], "saddlebag show X"),
-        (&["entry", "forget", "k"], "saddlebag forget k"),
-        (&["file", "edit", "long_term", "a", "b"], "saddlebag edit long_term OLD NEW"),
-        (&["note", "rename", "a note", "b"], "saddlebag move 'a note' TITLE"),
-        (&["note", "journal", "x"], "saddlebag log --line TEXT"),
-        (&["note", "list"], "saddlebag list --kind note"),
-        (&["entry", "store", "k", "v"], "saddlebag remember --key"),
-        (&["file", "write", "x", "y"], "saddlebag write"),
-        (&["uninstall"], "`saddlebag help` lists the commands"),
-    ] {
-        store.refuses(arguments, 2, tip);
-    }
-}
-
-#[test]
 fn without_a_terminal_an_edit_needs_the_text_to_replace() {
     let store = store();
     store.refuses(&["edit", "The port"], 2, "no text to replace is given, and standard input is not a terminal");

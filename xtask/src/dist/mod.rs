@@ -31,7 +31,6 @@ pub(crate) fn dist() -> Result<(), String> {
     check::record(&trace)?;
     built.push(check::check_program(&program, &Kit::build()?.0)?);
     check::check_components(&folder, &trace)?;
-    program::check_other_targets(&component)?;
     packages::build(&program.target)?;
     new_user::install()?;
     new_user::run(&root()?.join(packages::FOLDER), &program::ways(&program.target, &WAYS))?;
@@ -59,9 +58,4 @@ pub(crate) fn rehearse() -> Result<(), String> {
 pub(crate) fn assemble() -> Result<(), String> {
     install::tools()?;
     packages::assemble()
-}
-
-/// Builds every component twice, in different folders, and returns an error if two builds differ.
-pub(crate) fn twice() -> Result<(), String> {
-    worlds::build_twice()
 }

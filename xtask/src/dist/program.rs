@@ -7,10 +7,7 @@ use std::process::Command;
 
 use super::packages::{FOLDER, dist};
 use crate::paths;
-use crate::run::{cargo, cargo_messages, cargo_with, has_target, printed, root};
-
-/// Folder of the check of other targets. It is not the usual one: cargo would replace what a build with other features left there.
-const CHECK: &str = "target/programs";
+use crate::run::{cargo, cargo_messages, has_target, printed, root};
 
 /// Profile that `dist` builds with.
 const PROFILE: &str = "dist";
@@ -23,10 +20,6 @@ const WITHOUT_UNWIND_TABLES: &str = "packaging/linux/without-unwind-tables.ld";
 
 /// Arguments that choose the released program, which `cargo install` builds too.
 const RELEASED: [&str; 2] = ["--package", "saddlebag-cli"];
-
-/// The same with a compiler for every architecture at build time.
-const SELECTION: [&str; 5] =
-    ["--package", "saddlebag-cli", "--no-default-features", "--features", "component,cross,server"];
 
 /// Maximum size of a program in bytes: the bar of `docs/benchmarks.md`.
 const MAX_BYTES: u64 = 16_000_000;
@@ -140,33 +133,6 @@ fn released_target() -> Result<String, String> {
     }
 }
 
-/// Targets of a release that other machines build.
-const OTHERS: [&str; 3] = ["aarch64-apple-darwin", "aarch64-unknown-linux-musl", "x86_64-pc-windows-gnu"];
-
-/// Checks that the program compiles for targets that this machine does not build, and that this component compiles to
-/// their code. A target that is not installed is named.
-pub(super) fn check_other_targets(component: &Path) -> Result<(), String> {
-    if cfg!(windows) {
-        eprintln!("left out: the check of other targets, which needs the program `true`");
-        return Ok(());
-    }
-    for target in OTHERS {
-        if !has_target(target) {
-            eprintln!("left out: the check for {target}, as the target is not installed: `rustup target add {target}`");
-            continue;
-        }
-        let check = ["check", "--quiet", "--profile", PROFILE, "--target-dir", CHECK, "--target", target];
-        let component = component.to_string_lossy();
-        let underscored = target.replace('-', "_");
-        let (compiler, archiver) = (format!("CC_{underscored}"), format!("AR_{underscored}"));
-        // Wasmtime has a file in C. A check links nothing, so it needs no C compiler for the target.
-        let environment = [("SADDLEBAG_COMPONENT", &*component), (&*compiler, "true"), (&*archiver, "true")];
-        cargo_with(check.into_iter().chain(SELECTION), &environment)?;
-        has_no_compiler(target, &SELECTION)?;
-    }
-    Ok(())
-}
-
 /// Returns an error that names the crate if the program that these arguments choose would contain a compiler.
 fn has_no_compiler(target: &str, selection: &[&str]) -> Result<(), String> {
     let tree = ["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}", "--target", target];
@@ -213,9 +179,7 @@ mod tests {
     #[test]
     fn a_released_program_has_no_compiler_on_any_target() {
         for target in ["x86_64-unknown-linux-musl", "aarch64-apple-darwin", "x86_64-pc-windows-msvc"] {
-            for selection in [&RELEASED[..], &SELECTION] {
-                has_no_compiler(target, selection).expect("no compiler");
-            }
+            has_no_compiler(target, &RELEASED).expect("no compiler");
         }
     }
 }

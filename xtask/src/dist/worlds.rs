@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use crate::component::{BUILDS, TYPED, build_released, build_released_in, check_size};
+use crate::component::{BUILDS, TYPED, build_released, check_size};
 use crate::install::{jco, run_jco};
 use crate::run::{cargo, root};
 
@@ -20,9 +20,6 @@ const OPTIMISED: [&str; 8] = [
     "--enable-mutable-globals",
     "--emit-target-features",
 ];
-
-/// Folder of the second build.
-const AGAIN: &str = "target/tmp/worlds-again";
 
 /// Maximum size of the JavaScript of [`TYPED`] in bytes, so that it does not grow unnoticed.
 const MAX_JAVASCRIPT_BYTES: u64 = 900_000;
@@ -70,23 +67,6 @@ pub(super) fn build(folder: &Path) -> Result<Vec<String>, String> {
     lines.push("saddlebag.wit.wasm: the package of the contract, with its documentation".to_string());
     lines.push(format!("JavaScript of {}: {bytes} bytes, not minified", TYPED.name));
     Ok(lines)
-}
-
-/// Builds every component twice, in different folders, and compares the bytes.
-pub(super) fn build_twice() -> Result<(), String> {
-    let again = root()?.join(AGAIN);
-    if again.exists() {
-        fs::remove_dir_all(&again).map_err(|error| format!("cannot remove {}: {error}", again.display()))?;
-    }
-    for build in BUILDS {
-        let (one, other) = (build_released(&build)?, build_released_in(AGAIN, &build)?);
-        let bytes = |path: &Path| fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()));
-        if bytes(&one)? != bytes(&other)? {
-            return Err(format!("{} and {} differ", one.display(), other.display()));
-        }
-        eprintln!("{}: two builds are equal", build.name);
-    }
-    Ok(())
 }
 
 /// Moves a file, unless the one in its place has the same bytes: the programs are built again for a newer component.
