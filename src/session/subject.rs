@@ -2,20 +2,19 @@
 
 use alloc::borrow::ToOwned;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::shell::commands;
 use crate::document::{Note, Value, head, one_line};
 
 /// Maximum size of the text that is quoted from an item, in bytes.
 const MAX_EXCERPT_BYTES: usize = 300;
-/// Maximum number of words of a command that are compared.
-const MAX_WORDS: usize = 64;
 /// Maximum number of words at the beginning of a command that say what it does, such as `npm run build`.
 const MAX_HEAD_WORDS: usize = 3;
 
 /// Maximum number of commands of a line that are looked for, so that a long line costs no more time than a prompt.
-const MAX_COMMANDS: usize = 3;
+const MAX_COMMANDS: usize = 8;
 
 /// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
 const COMMON_NAMES: [&str; 22] = [
@@ -42,17 +41,12 @@ const COMMON_NAMES: [&str; 22] = [
     "types",
     "utils",
 ];
-/// Commands that only prepare the one after them in the same line.
-const PREPARATIONS: [&str; 6] = ["cd", "export", "pushd", "set", "source", "."];
-/// Programs that run the command after them.
-const RUNNERS: [&str; 6] = ["command", "env", "exec", "nohup", "sudo", "time"];
-
 /// What a tool is about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// Writes a file: its path relative to the project.
     File(String),
-    /// Runs a command: its words, without what prepares it and without redirections.
+    /// Runs a command: its words, without what prepares it or runs it, and without redirections.
     Command(Vec<String>),
 }
 
@@ -62,25 +56,15 @@ impl Subject {
         Self::commands(line).into_iter().next()
     }
 
-    /// Returns the commands of a command line, at most [`MAX_COMMANDS`]. Only the first line counts, as it does for what a
-    /// session records.
+    /// Returns the commands of a command line, at most [`MAX_COMMANDS`], those first that other programs run.
     pub(super) fn commands(line: &str) -> Vec<Self> {
-        let Some(line) = line.lines().find(|line| !line.trim().is_empty()) else { return Vec::new() };
-        let commands = commands(line).into_iter().map(|mut words| {
-            let is_assignment = |word: &str| {
-                word.split_once('=').is_some_and(|(name, _)| {
-                    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                })
-            };
-            let skipped =
-                words.iter().take_while(|word| is_assignment(word) || RUNNERS.contains(&word.as_str())).count();
-            words.drain(..skipped);
-            words.truncate(MAX_WORDS);
-            words
-        });
-        let does_something =
-            |words: &Vec<String>| words.first().is_some_and(|first| !PREPARATIONS.contains(&first.as_str()));
-        commands.filter(does_something).take(MAX_COMMANDS).map(Self::Command).collect()
+        let mut found: Vec<Vec<String>> = Vec::new();
+        for ran in commands(line) {
+            if !found.contains(&ran.words) {
+                found.push(ran.words);
+            }
+        }
+        found.into_iter().take(MAX_COMMANDS).map(Self::Command).collect()
     }
 
     /// Returns the name under which a session knows the subject: the path, or the words that say what a command does.
@@ -157,7 +141,8 @@ impl Subject {
         match self {
             Self::File(path) => {
                 let name = file_name(path);
-                line.match_indices(name).any(|(at, _)| is_file_at(line, at, path, name))
+                let is_named = |line: &str| line.match_indices(name).any(|(at, _)| is_file_at(line, at, path, name));
+                is_named(line) || line.contains('\\') && is_named(&unescaped(line))
             }
             Self::Command(words) => {
                 let Some(program) = words.first() else { return false };
@@ -182,14 +167,20 @@ fn is_file_at(line: &str, at: usize, path: &str, name: &str) -> bool {
         Some('.') => next.next().is_some_and(char::is_alphanumeric),
         next => next.is_some_and(is_of_name),
     };
-    let folders = before.trim_end_matches(|c: char| is_of_name(c) || c == '.').len();
-    let Some(mention) = line.get(folders..at + name.len()) else { return false };
-    let mention = mention.strip_prefix("./").unwrap_or(mention);
+    // The names of folders may have any character, so the path itself says where the mention begins.
+    let folders = path.strip_suffix(name).unwrap_or_default();
+    let starts = core::iter::once(0).chain(folders.match_indices('/').map(|(slash, _)| slash + 1));
+    let Some(mention) = starts.filter_map(|start| folders.get(start..)).find(|folders| before.ends_with(folders))
+    else {
+        return false;
+    };
+    let outside = before.strip_suffix(mention).unwrap_or_default();
+    let outside = outside.strip_suffix("./").filter(|_| mention == folders).unwrap_or(outside);
     let is_in_code = before.ends_with('`') && after.starts_with('`');
     // A name without an extension may be any word.
-    let is_certain = mention.contains('/') || name.contains('.') || is_in_code;
-    let is_end_of_path = || path.strip_suffix(mention).is_some_and(|above| above.ends_with('/'));
-    !goes_on && is_certain && (mention == path || is_end_of_path() && (mention.contains('/') || !is_common(name)))
+    let is_certain = !mention.is_empty() || name.contains('.') || is_in_code;
+    let is_whole = mention == folders || !mention.is_empty() || !is_common(name);
+    !goes_on && is_certain && is_whole && !outside.ends_with(|c: char| is_of_name(c) || c == '.')
 }
 
 /// Returns true if the words at a place of a line are this command.
@@ -223,6 +214,17 @@ fn head_words(words: &[String]) -> usize {
     words.iter().take(MAX_HEAD_WORDS).take_while(|word| !word.starts_with('-')).count().max(1)
 }
 
+/// Returns a line without the backslashes that Markdown or a shell puts before characters of a path.
+fn unescaped(line: &str) -> String {
+    let mut chars = line.chars().peekable();
+    let mut out = String::new();
+    while let Some(c) = chars.next() {
+        let is_escape = c == '\\' && chars.peek().is_some_and(|next| !next.is_alphanumeric());
+        out.extend(if is_escape { chars.next() } else { Some(c) });
+    }
+    out
+}
+
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -232,75 +234,13 @@ fn is_common(name: &str) -> bool {
     COMMON_NAMES.contains(&stem.as_str())
 }
 
-/// Returns the words of each command of a line, without redirections. Quoted text is part of a word.
-fn commands(line: &str) -> Vec<Vec<String>> {
-    let mut all: Vec<Vec<String>> = Vec::new();
-    let (mut words, mut word) = (Vec::new(), String::new());
-    let (mut quote, mut is_redirected, mut previous) = (None, false, ' ');
-    for c in line.chars().chain(core::iter::once(';')) {
-        if quote.is_some() || matches!(c, '\'' | '"') {
-            quote = if quote.is_none() { Some(c) } else { quote.filter(|open| *open != c) };
-            word.push(c);
-        } else if matches!(c, '>' | '<') {
-            // The number before it is that of a stream.
-            if word.bytes().all(|byte| byte.is_ascii_digit()) {
-                word.clear();
-            }
-            is_redirected = true;
-        } else if matches!(c, ';' | '|' | '&') && previous != '>' || c.is_whitespace() {
-            if !word.is_empty() && (!is_redirected || words.is_empty()) {
-                words.push(core::mem::take(&mut word));
-            }
-            word.clear();
-            if !c.is_whitespace() {
-                all.push(core::mem::take(&mut words));
-                is_redirected = false;
-            }
-        } else if !is_redirected {
-            word.push(c);
-        }
-        previous = c;
-    }
-    // A quote without its end reaches to the end of the line.
-    if quote.is_some() {
-        words.push(word.trim_end_matches(';').to_string());
-        all.push(words);
-    }
-    all.retain(|words| !words.is_empty());
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::TagSyntax;
 
-    fn words(line: &str) -> String {
-        match Subject::command(line) {
-            Some(Subject::Command(words)) => words.join(" "),
-            other => format!("{other:?}"),
-        }
-    }
-
     fn file(path: &str) -> Subject {
         Subject::File(path.into())
-    }
-
-    #[test]
-    fn what_prepares_a_command_is_not_part_of_it() {
-        for (line, expected) in [
-            ("cargo test", "cargo test"),
-            ("cd /s && RUST_LOG=x cargo  test -p x 2>&1 | tail -5", "cargo test -p x"),
-            ("set -e; cargo test > out.txt", "cargo test"),
-            ("sudo env A=1 make", "make"),
-            ("\n  git commit -m 'a; b && c'\nmore", "git commit -m 'a; b && c'"),
-            ("echo 'open", "echo 'open"),
-            ("cd /s", "None"),
-            (" ", "None"),
-            (";|&&><", "None"),
-        ] {
-            assert_eq!(words(line), expected, "{line}");
-        }
     }
 
     #[test]
@@ -322,16 +262,29 @@ mod tests {
             ("bin/deploy", "`deploy` asks twice", true),
             ("justfile", "the justfile has it", false),
             ("src/é.rs", "see é.rs", true),
+            ("app/[slug]/page.tsx", "Keep `app/[slug]/page.tsx` small", true),
+            ("app/[slug]/page.tsx", "Keep app/\\[slug\\]/page.tsx small", true),
+            ("app/[slug]/page.tsx", "Keep app/slug/page.tsx small", false),
+            ("app/(shop)/cart.tsx", "Keep ./app/(shop)/cart.tsx small", true),
+            ("web/app/(shop)/cart.tsx", "Keep (shop)/cart.tsx small", true),
+            ("src/my dir/a.ts", "Keep src/my dir/a.ts small", true),
+            ("src/my dir/a.ts", "Keep src/my\\ dir/a.ts small", true),
+            ("src/my dir/a.ts", "Keep src/xmy dir/a.ts small", false),
+            ("src/$lib/b.ts", "Keep src/$lib/b.ts small", true),
+            ("src/a&b/c.ts", "Keep (src/a&b/c.ts) small", true),
+            ("src/{id}/it's.ts", "Keep 'src/{id}/it's.ts' small", true),
+            ("src/[id]/index.ts", "Keep index.ts small", false),
         ] {
             assert_eq!(file(path).is_named_in(line, false), expected, "{path}: {line}");
         }
     }
 
     #[test]
-    fn each_command_of_a_line_is_looked_for_up_to_three() {
+    fn each_command_of_a_line_is_looked_for_up_to_a_number() {
         let names = |line: &str| -> Vec<String> { Subject::commands(line).iter().map(Subject::name).collect() };
         assert_eq!(names("cd a && git add . && docker push x/y:1; make"), ["git add .", "docker push x/y:1", "make"]);
-        assert_eq!(names("a; b; c; d").len(), MAX_COMMANDS);
+        assert_eq!(names("timeout 9 uv run pytest -q; pytest -q"), ["pytest", "uv run pytest", "timeout 9 uv"]);
+        assert_eq!(names("a; b; c; d; e; f; g; h; i").len(), MAX_COMMANDS);
         assert!(names(" ;&& ").is_empty());
     }
 

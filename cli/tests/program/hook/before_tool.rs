@@ -70,6 +70,45 @@ fn nothing_is_said_about_what_no_text_names_and_an_empty_memory_stays_empty() {
 }
 
 #[test]
+fn odd_folders_and_commands_that_others_run_are_named() {
+    let hooks = Hooks::new();
+    let paths = [
+        "app/[slug]/page.tsx",
+        "app/(shop)/cart.tsx",
+        "src/my dir/a.ts",
+        "src/$lib/b.ts",
+        "src/a&b/c.ts",
+        "src/{x}/it's.ts",
+    ];
+    for (number, path) in paths.iter().enumerate() {
+        let rule = format!("Never touch `{path}` without asking.");
+        hooks.memory(&["remember", &format!("Rule {number}"), &rule]).exits(0);
+        let edit = json!({ "file_path": format!("{{project}}/{path}") });
+        let text = said(&hooks, &[], &before(&format!("f{number}"), "Edit", edit));
+        assert!(text.contains("Never touch") && text.lines().count() < 12, "{path}: {text}");
+    }
+    let checks =
+        "Use `make check` only on the big machine; `pytest -q` needs the database; `git push --force` is forbidden.";
+    hooks.memory(&["remember", "Checks", checks, "--template", "decision"]).exits(0);
+    for (number, command) in [
+        "timeout 60 make check",
+        "(make check)",
+        "for i in 1 2; do\n  make check\ndone",
+        "a; b; c; nice make check",
+        "uv run pytest -q",
+        "python3 -m pytest -q",
+        "git -C sub push --force",
+        "bash -c \"cd x && make check\"",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let text = said(&hooks, &[], &before(&format!("c{number}"), "Bash", json!({ "command": command })));
+        assert!(text.contains("decisions/checks.md"), "{command}: {text}");
+    }
+}
+
+#[test]
 fn one_option_switches_it_off_and_the_use_of_the_tool_is_recorded() {
     let hooks = Hooks::with_memory();
     let payload = before("1", "Bash", json!({ "command": "cd x && make check | tail" }));
