@@ -12,6 +12,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod args;
 mod backfill;
+mod client_json;
 mod copy;
 mod difference;
 mod disk;

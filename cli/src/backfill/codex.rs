@@ -11,6 +11,7 @@ use serde_json::Value;
 use saddlebag::session::prompt_of;
 
 use super::session::{Event, Session};
+use crate::client_json::parsed;
 
 /// Lines of a patch that name a file.
 const PATCHED: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
@@ -77,6 +78,8 @@ fn item(payload: &Value, session: &mut Session) {
                 patched(&patch(payload), session);
             } else if let Some(command) = command(payload) {
                 session.take(Event::Command(number(), command));
+            } else {
+                session.take(Event::Used);
             }
         }
         Some("custom_tool_call") if field(payload, "name") == Some("apply_patch") => {
@@ -94,12 +97,12 @@ fn item(payload: &Value, session: &mut Session) {
 
 /// Returns the command of a call; `None` if the call does not run a command.
 fn command(payload: &Value) -> Option<String> {
-    let parsed;
+    let inner;
     let arguments = match (payload.get("action"), field(payload, "arguments")) {
         (Some(action), _) => action,
         (None, Some(text)) => {
-            parsed = serde_json::from_str::<Value>(text).ok()?;
-            &parsed
+            inner = parsed(text.as_bytes()).ok()?;
+            &inner
         }
         (None, None) => return None,
     };
@@ -120,7 +123,7 @@ fn command(payload: &Value) -> Option<String> {
 
 /// Returns the text of a patch: an argument, or the last word of a command.
 fn patch(payload: &Value) -> String {
-    let arguments = field(payload, "arguments").and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let arguments = field(payload, "arguments").and_then(|text| parsed(text.as_bytes()).ok());
     let input = arguments.as_ref().and_then(|arguments| field(arguments, "input").or(field(arguments, "patch")));
     input.map(String::from).or_else(|| command(payload)).unwrap_or_default()
 }
@@ -149,9 +152,9 @@ fn exit_code(output: &Value) -> Option<i64> {
     }
     let text = output.as_str().or_else(|| field(output, "content"))?;
     if text.starts_with('{')
-        && let Ok(parsed) = serde_json::from_str::<Value>(text)
+        && let Ok(output) = parsed(text.as_bytes())
     {
-        return in_metadata(&parsed);
+        return in_metadata(&output);
     }
     let after = EXIT_CODES.iter().find_map(|words| text.split_once(words))?.1;
     let digits: String = after.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();

@@ -21,6 +21,7 @@ use super::gemini::Chat;
 use super::lines::{MAX_LINE, each_line};
 use super::note::{Candidate, LeftOut};
 use super::session::Session;
+use crate::client_json::parsed;
 use crate::import::gemini_digest;
 
 /// Maximum size of a transcript, and of all that are read, in bytes.
@@ -187,7 +188,7 @@ fn object(path: &Path) -> io::Result<Value> {
     if bytes.len() as u64 > MAX_OBJECT {
         return Err(io::Error::other(format!("it is one JSON object of more than {} MiB", MAX_OBJECT >> 20)));
     }
-    serde_json::from_slice(&bytes).map_err(|_| io::Error::other("it is not valid JSON, or incomplete"))
+    parsed(&bytes).map_err(|_| io::Error::other("it is not valid JSON, or incomplete"))
 }
 
 /// Opens a regular file, and unpacks it if it is compressed. The kind is checked before, because opening a pipe would block.
@@ -233,7 +234,7 @@ fn each_value(path: &Path, left_out: &mut LeftOut, mut take: impl FnMut(&Value))
     let mut broken = 0;
     let mut input = BufReader::with_capacity(1 << 16, open(path)?.take(MAX_FILE));
     let skipped = each_line(&mut input, |line| {
-        match serde_json::from_slice::<Value>(line) {
+        match parsed(line) {
             Ok(value) => take(&value),
             Err(_) => broken += 1,
         }
@@ -255,7 +256,7 @@ fn head(path: &Path, mut take: impl FnMut(&Value) -> bool) -> io::Result<()> {
     let mut count = 0;
     each_line(BufReader::new(open(path)?.take(MAX_HEAD)), |line| {
         count += 1;
-        let goes_on = serde_json::from_slice::<Value>(line).ok().is_none_or(|value| take(&value));
+        let goes_on = parsed(line).ok().is_none_or(|value| take(&value));
         goes_on && count < HEAD_LINES
     })
     .map(|_| ())

@@ -125,6 +125,26 @@ fn a_session_becomes_one_note_that_waits_for_approval() {
 }
 
 #[test]
+fn half_a_character_and_a_byte_order_mark_lose_no_session() {
+    let world = World::new();
+    let lines = |number: &str, prompt: &str| {
+        let (first, second) = (format!("{number}a"), format!("{number}b"));
+        let user = claude(&first, None, &world.project, "user", prompt);
+        let agent = claude(&second, Some(&first), &world.project, "assistant", "Renamed it.");
+        format!("{user}\n{agent}\n").replace("HALF", "\\ud83d")
+    };
+    let marked = format!("\u{feff}{}", lines("2", "rename the beacon module as well please"));
+    for (name, text) in [("half", lines("1", "rename the lantern module HALF please")), ("mark", marked)] {
+        let path = world.transcript(&format!("tr/{name}.jsonl"), &[]);
+        fs::write(&path, text).expect("written");
+    }
+    let folder = world.home.join("tr");
+    let json =
+        world.run(&["--json", "backfill", "--from", "claude-code", folder.to_str().expect("text")]).exits(0).json();
+    assert_eq!((&json["stored"], &json["upserted"]), (&json!(2), &json!(2)), "{json}");
+}
+
+#[test]
 fn a_dry_run_names_the_notes_and_changes_nothing() {
     let world = World::new();
     world.rollout("c1", "Use a queue instead of polling.", "It has one now.");
