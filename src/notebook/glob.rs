@@ -14,7 +14,7 @@ const MAX_PATTERNS: usize = 256;
 
 /// A pattern that must match a whole path, in time linear in the path.
 ///
-/// `*` is any part of one segment, `?` one character of it, `**` any number of whole segments, `[a-z]`, `[^a-z]` and
+/// A pattern with brackets or braces also matches the path that has them. `*` is any part of one segment, `?` one character of it, `**` any number of whole segments, `[a-z]`, `[^a-z]` and
 /// `[!a-z]` one character of a set, `{a,b}` one of several patterns; `\` escapes the character after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
@@ -52,6 +52,8 @@ impl FromStr for Glob {
             return Err(format!("the pattern has {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
         }
         let mut open: Vec<Vec<char>> = vec![pattern.chars().collect()];
+        // A name of a file may have brackets, and a pattern that is a path is meant to match it.
+        open.extend(Some(without_sets(pattern)).filter(|literal| literal.len() > pattern.chars().count()));
         let mut patterns = Vec::new();
         while let Some(chars) = open.pop() {
             if open.len() + patterns.len() >= MAX_PATTERNS {
@@ -72,6 +74,20 @@ impl Glob {
     pub fn matches(&self, path: &str) -> bool {
         self.patterns.iter().any(|parts| fits(parts, path))
     }
+}
+
+/// Returns the pattern in which brackets and braces mean themselves.
+fn without_sets(pattern: &str) -> Vec<char> {
+    let mut literal = Vec::new();
+    let mut is_escaped = false;
+    for c in pattern.chars() {
+        if "[{}".contains(c) && !is_escaped {
+            literal.push('\\');
+        }
+        is_escaped = c == '\\' && !is_escaped;
+        literal.push(c);
+    }
+    literal
 }
 
 /// Returns true if the parts match the whole path. All ways to match are followed at once: `open[n]` says that the parts
@@ -283,6 +299,9 @@ mod tests {
             ("x{,y}", "x"),
             ("{**/a,b}", "x/a"),
             ("\\*", "*"),
+            ("app/[q]/p.tsx", "app/[q]/p.tsx"),
+            ("app/[q]/*", "app/[q]/p.tsx"),
+            ("app/[...q]/{id}.ts", "app/[...q]/{id}.ts"),
             ("", ""),
         ] {
             assert!(matches(pattern, path), "{pattern} {path}");

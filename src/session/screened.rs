@@ -108,9 +108,17 @@ impl Excluded {
 
     /// Returns true if the text names such a path.
     pub(super) fn is_named_in(&self, text: &str) -> bool {
-        let is_between = |c: char| c.is_whitespace() || c.is_control() || "\"'`=:;,|&<>()[]{}$@".contains(c);
-        text.split(is_between).filter(|word| !word.is_empty()).any(|word| self.has(word))
+        possible_paths(text).any(|word| self.has(word))
     }
+}
+
+/// Returns the words of a text that may be paths. The names of files may have brackets, and blanks between quotes.
+pub fn possible_paths(text: &str) -> impl Iterator<Item = &str> {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    let is_quote = |c: char| "\"'`".contains(c);
+    let is_between = move |c: char| is_blank(c) || is_quote(c) || "=:;,|&<>@".contains(c);
+    let words = text.split(move |c: char| is_between(c) || "()[]{}$".contains(c));
+    words.chain(text.split(is_between)).chain(text.split(is_quote)).filter(|word| !word.is_empty())
 }
 
 /// Returns true for the name of a file or folder that usually holds a secret.

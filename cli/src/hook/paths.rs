@@ -3,10 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use saddlebag::notebook::Glob;
-use saddlebag::session::is_name_of_file;
-
-/// Characters that separate words in a command or a message. Both kinds of slashes are parts of paths.
-const SEPARATORS: [char; 14] = ['\'', '"', '`', '=', ':', ';', ',', '(', ')', '<', '>', '|', '&', '@'];
+use saddlebag::session::{is_name_of_file, possible_paths};
 
 /// Folder of a project, and the patterns of paths that are left out.
 pub(crate) struct Paths {
@@ -51,8 +48,7 @@ impl Paths {
         if self.excluded.is_empty() {
             return false;
         }
-        let words = text.split(|c: char| c.is_whitespace() || SEPARATORS.contains(&c));
-        words.filter(|word| !word.is_empty()).any(|word| {
+        possible_paths(text).any(|word| {
             // A path outside of the project may be excluded by one of its parts.
             let path = self.relative(word).unwrap_or_else(|| word.trim_start_matches('/').to_string());
             self.excludes(&path)
@@ -162,13 +158,18 @@ mod tests {
         {
             std::fs::write(top.path().join(file), "").unwrap();
         }
-        let paths = paths(top.path(), &["secrets/", "*.pem", "docs/**/draft.md"]);
+        let of = paths;
+        let paths = of(top.path(), &["secrets/", "*.pem", "docs/**/draft.md"]);
         for path in ["secrets/plan.md", "a/secrets/plan.md", "key.pem", "docs/a/b/draft.md"] {
             assert_eq!(paths.kept(path), None, "{path}");
             assert!(paths.names_an_excluded_path(&format!("cat '{path}' | wc")), "{path}");
             assert!(paths.names_an_excluded_path(&format!("tool --in={path}:12")), "{path}");
         }
         assert!(paths.names_an_excluded_path("cat /other/secrets/plan.md"));
+        let odd = Paths { excluded: vec![exclusion("app/(a)/[q]/my p.tsx").unwrap()], ..of(top.path(), &[]) };
+        assert!(
+            odd.names_an_excluded_path("cat 'app/(a)/[q]/my p.tsx'") && odd.asked("app/(a)/[q]/my p.tsx").is_none()
+        );
         for path in ["src/secret.rs", "docs/final.md"] {
             assert_eq!(paths.kept(path).as_deref(), Some(path));
             assert!(!paths.names_an_excluded_path(path));
