@@ -245,7 +245,10 @@ pub fn error_note(tool: &str, error: &str) -> Option<ErrorNote> {
     let error = head(error, MAX_ERROR_SCAN_BYTES);
     let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
     let lines = || error.lines().map(str::trim).filter(has_words);
-    let line = lines().find(|line| speaks_of_an_error(line)).or_else(|| lines().next())?;
+    let says = |line: &&str| !is_exit_code(line);
+    let telling = || lines().filter(says);
+    let line =
+        telling().find(|line| speaks_of_an_error(line)).or_else(|| telling().next()).or_else(|| lines().next())?;
     let summary = head(&one_line(line), MAX_ERROR_BYTES).to_string();
     let normalized: Vec<String> = summary.split(' ').map(normalized_word).collect();
     let normalized = normalized.join(" ");
@@ -276,6 +279,14 @@ fn speaks_of_an_error(line: &str) -> bool {
         ]
         .iter()
         .any(|word| line.contains(word))
+}
+
+/// Returns true for a line that only names an exit code, such as `Error: Exit code 2`.
+fn is_exit_code(line: &str) -> bool {
+    let is_frame = |word: &str| ["code", "error", "exit", "exited", "status", "with"].contains(&word);
+    let line = line.to_ascii_lowercase();
+    let mut words = line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    line.contains("exit") && words.all(|word| is_frame(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns a word without the parts that differ between occurrences.
@@ -356,6 +367,9 @@ mod tests {
             ("GET https://x.y/z?id=1 failed: 404", "GET <url> failed: <n>"),
             ("job 123e4567-e89b-12d3-a456-426614174000 failed", "job <id> failed"),
             ("commit 3f2a9bc failed, pid=77", "commit <hex> failed, pid=<n>"),
+            ("Error: Exit code 2\nKeyError: 'port'", "KeyError: 'port'"),
+            ("Exit code 1\nmake: *** no rule", "make: *** no rule"),
+            ("Error: Exit code 2", "Error: Exit code <n>"),
             ("Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'port'", "KeyError: 'port'"),
         ] {
             assert_eq!(error_note("t", line).expect("text").title, format!("Error of t: {title}"));

@@ -5,6 +5,7 @@ use saddlebag::trust::{head_without_divided_secret, without_private};
 use serde_json::{Map, Value};
 
 use super::event::{Client, ToolUse};
+use crate::client_json::parsed;
 
 /// Maximum size of the command and of the error of a tool, in bytes. Memory keeps less.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -150,8 +151,8 @@ const PATCH_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Dele
 /// itself.
 pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value, error: Option<&Value>) -> ToolUse {
     // Copilot and Cursor may give the arguments as a string.
-    let parsed = input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok()).filter(Value::is_object);
-    let input = parsed.as_ref().unwrap_or(input);
+    let of_text = input.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object);
+    let input = of_text.as_ref().unwrap_or(input);
     let kind = kind(client, tool);
     let text = argument(input, kind == Some(Kind::Patches));
     let mut files = Vec::new();
@@ -244,8 +245,8 @@ fn failure_of(result: &Value, runs: bool) -> Option<String> {
     match result {
         Value::Object(fields) => failure_in(fields, runs),
         Value::String(text) => {
-            let parsed = text.trim_start().starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten();
-            match parsed {
+            let object = text.trim_start().starts_with('{').then(|| parsed(text.as_bytes()).ok()).flatten();
+            match object {
                 Some(Value::Object(fields)) => failure_in(&fields, runs),
                 _ if runs && exit_code(text).is_some_and(|code| code != 0) => Some(text.clone()),
                 _ => None,
@@ -338,6 +339,7 @@ fn exit_code(output: &str) -> Option<i64> {
 /// Returns the role of a line that a client added, and the rest of the line in lower case.
 fn added(line: &str) -> Option<(Added, String)> {
     let line = line.trim().trim_start_matches('<').to_ascii_lowercase();
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
     let mut known = ADDED_LINES.iter().flat_map(|(_, lines)| *lines);
     known.find_map(|(start, added)| Some((*added, line.strip_prefix(start)?.to_string())))
 }
@@ -367,7 +369,7 @@ fn stored(tool: &str, input: &Value) -> Option<StoredItem> {
             let is_note = text("target") == Some("note");
             text("name").filter(|name| is_note && is_named(name)).map(|name| StoredItem::Note(name.into()))
         }
-        "mem_edit" | "mem_log" | "notebook_journal" => None,
+        "mem_edit" | "mem_forget" | "mem_log" | "memory_forget" | "notebook_journal" => None,
         _ => return None,
     };
     Some(item.unwrap_or(StoredItem::Other))
