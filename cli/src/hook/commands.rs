@@ -1,6 +1,6 @@
 //! Runs the commands of the memory for an event.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use saddlebag::context::BlockForm;
 use saddlebag::session::{BeginSession, BeginSource, EndSession, RecallForPrompt, RecallForTool, RecordToolUse};
@@ -31,24 +31,22 @@ pub(crate) fn perform(
     global: &Global,
     reserved: u32,
 ) -> Result<Option<String>, Trouble> {
-    let folder = folder(event, global)?;
-    let global = Global { project: (!global.notebook).then(|| folder.clone()), ..global.of_agent() };
+    let (folder, project) = folders(event, global)?;
+    let global = Global { project: (!global.notebook).then_some(project), ..global.of_agent() };
     let is_off = args.without_before_tool;
     let used = match &event.detail {
         Detail::BeforeTool(_) if is_off || room(event, args.max_bytes).is_none() => return Ok(None),
         Detail::BeforeTool(used) => {
             let paths = Paths::new(&folder, &args.exclude);
-            match kept(used, &paths, |file| paths.asked(file)) {
-                Some(used) => Some(used),
-                None => return Ok(None),
+            let used = kept(used, &paths, |file| paths.asked(file));
+            if !used.has_effect() {
+                return Ok(None);
             }
+            Some(used)
         }
         Detail::Tool(used) => {
             let paths = Paths::new(&folder, &args.exclude);
-            match kept(used, &paths, |file| paths.kept(file)) {
-                Some(used) => Some(used),
-                None => return Ok(None),
-            }
+            Some(kept(used, &paths, |file| paths.kept(file)))
         }
         _ => None,
     };
@@ -57,7 +55,7 @@ pub(crate) fn perform(
             once.sweep();
         }
         // Without a folder for it, a moment that is reported twice is recorded twice.
-        let place = place(&global, &folder);
+        let place = place(&global);
         if !once.is_first(event, &place).unwrap_or(true) {
             return Ok(None);
         }
@@ -218,37 +216,46 @@ fn form(client: Client) -> BlockForm {
     }
 }
 
-/// Returns the use of a tool with paths of the project, as `path` returns them, and without what is excluded. `None` if nothing is left.
-fn kept(used: &ToolUse, paths: &Paths, path: impl Fn(&str) -> Option<String>) -> Option<ToolUse> {
+/// Returns the use of a tool with paths of the project, as `path` returns them, and without what is excluded.
+fn kept(used: &ToolUse, paths: &Paths, path: impl Fn(&str) -> Option<String>) -> ToolUse {
     let may_be_kept = |text: &Option<String>| text.clone().filter(|text| !paths.names_an_excluded_path(text));
     let files: Vec<String> = used.files.iter().filter_map(|file| path(file)).collect();
     let is_excluded = files.is_empty() && !used.files.is_empty();
-    let kept = ToolUse {
+    ToolUse {
         tool: used.tool.clone(),
         files,
         command: may_be_kept(&used.command),
         failed: used.failed && !is_excluded,
         error: may_be_kept(&used.error).filter(|_| !is_excluded),
         stored: used.stored.clone(),
-    };
-    kept.is_worth_recording().then_some(kept)
-}
-
-/// Returns the folder of the project: the one on the command line, or the first that the client names and that exists.
-fn folder(event: &Event, global: &Global) -> Result<PathBuf, Trouble> {
-    let typed = global.project.iter().chain(&event.folders).find(|folder| folder.is_absolute() && folder.is_dir());
-    match typed {
-        Some(folder) => Ok(folder.clone()),
-        None if global.project.is_none() && event.folders.is_empty() => {
-            std::env::current_dir().map_err(|_| Trouble::input("the folder of the hook does not exist"))
-        }
-        None => Err(Trouble::input("none of the folders that the client names exists")),
     }
 }
 
+/// Returns the folder that the event is about, and that of the project. The folder is the one on the command line, or the first that
+/// the client names and that exists; the project is the one that the session began in.
+fn folders(event: &Event, global: &Global) -> Result<(PathBuf, PathBuf), Trouble> {
+    let typed = global.project.iter().chain(&event.folders).find(|folder| folder.is_absolute() && folder.is_dir());
+    let folder = match typed {
+        Some(folder) => Some(folder.clone()),
+        None if global.project.is_none() && event.folders.is_empty() => std::env::current_dir().ok(),
+        None => None,
+    };
+    let root = folder.as_deref().map(saddlebag_host::project_root);
+    if global.project.is_none()
+        && let Some(once) = Once::of_user()
+    {
+        let place = Root::from_options(global).map(|root| root.place()).unwrap_or_default();
+        if let Some(project) = once.project_of(event, &format!("{place:?}"), root.as_deref()) {
+            return Ok((folder.unwrap_or_else(|| project.clone()), project));
+        }
+    }
+    let gone = || Trouble::input("none of the folders that the client names exists");
+    folder.map(|folder| (folder.clone(), folder)).ok_or_else(gone)
+}
+
 /// Returns a name for the store and the scope of the run.
-fn place(global: &Global, folder: &Path) -> String {
+fn place(global: &Global) -> String {
     let root = Root::from_options(global).map(|root| root.place()).unwrap_or_default();
-    let scope = if global.notebook { None } else { Some(saddlebag_host::project_root(folder)) };
+    let scope = global.project.as_deref().map(saddlebag_host::project_root);
     format!("{:?}", (root, scope, &global.agent, &global.workspace))
 }

@@ -228,8 +228,8 @@ pub(crate) struct ToolUse {
 }
 
 impl ToolUse {
-    /// Returns true if there is something to record.
-    pub(crate) fn is_worth_recording(&self) -> bool {
+    /// Returns true if the tool changed something, ran something or failed.
+    pub(crate) fn has_effect(&self) -> bool {
         self.failed || !self.files.is_empty() || self.command.is_some() || self.stored.is_some()
     }
 }

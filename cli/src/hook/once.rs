@@ -5,13 +5,13 @@
 //! moment; the others find it and do nothing.
 
 use std::fs::{self, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-use super::event::{Detail, Event};
+use super::event::{Detail, Event, Moment, Source};
 use super::log::make_private;
 use crate::regular;
 
@@ -21,6 +21,11 @@ const FOLDER: &str = "hook-seen";
 const WITH_ID: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time for which a moment without an id is remembered. The user may write the same prompt again after it.
 const WITHOUT_ID: Duration = Duration::from_secs(2);
+/// Extension of the files that name the project of a session, and the time for which it is remembered.
+const PROJECT: &str = "project";
+const WITH_PROJECT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Maximum size of such a file, in bytes.
+const MAX_PROJECT_BYTES: u64 = 64 << 10;
 /// Maximum number of files that are looked at to remove old ones.
 const MAX_SWEPT: usize = 10_000;
 
@@ -67,11 +72,41 @@ impl Once {
         }
     }
 
+    /// Returns the root of the project that the session of an event belongs to: the one that it began in, whatever folder its later
+    /// events name. `root` is that of the event, which is remembered if it is the first. A session whose beginning was not reported
+    /// stays in its first project as long as its folders are below it or gone.
+    pub(crate) fn project_of(&self, event: &Event, place: &str, root: Option<&Path>) -> Option<PathBuf> {
+        let session = Event { detail: Detail::End, id: String::new(), ..event.clone() };
+        let file = self.0.join(name(&session, place)).with_extension(PROJECT);
+        let is_startup = matches!(event.detail, Detail::Start(Source::Startup, _));
+        let known =
+            regular::read(&file, MAX_PROJECT_BYTES).ok().flatten().and_then(|text| String::from_utf8(text).ok());
+        let known = known.as_ref().and_then(|text| text.split_once('\n'));
+        if let Some((from, project)) = known.filter(|_| !is_startup) {
+            let is_near = root.is_none_or(|root| root.starts_with(project));
+            if from == Moment::Start.as_str() || is_near {
+                return Some(PathBuf::from(project));
+            }
+        }
+        let root = root?;
+        // Without the file, a later event belongs to the folder that it names.
+        let written = root.to_str().map(|root| {
+            self.make()?;
+            let mut options = OpenOptions::new();
+            let mut file = regular::open_private(&file, options.write(true).create(true))?;
+            file.set_len(0)?;
+            file.write_all(format!("{}\n{root}", event.moment().as_str()).as_bytes())
+        });
+        let _ = written;
+        Some(root.to_path_buf())
+    }
+
     /// Removes the files of moments that are no longer remembered.
     pub(crate) fn sweep(&self) {
         // A file that stays is removed by a later run.
         for path in self.files().take(MAX_SWEPT) {
-            if age(&path).is_some_and(|age| age >= WITH_ID) {
+            let kept = if is_of_project(&path) { WITH_PROJECT } else { WITH_ID };
+            if age(&path).is_some_and(|age| age >= kept) {
                 let _ = fs::remove_file(path);
             }
         }
@@ -91,12 +126,16 @@ impl Once {
     }
 }
 
-/// Returns true for an empty regular file whose name is the name of a moment.
+/// Returns true for an empty regular file whose name is the name of a moment, and for one that names the project of a session.
 fn is_ours(path: &Path) -> bool {
     let named = path.file_stem().and_then(|name| name.to_str());
     named.is_some_and(|name| name.len() == NAME_BYTES && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
         && regular::is_one(path)
-        && path.metadata().is_ok_and(|found| found.len() == 0)
+        && (is_of_project(path) || path.metadata().is_ok_and(|found| found.len() == 0))
+}
+
+fn is_of_project(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == PROJECT)
 }
 
 fn create(file: &Path) -> io::Result<bool> {

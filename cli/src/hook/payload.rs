@@ -216,7 +216,8 @@ fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Re
             // An event of a failure may come without text.
             let failed = error.or(name.ends_with("Failure").then_some(&Value::Null));
             let used = tool_use(client, tool, input, result, failed);
-            if is_stopped || !used.is_worth_recording() {
+            // That a tool has run at all says that there was work.
+            if is_stopped || moment == Moment::BeforeTool && !used.has_effect() {
                 return Ok(None);
             }
             if moment == Moment::BeforeTool { Detail::BeforeTool(used) } else { Detail::Tool(used) }
@@ -363,7 +364,6 @@ mod tests {
             json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash" }),
             json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": { "file_path": "/s/a" } }),
             json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash" }),
-            json!({ "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {} }),
             json!({ "session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "is_interrupt": true }),
             json!({ "conversation_id": "s", "hook_event_name": "postToolUseFailure", "tool_name": "Shell",
                 "failure_type": "permission_denied" }),

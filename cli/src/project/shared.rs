@@ -1,6 +1,6 @@
 //! Code that the subcommands of projects share, and the hint at memory that a folder does not open.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::USER_FOLDER;
@@ -13,6 +13,9 @@ use crate::global::Global;
 use crate::output::single_line;
 use crate::store::{project, without_engine};
 
+/// Word for the memory of a folder above.
+const ABOVE: &str = "above";
+
 /// Memory of another project that may be the same as this one.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Other {
@@ -22,7 +25,7 @@ pub(crate) struct Other {
     pub(crate) path: Option<String>,
     /// True if that folder does not exist any more, so that it may have been moved.
     pub(crate) is_gone: bool,
-    /// Trait that both have in common: `remote`, `first-commit` or `name`.
+    /// Trait that both have in common: `remote`, `first-commit`, `name`, or `above` for the memory of a folder above.
     pub(crate) same: &'static str,
 }
 
@@ -44,6 +47,7 @@ impl Other {
         match self.same {
             "remote" => "the same git remote",
             "first-commit" => "the same first commit",
+            ABOVE => "this folder inside of it",
             _ => "a folder of the same name",
         }
     }
@@ -91,15 +95,26 @@ pub(crate) fn others(global: &Global) -> Vec<Other> {
     let found = without_engine(global).ok().and_then(|mut disk| {
         let mut projects = Projects::new(&mut disk);
         let similar = projects.similar(&folder).ok()?;
-        if similar.is_empty() {
+        let root = saddlebag_host::project_root(&folder);
+        let above = if root.join(".git").exists() { None } else { above(&mut projects, &root) };
+        if similar.is_empty() && above.is_none() {
             return Some(Vec::new());
         }
-        let own = saddlebag_host::project_slug(&saddlebag_host::project_root(&folder)).to_string();
+        let own = saddlebag_host::project_slug(&root).to_string();
         let has_own = projects.has_notes_besides_sessions(&own).ok()?;
-        let others = similar.into_iter().map(other);
+        let others = similar.into_iter().map(other).chain(above);
         Some(others.filter(|other| !has_own || other.is_gone && other.same != "name").collect())
     });
     found.unwrap_or_default()
+}
+
+/// Returns the project of the nearest folder above that has memory, for a folder that nothing marks as a project.
+fn above(projects: &mut Projects<'_>, root: &Path) -> Option<Other> {
+    let mut all = projects.all().ok()?;
+    all.retain(|record| record.path.as_deref().is_some_and(|path| Path::new(path) != root && root.starts_with(path)));
+    let ProjectRecord { name, path, .. } =
+        all.into_iter().max_by_key(|record| record.path.as_ref().map(String::len))?;
+    Some(Other { name, path, is_gone: false, same: ABOVE })
 }
 
 fn other(similar: SimilarProject) -> Other {
