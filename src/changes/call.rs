@@ -1,15 +1,17 @@
 //! [`Call`]: the environment of one command.
 
+use alloc::format;
 use alloc::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
 
 use super::operation::Recorder;
 use super::policy::InputPolicy;
+use crate::document::head;
 use crate::engine::{Fs, Scope};
 use crate::protocol::{self, Error, View};
-use crate::store::LocalTime;
-use crate::trust::{Provenance, RejectedValues, Writer};
+use crate::store::{LocalTime, RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
+use crate::trust::{Provenance, RejectedValues, Writer, sha256};
 
 /// Environment of one command.
 #[derive(Clone)]
@@ -30,6 +32,14 @@ pub(crate) struct Call {
 }
 
 impl Call {
+    /// Returns the file with the state of the session of an agent.
+    pub(crate) fn session_state(&self, session: &str) -> Result<RelPath, Error> {
+        let digest = sha256(session);
+        let file = format!("{SESSION_STATES}/{}{SESSION_STATE_SUFFIX}", head(&digest, 32));
+        let path = self.scope.layout.in_notebook(&file);
+        path.map_err(|error| Error::internal(format!("the path of the state of a session: {error}")))
+    }
+
     /// Creates the call for text of this provenance, which cannot be more trusted than the provenance of the scope.
     /// `None` keeps the provenance of the scope.
     pub(crate) fn new(

@@ -31,6 +31,7 @@ pub(crate) use kept::{Kept, KeptText};
 pub(crate) use logs::history_of;
 pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;
+pub(crate) use recorder::is_session_of;
 pub(crate) use rejections::{is_tombstone, refusal};
 pub(crate) use texts::{Field, Screen, Texts, run};
 pub(crate) use written::WrittenLogs;

@@ -33,6 +33,17 @@ use crate::trust::{Provenance, SecretPolicy};
 /// Size in bytes above which a content has a separate file.
 const MAX_INLINE_BYTES: usize = 1 << 20;
 
+/// Command in a record that only says which session made an operation.
+const SESSION_OF: &str = "session-of";
+
+/// Age in seconds up to which an operation may be that of a tool which has just run.
+const MAX_TIED_AGE_SECONDS: i64 = 600;
+
+/// Returns true for a record that says which session made an operation.
+pub(crate) fn is_session_of(record: &Record) -> bool {
+    record.command == SESSION_OF && record.changes.is_empty()
+}
+
 /// Maximum number of attempts at a line of the log while the store cannot tell if it was added.
 const MAX_ATTEMPTS: u32 = 64;
 
@@ -260,6 +271,40 @@ impl Call {
         let Some(recorder) = &self.recorder else { return Ok(None) };
         recorder.set_undone(undoes, redoes);
         self.record_empty(recorder, folder).await
+    }
+
+    /// Returns the newest operation of a tool in the log of a folder that is another session's or nobody's, that no session was recorded
+    /// for and that was made a short time ago.
+    pub(crate) async fn last_of_tool(&self, folder: &HistoryFolder, tool: &str) -> Result<Option<Record>, Error> {
+        let Some(recorder) = &self.recorder else { return Ok(None) };
+        let (bytes, _) = self.read_end(&self.current_log(folder, recorder)?, 0).await;
+        let mut last = None;
+        let mut known: Vec<String> = Vec::new();
+        for line in Log::new(&bytes).lines() {
+            let record = line.head.record();
+            if is_session_of(record) {
+                known.push(record.operation.clone());
+            } else if record.writer.tool.as_deref() == Some(tool) && !record.changes.is_empty() {
+                last = Some(record.clone());
+            }
+        }
+        Ok(last.filter(|record| {
+            let age = self.now.timestamp().seconds.saturating_sub(record.time_ns / 1_000_000_000);
+            let is_own = record.writer.session == self.writer.session;
+            !is_own && !known.contains(&record.operation) && age <= MAX_TIED_AGE_SECONDS
+        }))
+    }
+
+    /// Records that the session of this command made an operation, which came from another program.
+    pub(crate) async fn record_session_of(&self, folder: &HistoryFolder, made: &Record) -> Result<(), Error> {
+        let Some(recorder) = &self.recorder else { return Ok(()) };
+        let log = self.current_log(folder, recorder)?;
+        let of = recorder.of_operation(made.operation.clone(), SESSION_OF);
+        let record = Record { time_ns: made.time_ns, ..self.record_without_changes(&of, 0, false) };
+        // Once: without the line, an undo of the session names the operation as one that is not tied.
+        let _ = self.operations.append_to_log(&log, record.to_line().into_bytes(), Precondition::Any, true).await;
+        recorder.written.borrow_mut().forget(&log);
+        Ok(())
     }
 
     async fn record_empty(&self, recorder: &Recorder, folder: &HistoryFolder) -> Result<Option<String>, Error> {

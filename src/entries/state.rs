@@ -11,11 +11,11 @@ use super::category::Category;
 use super::document::{Entry, Fields, Problem};
 use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
-use crate::changes::Call;
+use crate::changes::{Call, history_of};
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId};
 use crate::sorted::SortedMap;
-use crate::store::{EntryFolder, PathError};
+use crate::store::{EntryFolder, HistoryFolder, Layout, PathError};
 use crate::trust::Provenance;
 
 /// Parts of a memory that the entries commands need, and the scope that the command names.
@@ -51,6 +51,20 @@ impl Entries {
     /// Returns the folders with the entries of this memory.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
+    }
+
+    /// Returns the folders with the history of the files of this memory, entries included.
+    pub(crate) fn history_folders(&self, layout: &Layout) -> Result<Vec<HistoryFolder>, Error> {
+        let mut files = alloc::vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
+        files.extend(self.folders().filter_map(|folder| folder.root().join("entry").ok()));
+        let mut folders: Vec<HistoryFolder> = Vec::new();
+        for file in &files {
+            let folder = history_of(file)?;
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+        }
+        Ok(folders)
     }
 
     pub(super) fn scope(&self) -> Result<&Arc<EntriesScope>, Error> {

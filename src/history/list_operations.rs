@@ -88,10 +88,16 @@ pub(super) fn operations(
         let place = match places.get(&record.operation.as_str()) {
             Some(place) => *place,
             None => {
-                let info = OperationInfo {
+                let mut info = OperationInfo {
                     undone: undone.contains(&record.operation.as_str()),
                     ..operation_info(call, entries, record)
                 };
+                // Who may not know the agent learns no session of it.
+                if let Some(tied) =
+                    history.sessions.get(&record.operation).filter(|_| info.agent == record.writer.agent)
+                {
+                    info.session = Some(tied.clone());
+                }
                 if !is_wanted(recorded, &info) {
                     continue;
                 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use saddlebag_log::{Change, Content, Head, Log, Record, State, Step};
 
 use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
-use crate::changes::{Call, history_of};
+use crate::changes::{Call, history_of, is_session_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
 use crate::notebook::{is_made_by_setup, settle_rename};
@@ -33,6 +33,8 @@ pub(super) struct History {
     pub(super) damaged: u32,
     /// True if months were left out.
     pub(super) is_cut: bool,
+    /// For each operation that a client's session made through another program, the session.
+    pub(super) sessions: SortedMap<String, String>,
     /// For each operation, its records.
     by_operation: SortedMap<String, Vec<usize>>,
     /// For each file, its changes, oldest first.
@@ -153,6 +155,10 @@ impl History {
                 if let Some(path) = visible(&lost.path) {
                     self.lose(log, &path, &Step::new(record, lost));
                 }
+            }
+            if let Some(session) = record.writer.session.as_ref().filter(|_| is_session_of(record)) {
+                self.sessions.insert(record.operation.clone(), session.clone());
+                continue;
             }
             if !record.lost.is_empty() {
                 continue;
@@ -373,17 +379,7 @@ pub(super) async fn complete_interrupted(with: &HistoryCall<'_>) -> Result<(), E
 
 /// Returns the folders with the history of the scope.
 pub(super) fn folders(call: &Call, entries: &Entries) -> Result<Vec<HistoryFolder>, Error> {
-    let layout = &call.scope.layout;
-    let mut files = alloc::vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
-    files.extend(entries.folders().filter_map(|folder| folder.root().join("entry").ok()));
-    let mut folders: Vec<HistoryFolder> = Vec::new();
-    for file in &files {
-        let folder = history_of(file)?;
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    }
-    Ok(folders)
+    entries.history_folders(&call.scope.layout)
 }
 
 fn month_of(log: &Entry) -> Option<RelPath> {

@@ -12,7 +12,7 @@ use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::Call;
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
-use crate::protocol::{Error, ErrorCode};
+use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::request::{Effect, Request, Run};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
@@ -22,6 +22,9 @@ const MAX_SESSIONS: usize = 5;
 
 /// Maximum number of operations that a message names.
 pub(super) const MAX_NAMED: usize = 3;
+
+/// Number of bytes in which the first line of the state of a session ends.
+const MAX_FIRST_LINE: u32 = 8 << 10;
 
 /// Takes operations back, newest first. The undo is an operation itself. Without a selection it takes back the last operation
 /// that is not undone yet, so a second `undo` goes further back.
@@ -115,6 +118,10 @@ impl Undo {
         let is_own = |recorded: &Recorded| is_own(call, recorded) && (session.is_none() || is_of(recorded));
         let mut all = operations(with, &history, &|recorded, _| !self.only_own || is_own(recorded));
         all.reverse();
+        let untied = match &self.session {
+            Some(session) if !self.only_own => untied(call, &all, &history, session).await?,
+            _ => String::new(),
+        };
         let last_made = last_made(&all);
         let mut selected = match () {
             () if !self.operations.is_empty() => self.named(&history, &all)?,
@@ -162,15 +169,9 @@ impl Undo {
         // Taking an undo back makes again what it undid.
         let undoes = taken.iter().filter(|info| info.undoes.is_empty()).map(|info| info.operation.clone()).collect();
         let redoes = taken.iter().flat_map(|info| info.undoes.iter().cloned()).collect();
-        finish(
-            with,
-            &history,
-            reverted,
-            taken,
-            Took { words: ["Undid", "would undo"], undoes, redoes, skipped },
-            self.dry_run,
-        )
-        .await
+        let took = Took { words: ["Undid", "would undo"], undoes, redoes, skipped };
+        let reply = finish(with, &history, reverted, taken, took, self.dry_run).await?;
+        Ok(UndoReply { message: reply.message + &untied, ..reply })
     }
 
     /// Returns the error that there is nothing to undo, with the sessions whose names begin as the one that is wanted.
@@ -244,6 +245,49 @@ impl Undo {
             })
             .collect()
     }
+}
+
+/// Returns the words about changes that tools of ours made through another program while a session ran, and that no session was
+/// recorded for.
+async fn untied(call: &Call, all: &[OperationInfo], history: &History, session: &str) -> Result<String, Error> {
+    let time = |info: &OperationInfo| history.records_of(&info.operation).next().map(|found| found.record.time_ns);
+    let own = all.iter().filter(|info| info.session.as_deref() == Some(session)).filter_map(time);
+    let began = call.fs.read(&call.session_state(session)?, 0, MAX_FIRST_LINE).await.ok();
+    let began = began.and_then(|read| match read {
+        ReadOutcome::Content(found) => {
+            let line = found.bytes.split(|byte| *byte == b'\n').next().map(serde_json::from_slice::<FirstLine>);
+            Some(line?.ok()?.at.saturating_mul(1_000_000_000))
+        }
+        ReadOutcome::Absent => None,
+    });
+    let times: Vec<i64> = own.chain(began).collect();
+    let (Some(first), Some(last)) = (times.iter().min(), times.iter().max()) else { return Ok(String::new()) };
+    let is_ours = |tool: &str| ["mem_", "memory_", "notebook_"].iter().any(|start| tool.starts_with(start));
+    let is_untied = |info: &&OperationInfo| {
+        let is_loose = !info.undone && info.undoes.is_empty() && !history.sessions.contains_key(&info.operation);
+        is_loose && info.session.as_deref() != Some(session) && info.tool.as_deref().is_some_and(is_ours)
+    };
+    let found: Vec<&str> = all
+        .iter()
+        .filter(is_untied)
+        .filter(|info| time(info).is_some_and(|time| (first..=last).contains(&&time)))
+        .map(|info| info.operation.as_str())
+        .collect();
+    let named = found.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
+    let more = if found.len() > MAX_NAMED { ", …" } else { "" };
+    Ok(match found.len() {
+        0 => String::new(),
+        1 => format!("; 1 change over MCP at that time is not part of it, as no hook named its session: {named}"),
+        count => format!(
+            "; {count} changes over MCP at that time are not part of it, as no hook named their session: {named}{more}"
+        ),
+    })
+}
+
+/// First line of the state of a session.
+#[derive(serde::Deserialize)]
+struct FirstLine {
+    at: i64,
 }
 
 /// Returns the places of operations, newest first. One that was made again has the place of that.

@@ -3,16 +3,19 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use saddlebag_log::Record;
+
 use super::known_errors::known_words;
 use super::note::MAX_COMMAND_CHARS;
 use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
-use super::state::{Event, Line, Recorded, record};
+use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, StoredItem};
 use crate::changes::Texts;
 use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError, remember_error_of};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::store::{HistoryFolder, is_below_entries};
 use crate::trust::{head_without_divided_secret, without_private};
 
 /// Maximum number of files of one use.
@@ -128,7 +131,18 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         };
         let error = self.error.as_deref().filter(|_| self.failed && line.command.is_some());
         line.error = error.map(|error| known_words(&without_private(error))).filter(|error| !error.is_empty());
+        let has_effect = line.failed || !line.files.is_empty() || line.command.is_some() || line.kept.is_some();
+        if !has_effect {
+            // One line is enough to know that there was work in this turn.
+            if State::load(call, &session).await?.has_worked() {
+                return Ok(RecordToolUseReply { recorded: true, unrecorded: screening.unrecorded, error_note: None });
+            }
+            line = Line::new(call, Event::Read);
+        }
         let (tool, command) = (line.tool.clone(), line.command.clone());
+        if let Some(item) = line.kept.as_ref().filter(|_| !self.failed) {
+            tie(with, &self.tool, item).await?;
+        }
         let recorded = record(call, &session, line).await?;
         match recorded {
             Recorded::Whole => {}
@@ -147,6 +161,29 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         }
         let recorded = recorded != Recorded::Full;
         Ok(RecordToolUseReply { recorded, error_note, unrecorded: screening.unrecorded })
+    }
+}
+
+/// Records that this session made the change of one of our own tools, which another program has recorded for a session of its own.
+async fn tie(with: &SessionCall<'_>, tool: &str, item: &StoredItem) -> Result<(), Error> {
+    let call = with.call;
+    // A client puts the name of the server before that of the tool.
+    let start = ["mem_", "memory_", "notebook_"].iter().filter_map(|start| tool.rfind(start)).max();
+    let Some(tool) = start.and_then(|start| tool.get(start..)) else { return Ok(()) };
+    let is_entry = matches!(item, StoredItem::Entry(_));
+    let mut found: Option<((bool, i64), HistoryFolder, Record)> = None;
+    for folder in with.entries.history_folders(&call.scope.layout)? {
+        let Some(made) = call.last_of_tool(&folder, tool).await? else { continue };
+        let is_of_entries =
+            made.changes.iter().any(|change| folder.absolute(&change.path).is_some_and(|path| is_below_entries(&path)));
+        let rank = (is_of_entries == is_entry, made.time_ns);
+        if found.as_ref().is_none_or(|(known, ..)| rank > *known) {
+            found = Some((rank, folder, made));
+        }
+    }
+    match found {
+        Some((_, folder, made)) => call.record_session_of(&folder, &made).await,
+        None => Ok(()),
     }
 }
 

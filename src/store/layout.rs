@@ -35,6 +35,9 @@ pub const FACTS_FOLDER: &str = "facts";
 pub const DECISIONS_FOLDER: &str = "decisions";
 /// Folder of the notes about sessions.
 pub const SESSIONS_FOLDER: &str = "sessions";
+/// Folder of the states of sessions, in the hidden folder of a scope, and the extension of their files.
+pub(crate) const SESSION_STATES: &str = ".saddlebag/sessions";
+pub(crate) const SESSION_STATE_SUFFIX: &str = ".jsonl";
 /// Folder of the templates of new notes.
 pub const TEMPLATES_FOLDER: &str = "templates";
 /// Folder that makes its parent a notebook, as in zk.

@@ -32,7 +32,9 @@ pub use layout::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LONG_TERM_FILE, Layout, LongTermScope, NOTES_FOLDER, PROJECTS_FOLDER,
     SCOPE_FOLDERS, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, USER_FOLDER, ZK_FOLDER,
 };
-pub(crate) use layout::{SCOPE_PATTERNS, is_below_entries, is_fact, is_in_folder, is_of_sessions};
+pub(crate) use layout::{
+    SCOPE_PATTERNS, SESSION_STATE_SUFFIX, SESSION_STATES, is_below_entries, is_fact, is_in_folder, is_of_sessions,
+};
 pub use names::{MAX_NOTE_NAME_BYTES, NOTE_SUFFIX, NameError, NoteName, is_device_name, is_special_on_windows};
 pub use saddlebag_protocol::{MAX_PATH_BYTES, MAX_SEGMENT_BYTES, PathError, RelPath};
 pub(crate) use slug::is_identifier;

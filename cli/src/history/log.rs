@@ -34,7 +34,7 @@ pub(crate) struct HistoryArgs {
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
     /// Only changes by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`
-    #[arg(long, value_name = "WHO")]
+    #[arg(long, alias = "session", value_name = "WHO")]
     by: Option<String>,
     /// Print whether changes are recorded and how long they are kept, or turn the record on or off for the whole store
     #[arg(long, value_name = "on|off", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["name", "since", "by"])]

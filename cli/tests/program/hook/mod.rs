@@ -5,6 +5,7 @@
 
 mod bare;
 mod before_tool;
+mod belongs;
 mod day;
 #[cfg(feature = "component")]
 mod first;
