@@ -5,8 +5,9 @@ use alloc::vec::Vec;
 
 use saddlebag_collections::words;
 
+use super::end::note_sessions_without_an_end;
 use super::hand_off::hand_off;
-use super::state::{Event, Line, note_name, record, sweep};
+use super::state::{Event, Line, note_name, others, record, sweep};
 use super::types::{SessionCall, SessionName};
 use crate::context::{
     BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutKind, Overflow, PromptCall,
@@ -99,7 +100,11 @@ impl Run<SessionCall<'_>> for BeginSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<BeginSessionReply, Error> {
         let SessionCall { call, entries, origin, .. } = *with;
         let session = SessionName::new(self.session)?;
-        let found = hand_off(call, &session, self.source.may_claim()).await?;
+        let others = others(call, &session).await?;
+        if self.source != BeginSource::Compact {
+            note_sessions_without_an_end(with, &others).await?;
+        }
+        let found = hand_off(call, &session, self.source.may_claim(), &others).await?;
         let hydrated = entries
             .agent()
             .is_ok()
@@ -112,11 +117,10 @@ impl Run<SessionCall<'_>> for BeginSession {
             form: self.form.unwrap_or_default(),
         };
         let memories = &|_| TurnMemories::default();
-        let with = PromptCall { call, entries, run: origin.run.as_deref(), memories };
-        let block = session_block(&with, request, found.section).await?;
-        sweep(call, &session).await?;
+        let prompt_call = PromptCall { call, entries, run: origin.run.as_deref(), memories };
+        let block = session_block(&prompt_call, request, found.section).await?;
+        sweep(call, &others).await?;
         let mut line = Line::new(call, Event::Begun);
-        line.text = Some(session.as_str().into());
         line.shown = whole(&block);
         line.lost = self.source.loses_context();
         line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));

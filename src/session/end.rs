@@ -4,11 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED};
-use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary};
+use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
+use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary, said};
+use super::outcomes::Outcomes;
 use super::screened::Screening;
-use super::state::{Event, Line, Recorded, State, note_name, record};
+use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
+use super::unapproved::holds_unapproved_text;
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
@@ -16,11 +18,14 @@ use crate::notebook::{SESSION, moment, trusted_titles};
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
+use crate::store::{LocalTime, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Provenance, TrustState, head_without_divided_secret, mark, sha256, without_private};
 
 /// Maximum number of notes of one session.
 const MAX_NOTES: u32 = 64;
+
+/// Maximum number of other sessions whose notes one start writes.
+const MAX_NOTED: usize = 4;
 
 /// Maximum number of stored items that are looked for, the last ones.
 const MAX_STORED: usize = 20;
@@ -66,53 +71,118 @@ impl Run<SessionCall<'_>> for EndSession {
         let mut state = State::load(call, &session).await?;
         let mut screening = Screening::new(call).await?;
         if let Some(answer) = self.answer {
-            take_answer(call, &session, &mut state, &mut screening, &answer).await?;
+            take_answer(with, &session, &mut state, &mut screening, &answer).await?;
         }
-        without_rejected(&mut state, &mut screening);
-        let provenance = call.scope.trust.provenance.max(Provenance::Agent);
-        let mut summary = summary(&state, provenance);
-        if !summary.is_worth_a_note() {
-            return over(call, &session, &state, self.finished).await;
-        }
-        summary.stored = stored_names(with, &state, provenance).await?;
-        let title = title(call, &state, &summary);
-        let Body { text, left_out } = summary.body();
-        let text = format!("# {title}\n\n{text}");
-        let worked = summary.has_worked();
-        let note =
-            NewNote { session: &session, title: &title, text: &text, provenance, worked, finished: self.finished };
-        let (path, kept) = match write(call, &state, &note).await {
-            // Parts of the note that are harmless alone can say it together.
-            Err(error) if error.code == ErrorCode::Rejected => {
-                screening.leave_out(error.into_message());
-                return Ok(EndSessionReply { left_out: screening.unrecorded, ..EndSessionReply::default() });
-            }
-            written => written?,
-        };
-        let shown = |path: RelPath| call.scope.display_path(&path);
-        let mut reply =
-            EndSessionReply { note: Some(shown(path)), kept: kept.map(shown), left_out: screening.unrecorded };
-        reply.left_out.extend(unused(&state, provenance));
-        reply.left_out.extend(left_out);
-        Ok(reply)
+        let ending = if self.finished { Ending::Finished } else { Ending::GoesOn };
+        note(with, &session, state, screening, ending).await
     }
+}
+
+/// How a session is when its note is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Finished,
+    GoesOn,
+    /// It has no end, and was idle for a while.
+    Missing,
+}
+
+/// Writes the notes of other sessions that have no end, and that went on after their last note.
+pub(super) async fn note_sessions_without_an_end(with: &SessionCall<'_>, others: &[OtherState]) -> Result<(), Error> {
+    let is_left = |other: &&OtherState| {
+        let is_noted = other.last.as_ref().is_none_or(|last| last.event == Event::Note);
+        !is_noted && other.age(with.call).is_some_and(|age| (REST_SECONDS..MAX_AGE_SECONDS).contains(&age))
+    };
+    for other in others.iter().filter(is_left).take(MAX_NOTED) {
+        let state = other.load(with.call).await?;
+        let Some(session) = state.session() else { continue };
+        let screening = Screening::new(with.call).await?;
+        match note(with, &session, state, screening, Ending::Missing).await {
+            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes the note of a session.
+async fn note(
+    with: &SessionCall<'_>,
+    session: &SessionName,
+    mut state: State,
+    mut screening: Screening<'_>,
+    ending: Ending,
+) -> Result<EndSessionReply, Error> {
+    let call = with.call;
+    without_rejected(&mut state, &mut screening);
+    let provenance = call.scope.trust.provenance.max(Provenance::Agent);
+    let mut summary = summary(&state, provenance);
+    if !summary.is_worth_a_note() {
+        return over(call, session, &state, ending != Ending::GoesOn).await;
+    }
+    let last = state.lines.last().filter(|_| ending == Ending::Missing);
+    let last = last.and_then(|line| at(call, line.at)).unwrap_or(call.now);
+    if ending == Ending::Missing {
+        summary.unfinished = moment(last).get(..16).map(|last| last.replace('T', " "));
+    }
+    summary.stored = stored_names(with, &state, provenance).await?;
+    passed_since(call, session, &mut summary).await?;
+    let title = title(call, &state, &summary);
+    let Body { text, left_out } = summary.body();
+    let text = format!("# {title}\n\n{text}");
+    let (worked, finished) = (summary.has_worked(), ending == Ending::Finished);
+    let note = NewNote { session, title: &title, text: &text, provenance, worked, finished, last };
+    let (path, kept) = match write(call, &state, &note).await {
+        // Parts of the note that are harmless alone can say it together.
+        Err(error) if error.code == ErrorCode::Rejected => {
+            screening.leave_out(error.into_message());
+            return Ok(EndSessionReply { left_out: screening.unrecorded, ..EndSessionReply::default() });
+        }
+        written => written?,
+    };
+    let shown = |path: RelPath| call.scope.display_path(&path);
+    let mut reply = EndSessionReply { note: Some(shown(path)), kept: kept.map(shown), left_out: screening.unrecorded };
+    reply.left_out.extend(unused(&state, provenance));
+    reply.left_out.extend(left_out);
+    Ok(reply)
+}
+
+/// Names commands that passed here and that the note of another session says to fail.
+async fn passed_since(call: &Call, session: &SessionName, summary: &mut SessionSummary) -> Result<(), Error> {
+    if summary.commands.iter().all(|known| known.fails || known.has_failed) {
+        return Ok(());
+    }
+    let mut outcomes = Outcomes::default();
+    newest(call).await?.0.iter().for_each(|note| note.add_to(&mut outcomes));
+    for known in summary.commands.iter_mut().filter(|known| !known.fails) {
+        known.has_failed |= outcomes.failed_elsewhere(session.as_str(), &said(&known.command));
+    }
+    Ok(())
+}
+
+fn at(call: &Call, seconds: i64) -> Option<LocalTime> {
+    Timestamp { seconds, nanoseconds: 0, ..call.now.timestamp() }.local()
 }
 
 /// Records the start of the agent's last answer, unless it is known.
 async fn take_answer(
-    call: &Call,
+    with: &SessionCall<'_>,
     session: &SessionName,
     state: &mut State,
     screening: &mut Screening<'_>,
     answer: &str,
 ) -> Result<(), Error> {
+    let call = with.call;
     // A secret may begin before the cut and end after it.
     let Some(answer) = screening.text("answer", without_private(answer).trim().into())? else { return Ok(()) };
     let mut line = Line::new(call, Event::Answer);
-    line.by = call.scope.trust.provenance.max(Provenance::Agent).as_str().into();
+    let is_unapproved = holds_unapproved_text(with, &answer).await?;
+    let least = if is_unapproved { call.scope.trust.of_tool() } else { Provenance::Agent };
+    line.by = call.scope.trust.provenance.max(least).as_str().into();
     line.text =
         Some(head_without_divided_secret(&answer, MAX_ANSWER_BYTES).to_string()).filter(|text| !text.is_empty());
-    let is_known = state.of(Event::Answer).last().is_some_and(|last| last.text == line.text);
+    let mut turn = state.lines.iter().rev().take_while(|line| line.event != Event::Prompt);
+    let is_known = turn.find(|line| line.event == Event::Answer).is_some_and(|last| last.text == line.text);
     if line.text.is_none() || is_known || state.lines.is_empty() {
         return Ok(());
     }
@@ -148,29 +218,34 @@ async fn over(call: &Call, session: &SessionName, state: &State, finished: bool)
 /// Returns what happened in a session, by the lines whose text may be in text of this provenance.
 fn summary(state: &State, provenance: Provenance) -> SessionSummary {
     let mut summary = SessionSummary {
-        prompt_count: state.of(Event::Prompt).count(),
         uses: state.of(Event::Tool).count(),
         errors: state.of(Event::Tool).filter(|line| line.failed).count(),
         ..SessionSummary::default()
     };
-    for line in state.lines.iter().filter(|line| line.is_trusted_as(provenance)) {
+    for line in &state.lines {
+        let is_trusted = line.is_trusted_as(provenance);
+        let text = line.text.as_deref().filter(|_| is_trusted).unwrap_or_default();
         match line.event {
-            Event::Begun => {
+            Event::Prompt => summary.prompted(text),
+            Event::Answer => summary.answered(text),
+            Event::Tool | Event::Read => summary.worked(),
+            _ => {}
+        }
+        match line.event {
+            Event::Begun if is_trusted => {
                 let before = line.note.as_deref().and_then(|note| note.strip_suffix(NOTE_SUFFIX));
                 summary.before = before.map(ToString::to_string).or(summary.before);
             }
-            Event::Prompt => summary.prompts.extend(line.text.clone()),
-            Event::Answer => summary.answer = line.text.clone(),
-            Event::Tool => {
+            Event::Tool if is_trusted => {
                 if let Some(command) = &line.command {
                     summary.ran(command, line.failed, line.error.as_deref().unwrap_or_default());
                 }
                 line.files.iter().for_each(|file| summary.used(file));
-                summary.has_stored |= line.kept.is_some();
             }
-            Event::Subject | Event::Note | Event::Full => {}
+            _ => {}
         }
     }
+    summary.prompt_count = state.of(Event::Prompt).count();
     summary
 }
 
@@ -239,6 +314,8 @@ struct NewNote<'a> {
     /// True if a later session may get the note.
     worked: bool,
     finished: bool,
+    /// Time of the last activity.
+    last: LocalTime,
 }
 
 /// Writes the note under the first name that is free or has text of this command. Returns its path, and the path of a
@@ -259,6 +336,7 @@ async fn write(call: &Call, state: &State, note: &NewNote<'_>) -> Result<(RelPat
         line.note = Some(note_name(call, &path));
         line.digest = Some(digest.clone());
         line.finished = note.finished;
+        line.at = note.last.timestamp().seconds;
         let is_recorded = state.lines.last().is_some_and(|last| Line { at: line.at, ..last.clone() } == line);
         if !is_recorded && record(call, note.session, line).await? == Recorded::Full {
             return Err(Error::new(
@@ -302,7 +380,7 @@ async fn write_at(call: &Call, path: &RelPath, note: &NewNote<'_>, known: &[Stri
             return Ok((Some(call.screen.write(file, new_text(call, note)?)?), Written::Done));
         };
         let old = file.text().ok().flatten();
-        let Some(new) = old.and_then(|old| rewritten(call, old, note, known)) else {
+        let Some(new) = old.and_then(|old| rewritten(old, note, known)) else {
             return Ok((None, Written::Foreign));
         };
         if new.as_bytes() == bytes {
@@ -320,8 +398,8 @@ fn digests(state: &State) -> Vec<String> {
 
 /// Returns the whole text of a new note.
 fn new_text(call: &Call, note: &NewNote<'_>) -> Result<String, Error> {
-    let last = moment(call.now);
-    let NewNote { session, title, text, provenance, worked, finished } = note;
+    let NewNote { session, title, text, provenance, worked, finished, last } = note;
+    let last = moment(*last);
     let whole = format!(
         "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{WORKED}: {worked}\n{LAST}: {last}\nprovenance: {provenance}\n---\n\n{text}",
         yaml_string(title),
@@ -333,7 +411,7 @@ fn new_text(call: &Call, note: &NewNote<'_>) -> Result<String, Error> {
 
 /// Returns the text of a note with the new text in place of an old one of this session. Fields that a person has added
 /// stay. `None` if somebody else has changed the text.
-fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Option<String> {
+fn rewritten(old: &str, note: &NewNote<'_>, known: &[String]) -> Option<String> {
     let end = Frontmatter::parse(old).span.end;
     let (head, text) = (old.part(..end), old.part(end..).trim());
     let has_session = Frontmatter::parse(old)
@@ -346,7 +424,7 @@ fn rewritten(call: &Call, old: &str, note: &NewNote<'_>, known: &[String]) -> Op
     let is_new = text != note.text.trim();
     let mut whole = format!("{head}\n{}", note.text);
     let (finished, worked) = (note.finished.to_string(), note.worked.to_string());
-    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(call.now))] {
+    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(note.last))] {
         whole = set_field(&whole, field, value);
     }
     if is_new {
@@ -367,15 +445,14 @@ fn first_day(call: &Call, state: &State) -> String {
         name.get(..10).map(ToString::to_string)
     });
     noted.unwrap_or_else(|| {
-        let seconds = state.lines.first().map(|line| line.at);
-        let now = call.now.timestamp();
-        let first = seconds.and_then(|seconds| Timestamp { seconds, nanoseconds: 0, ..now }.local());
+        let first = state.lines.first().and_then(|line| at(call, line.at));
         first.unwrap_or(call.now).date().to_string()
     })
 }
 
 fn title(call: &Call, state: &State, summary: &SessionSummary) -> String {
-    let names = [&call.writer.client, &call.writer.agent].into_iter().flatten();
-    let names: Vec<&str> = names.map(String::as_str).collect();
+    let own = || [&call.writer.client, &call.writer.agent].into_iter().flatten().map(String::as_str).collect();
+    let named = state.lines.iter().find(|line| !line.session.is_empty());
+    let names = named.map_or_else(own, |line| line.session.iter().skip(1).map(String::as_str).collect::<Vec<_>>());
     summary.title(&first_day(call, state), &names)
 }

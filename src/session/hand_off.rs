@@ -1,26 +1,30 @@
 //! Notes of sessions: finding the one to hand on, claiming it, and a few lines about the last ones.
 //!
-//! Only the note of a session that worked is handed on, and only a session that worked takes it from those after it: the claim
-//! of a session that asked for a poem does not count when it is over.
+//! Only the note of a session that worked is handed on or told of, and only a session that worked takes it from those after it:
+//! the claim of a session that asked for a poem does not count when it is over. Nothing is handed on that is older than what
+//! a session goes on with. A command that a later session has passed is not said to fail.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::note::{ANSWER, FAILING, FIRST_PROMPT, LAST_PROMPT, first_line_below, heading_of};
+use super::note::{
+    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, first_line_below, heading_of, with_headings,
+};
+use super::outcomes::{Outcomes, When};
 use super::screened::first_chars;
-use super::state::{Event, Line, MAX_AGE_SECONDS, State, record};
+use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, State, record};
 use super::types::{HandOffChoice, SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
 use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
-use crate::notebook::SESSION;
 pub(super) use crate::notebook::{CLAIMED_BY, HAND_OFF};
+use crate::notebook::{SESSION, moment};
 use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{EntryKind, Error};
-use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER};
+use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Approved, Provenance, titles};
 
 /// Fields of the frontmatter of a session's note.
@@ -40,8 +44,9 @@ const MAX_LINE_CHARS: usize = 160;
 /// Line before those about earlier sessions.
 const EARLIER: &str = "Sessions before, the last one first:";
 
-/// Time in seconds after its last activity when an unfinished session may be handed on.
-const REST_SECONDS: u64 = 3_600;
+/// Age in seconds up to which the states of other sessions are read for the outcomes of commands, and their maximum number.
+const MAX_STATE_AGE_SECONDS: i64 = 24 * 3_600;
+const MAX_STATES: usize = 16;
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
@@ -58,11 +63,13 @@ pub(super) struct SessionNote {
     worked: bool,
     /// Time of the last activity in nanoseconds since 1970-01-01T00:00:00Z.
     last: u64,
+    /// Time of the last change of the file, in the same unit.
+    modified: u64,
 }
 
 impl SessionNote {
     /// Parses a note; `None` if it is not the note of a session.
-    fn parse(path: &RelPath, text: &str) -> Option<Self> {
+    fn parse(path: &RelPath, text: &str, modified: u64) -> Option<Self> {
         let frontmatter = Frontmatter::parse(text);
         let word = |field: &str| frontmatter.value(field).and_then(Value::text).filter(|text| !text.is_empty());
         Some(Self {
@@ -74,6 +81,7 @@ impl SessionNote {
             finished: matches!(frontmatter.value(FINISHED), Some(Value::Bool(true))),
             worked: !matches!(frontmatter.value(WORKED), Some(Value::Bool(false))),
             last: parse_date(&word(LAST)?)?,
+            modified,
         })
     }
 
@@ -89,7 +97,7 @@ impl SessionNote {
         self.session != session.as_str()
             && self.worked
             && is_recent
-            && (self.finished || age >= REST_SECONDS * NANOSECONDS)
+            && (self.finished || age / NANOSECONDS >= REST_SECONDS.unsigned_abs())
     }
 
     /// Returns the text below the frontmatter.
@@ -97,21 +105,52 @@ impl SessionNote {
         self.text.part(Frontmatter::parse(&self.text).span.end..)
     }
 
+    /// Returns the text below the frontmatter without the failures of commands that need no mention any more.
+    fn current(&self, outcomes: &Outcomes, now: u64) -> String {
+        let now = seconds(now);
+        let is_open = |line: &str| {
+            command_of(line).is_none_or(|line| outcomes.still_fails(&self.session, line, self.when(), now))
+        };
+        let lines = with_headings(self.body()).filter(|(heading, line)| *heading != FAILING || is_open(line));
+        let text = lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
+        match first_line_below(&text, FAILING) {
+            None => text.replace(&format!("## {FAILING}\n\n"), "").replace(&format!("## {FAILING}\n"), ""),
+            Some(_) => text,
+        }
+    }
+
+    fn when(&self) -> When {
+        (seconds(self.last), self.modified)
+    }
+
+    /// Adds what the note says about commands.
+    pub(super) fn add_to(&self, outcomes: &mut Outcomes) {
+        outcomes.add_note(&self.session, self.body(), self.when());
+    }
+
     /// Judges the text for a prompt.
     fn judged(&self) -> Result<Approved, Provenance> {
         Approved::judge(self.text.clone())
     }
 
-    /// Returns two or three lines about the session: its title, how it ended, and what still fails.
-    fn lines(&self) -> String {
-        let body = self.body();
+    /// Returns a few lines about the session: its title, how it ended, and what still fails.
+    fn lines(&self, outcomes: &Outcomes, now: u64) -> String {
+        let body = &self.current(outcomes, now);
         let line = |text: &str| one_line(first_chars(&one_line(text), MAX_LINE_CHARS));
         let title = heading_of(body).unwrap_or_else(|| self.path.file_stem().to_string());
-        let end = [(ANSWER, "Answer"), (LAST_PROMPT, "Last prompt"), (FIRST_PROMPT, "Prompt")];
-        let end = end.iter().find_map(|(heading, name)| Some((name, first_line_below(body, heading)?)));
         let mut lines = format!("- {}", line(&title));
-        if let Some((name, text)) = end {
-            lines.push_str(&format!("\n  {name}: {}", line(text)));
+        let ends = [(LAST_PROMPT, "Last prompt"), (ANSWERED, "Prompt"), (ANSWER, "Answer"), (FIRST_PROMPT, "Prompt")];
+        // In their order: a prompt that comes after the answer was not answered.
+        let headings = body.lines().filter_map(|line| line.strip_prefix("## "));
+        let mut ends: Vec<_> =
+            headings.filter_map(|found| ends.iter().find(|(heading, _)| *heading == found)).collect();
+        if ends.len() > 1 {
+            ends.retain(|(heading, _)| *heading != FIRST_PROMPT);
+        }
+        for (heading, name) in ends {
+            if let Some(text) = first_line_below(body, heading) {
+                lines.push_str(&format!("\n  {name}: {}", line(text)));
+            }
         }
         if let Some(failing) = first_line_below(body, FAILING) {
             lines.push_str(&format!("\n  Still fails: {}", line(failing)));
@@ -145,32 +184,82 @@ pub(super) struct HandOff {
 
 /// Finds the note to show. If `may_claim` is set, it is the newest one that may be claimed, and it is claimed, and a few lines
 /// about the last sessions follow it; otherwise it is the session's own. A note that the session claimed before is shown again.
-pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool) -> Result<HandOff, Error> {
+pub(super) async fn hand_off(
+    call: &Call,
+    session: &SessionName,
+    may_claim: bool,
+    others: &[OtherState],
+) -> Result<HandOff, Error> {
     let (notes, mut left_out) = newest(call).await?;
+    let mut outcomes = Outcomes::default();
+    notes.iter().for_each(|note| note.add_to(&mut outcomes));
+    let is_recent = |other: &&OtherState| other.age(call).is_some_and(|age| age < MAX_STATE_AGE_SECONDS);
+    let mut running = Vec::new();
+    for other in others.iter().filter(is_recent).take(MAX_STATES) {
+        let state = other.load(call).await?;
+        if let Some(session) = state.session() {
+            outcomes.add_state(session.as_str(), &state, other.entry.modified);
+        }
+        let is_running = !other.is_over() && other.age(call).is_some_and(|age| age < REST_SECONDS);
+        running.extend(state.active_since().filter(|_| is_running));
+    }
+    let known = Known { session, notes: &notes, outcomes, running };
     let now = call.now.epoch_nanoseconds();
     let own = notes.iter().find(|note| note.belongs_to(session)).filter(|_| !may_claim);
-    let known = own.or_else(|| notes.iter().find(|note| note.is_claimed_by(session)));
-    if let Some(note) = known {
-        return Ok(shown(call, session, Some(note), &notes, may_claim, left_out));
+    let claimed = own.or_else(|| notes.iter().find(|note| note.is_claimed_by(session)));
+    if let Some(note) = claimed {
+        return Ok(shown(call, &known, Some(note), may_claim, left_out));
     }
     if !may_claim {
         return Ok(HandOff { left_out, ..HandOff::default() });
     }
-    for note in notes.iter().filter(|note| note.may_be_handed_to(session, now)) {
-        if note.judged().is_err() {
-            left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
+    for note in &notes {
+        // What is older than the work that a session goes on with is of no use.
+        if !note.is_next() && is_taken(call, note, &notes).await? {
+            break;
+        }
+        if !note.may_be_handed_to(session, now) {
             continue;
         }
-        if !note.is_next() && is_taken(call, note, &notes).await? {
+        if note.judged().is_err() {
+            left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
             continue;
         }
         // Whoever reads the claim sees by the state that this session is active.
         record(call, session, Line::new(call, Event::Begun)).await?;
         if let Some(note) = claim(call, session, note, now).await? {
-            return Ok(shown(call, session, Some(&note), &notes, may_claim, left_out));
+            return Ok(shown(call, &known, Some(&note), may_claim, left_out));
         }
+        // Another session was faster.
+        break;
     }
-    Ok(shown(call, session, None, &notes, may_claim, left_out))
+    Ok(shown(call, &known, None, may_claim, left_out))
+}
+
+/// What a session that begins is told of the others.
+struct Known<'a> {
+    session: &'a SessionName,
+    notes: &'a [SessionNote],
+    outcomes: Outcomes,
+    /// Times in seconds since which other sessions are active.
+    running: Vec<i64>,
+}
+
+impl Known<'_> {
+    /// Returns the line about sessions that run at the same time.
+    fn told(&self, call: &Call) -> Option<String> {
+        let since = *self.running.iter().min()?;
+        let since = moment(Timestamp { seconds: since, nanoseconds: 0, ..call.now.timestamp() }.local()?);
+        let since = since.get(..16)?.replace('T', " ");
+        Some(match self.running.len() {
+            1 => format!("Another session of this project seems to be running, since {since}.\n"),
+            count => format!("{count} other sessions of this project seem to be running, the first since {since}.\n"),
+        })
+    }
+}
+
+fn seconds(nanoseconds: u64) -> i64 {
+    i64::try_from(nanoseconds / NANOSECONDS).unwrap_or(i64::MAX)
 }
 
 /// Returns true if the session that claimed a note goes on with its work: it has a note of work itself, or was active a short
@@ -184,7 +273,7 @@ async fn is_taken(call: &Call, note: &SessionNote, notes: &[SessionNote]) -> Res
     let Ok(claimant) = SessionName::new(claimed_by.clone()) else { return Ok(true) };
     let state = State::load(call, &claimant).await?;
     let last = state.lines.last().map(|line| call.now.timestamp().seconds.saturating_sub(line.at).unsigned_abs());
-    Ok(!state.is_over() && last.is_some_and(|age| age < REST_SECONDS))
+    Ok(!state.is_over() && last.is_some_and(|age| age < REST_SECONDS.unsigned_abs()))
 }
 
 /// Claims a note by a write that is conditional on the version that was read. Returns the note as it was claimed;
@@ -197,7 +286,7 @@ async fn claim(
 ) -> Result<Option<SessionNote>, Error> {
     let change = |file: &File| {
         let text = file.text().ok().flatten();
-        let note = text.and_then(|text| SessionNote::parse(&found.path, text));
+        let note = text.and_then(|text| SessionNote::parse(&found.path, text, found.modified));
         let Some(note) = note.filter(|note| {
             note.may_be_handed_to(session, now) && note.claimed_by == found.claimed_by && note.judged().is_ok()
         }) else {
@@ -205,7 +294,7 @@ async fn claim(
         };
         let free = if note.is_next() { remove_field(&note.text, HAND_OFF) } else { note.text.clone() };
         let claimed = set_field(&free, CLAIMED_BY, &yaml_scalar(session.as_str()));
-        let is_claimed = SessionNote::parse(&found.path, &claimed).is_some_and(|note| note.is_claimed_by(session));
+        let is_claimed = SessionNote::parse(&found.path, &claimed, 0).is_some_and(|note| note.is_claimed_by(session));
         if !is_claimed {
             // Its frontmatter cannot be edited, so it cannot be claimed by one session only.
             return Ok((None, None));
@@ -231,7 +320,7 @@ pub(super) async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut
             Loaded::TooLarge(_) => LeftOutReason::TooLarge,
             Loaded::Whole { bytes, .. } => match core::str::from_utf8(&bytes) {
                 Ok(text) => {
-                    notes.extend(SessionNote::parse(&entry.path, text));
+                    notes.extend(SessionNote::parse(&entry.path, text, entry.modified));
                     continue;
                 }
                 Err(_) => LeftOutReason::NotText,
@@ -239,42 +328,47 @@ pub(super) async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut
         };
         left_out.push(unshown(call, &entry.path, reason, entry.size));
     }
-    let key = |note: &SessionNote| (note.is_next(), note.last, note.path.clone());
+    let key = |note: &SessionNote| (note.is_next(), note.last, note.modified, note.path.clone());
     order::sort_slice(&mut notes, |a, b| key(b).cmp(&key(a)));
     Ok((notes, left_out))
 }
 
 /// Returns what is shown: the note if there is one, then for a session that begins a few lines about those before it.
-fn shown(
-    call: &Call,
-    session: &SessionName,
-    note: Option<&SessionNote>,
-    notes: &[SessionNote],
-    begins: bool,
-    left_out: Vec<LeftOut>,
-) -> HandOff {
-    let mut text = Approved::default();
+fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: bool, left_out: Vec<LeftOut>) -> HandOff {
+    let (session, outcomes, now) = (known.session, &known.outcomes, call.now.epoch_nanoseconds());
+    let told = known.told(call).filter(|_| begins);
+    let mut text = told.and_then(|told| Approved::judge(told).ok()).unwrap_or_default();
     let mut files = Vec::new();
     let mut unapproved = None;
     if let Some(note) = note {
         let path = call.scope.display_path(&note.path);
         match note.judged() {
             Err(_) => unapproved = Some(note.text.len() as u64),
-            Ok(judged) => add(&mut text, &mut files, path, &judged.map(|_| note.body().trim().into())),
+            Ok(judged) => {
+                text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
+                let current = judged.map(|_| note.current(outcomes, now).trim().into());
+                add(&mut text, &mut files, path, &current);
+            }
         }
     }
     let is_earlier = |other: &&SessionNote| {
         let is_shown = note.is_some_and(|note| note.path == other.path);
-        !is_shown && !other.belongs_to(session) && other.choice != Some(HandOffChoice::Refused)
+        let is_refused = other.choice == Some(HandOffChoice::Refused);
+        !is_shown && other.worked && !other.belongs_to(session) && !is_refused
     };
-    let earlier = notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
+    let earlier = known.notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
     let earlier: Vec<(&SessionNote, Approved)> = earlier.take(MAX_EARLIER).filter(|_| begins).collect();
     if !earlier.is_empty() {
         text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
         text.push_ours(EARLIER);
         text.push_ours("\n\n");
         for (other, judged) in earlier {
-            add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| other.lines()));
+            add(
+                &mut text,
+                &mut files,
+                call.scope.display_path(&other.path),
+                &judged.map(|_| other.lines(outcomes, now)),
+            );
         }
     }
     let path = note.map(|note| call.scope.display_path(&note.path));

@@ -19,14 +19,15 @@
 //!
 //! # What is said before a tool runs?
 //!
-//! `subject.rs` has the rule: a text must name exactly the file or the command. The search only finds candidates. What was
-//! said is in the state, with the subject, so that each is said once.
+//! `subject.rs` has the rule: a text must name exactly the file or the command, which `shell.rs` reads as a shell does. The search only
+//! finds candidates. What was said is in the state, with the subject, so that each is said once.
 //!
 //! # How is a session handed on?
 //!
 //! `hand_off.rs` finds the newest note of another session that nobody has claimed, and claims it by the field
 //! `claimed-by` of its frontmatter. The write is conditional on the version that was read, so one of several sessions
-//! gets it. A note with new text loses the field, because no session has got the new text.
+//! gets it. A note with new text loses the field, because no session has got the new text. `outcomes.rs` knows what all sessions
+//! say about a command, so that nothing is said to fail that has passed since.
 
 mod begin;
 mod choose_hand_off;
@@ -35,27 +36,30 @@ mod end;
 mod hand_off;
 mod known_errors;
 mod note;
+mod outcomes;
 mod prompt;
 mod question;
 mod record;
 mod screened;
+mod shell;
 mod state;
 mod subject;
 #[cfg(test)]
 mod tests;
 mod tool;
 mod types;
+mod unapproved;
 
 pub use begin::{BeginSession, BeginSessionReply, BeginSource, DEFAULT_SESSION_BYTES};
 pub use choose_hand_off::{ChooseHandOff, ChooseHandOffReply};
 pub use client_text::prompt_of;
 pub use end::{EndSession, EndSessionReply};
-pub use note::{CommandOutcome, SessionSummary};
+pub use note::{CommandOutcome, SessionSummary, Turn};
 pub use prompt::{
     DEFAULT_MIN_SCORE, DEFAULT_PROMPT_BYTES, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply,
 };
 pub use record::{RecordToolUse, RecordToolUseReply};
-pub use screened::is_name_of_file;
+pub use screened::{is_name_of_file, possible_paths};
 pub use tool::{DEFAULT_TOOL_BYTES, RecallForTool, RecallForToolReply};
 pub use types::{HandOffChoice, StoredItem};
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::client_text::says_something;
 use super::known_errors::known_words;
 use super::screened::first_chars;
+use super::shell::{Ran, commands};
 use crate::document::one_line;
 use crate::trust::head_without_divided_secret;
 
@@ -31,17 +32,22 @@ pub(super) const MAX_COMMAND_CHARS: usize = 200;
 /// Maximum number of characters of a name, and of the first prompt, in a title.
 const MAX_NAME_CHARS: usize = 60;
 
+/// Maximum number of turns that are kept: the first one, and the last ones.
+const MAX_TURNS: usize = 64;
+
 /// Headings of a note that the next session reads.
 pub(super) const FIRST_PROMPT: &str = "First prompt";
 pub(super) const LAST_PROMPT: &str = "Last prompt";
+pub(super) const ANSWERED: &str = "Prompt of the last answer";
 pub(super) const ANSWER: &str = "Last answer of the agent";
 pub(super) const FAILING: &str = "Commands that still fail";
+pub(super) const PASSED: &str = "Commands that failed and then passed";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// Prompts, in order. A host may leave out all but those that the note has.
-    pub prompts: Vec<String>,
+    /// Prompts with what followed them, in order.
+    pub turns: Vec<Turn>,
     /// Number of prompts, those that were left out included.
     pub prompt_count: usize,
     /// Number of uses of tools, and of those that failed.
@@ -52,14 +58,29 @@ pub struct SessionSummary {
     pub commands: Vec<CommandOutcome>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
-    /// Last answer of the agent.
-    pub answer: Option<String>,
-    /// True if something was stored in memory.
-    pub has_stored: bool,
+    /// Time after which nothing more came from a session without an end.
+    pub(super) unfinished: Option<String>,
     /// Names of the stored items that may be in a prompt.
     pub stored: Vec<String>,
     /// Files of the project, with the number of uses.
     pub files: Vec<(String, usize)>,
+}
+
+/// A prompt, and what followed it until the next one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turn {
+    /// The prompt; empty if it was not recorded.
+    pub prompt: String,
+    /// True if a tool was used.
+    pub worked: bool,
+    /// Last answer of the agent; empty if it was not recorded.
+    pub answer: Option<String>,
+}
+
+impl Turn {
+    fn tells(&self) -> bool {
+        says_something(&self.prompt)
+    }
 }
 
 /// Command, with the results of its runs.
@@ -73,6 +94,8 @@ pub struct CommandOutcome {
     pub fails: bool,
     /// Known words of the last error; empty if there are none.
     pub error: String,
+    /// Commands of the line that have not passed since it failed.
+    pub(super) open: Vec<Ran>,
 }
 
 /// Text of a note, and what it does not have.
@@ -82,15 +105,35 @@ pub(super) struct Body {
 }
 
 impl SessionSummary {
-    /// Records a prompt, cut.
+    /// Records a prompt, cut. A prompt that is sent twice at once counts once.
     pub fn prompted(&mut self, prompt: &str) {
-        self.prompts.push(first_chars(prompt.trim(), MAX_PROMPT_CHARS).into());
+        let prompt = first_chars(prompt.trim(), MAX_PROMPT_CHARS);
+        if self.turns.last().is_some_and(|last| *last == Turn { prompt: prompt.into(), ..Turn::default() }) {
+            return;
+        }
+        if self.turns.len() == MAX_TURNS {
+            self.turns.remove(1);
+        }
+        self.turns.push(Turn { prompt: prompt.into(), ..Turn::default() });
         self.prompt_count += 1;
     }
 
     /// Records the last answer of the agent, cut.
     pub fn answered(&mut self, answer: &str) {
-        self.answer = Some(head_without_divided_secret(answer.trim(), MAX_ANSWER_BYTES).into());
+        let answer = head_without_divided_secret(answer.trim(), MAX_ANSWER_BYTES).into();
+        self.in_turn(|turn| turn.answer = Some(answer));
+    }
+
+    /// Records that a tool was used, be it only to read.
+    pub fn worked(&mut self) {
+        self.in_turn(|turn| turn.worked = true);
+    }
+
+    fn in_turn(&mut self, change: impl FnOnce(&mut Turn)) {
+        if self.turns.is_empty() {
+            self.turns.push(Turn::default());
+        }
+        self.turns.last_mut().map(change);
     }
 
     /// Records a run of a command, with its first line. Only known words of the error are kept.
@@ -109,6 +152,18 @@ impl SessionSummary {
             known.has_failed |= failed;
             known.fails = failed;
             known.error = if failed { known_words(error) } else { String::new() };
+            known.open = if failed { said(&known.command) } else { Vec::new() };
+        }
+        if !failed {
+            self.passed(&said(command));
+        }
+    }
+
+    /// Records commands that have passed, here or in another session.
+    pub(super) fn passed(&mut self, passed: &[Ran]) {
+        for known in self.commands.iter_mut().filter(|known| !known.open.is_empty()) {
+            known.open.retain(|open| !passed.iter().any(|passed| passed.decides && passed.covers(open)));
+            known.fails = !known.open.is_empty();
         }
     }
 
@@ -120,16 +175,52 @@ impl SessionSummary {
         }
     }
 
-    /// Returns true if the session used a file, ran a command or stored something. Only such a session is handed on.
+    /// Returns true if the session used a tool. Only such a session is handed on.
     #[must_use]
     pub fn has_worked(&self) -> bool {
-        !self.files.is_empty() || !self.commands.is_empty() || self.has_stored
+        self.turns.iter().any(|turn| turn.worked)
     }
 
     /// Returns true if the session is worth a note: a tool was used, or a prompt has more than a greeting or thanks.
     #[must_use]
     pub fn is_worth_a_note(&self) -> bool {
-        self.has_worked() || self.uses > 0 || self.prompts.iter().any(|prompt| says_something(prompt))
+        self.has_worked() || self.uses > 0 || self.turns.iter().any(Turn::tells)
+    }
+
+    /// Returns the last answer after work; without any work, the last one to a prompt that says something.
+    #[must_use]
+    pub fn answer(&self) -> Option<&str> {
+        self.turns.get(self.result()?)?.answer.as_deref()
+    }
+
+    fn result(&self) -> Option<usize> {
+        let (has_worked, some_tell) = (self.has_worked(), self.turns.iter().any(Turn::tells));
+        self.turns.iter().rposition(|turn| {
+            let counts = if has_worked { turn.worked } else { turn.tells() || !some_tell };
+            counts && turn.answer.as_ref().is_some_and(|answer| !answer.is_empty())
+        })
+    }
+
+    /// Returns the places of the prompts that tell what the session is about, in order. A turn that was answered without work is not
+    /// among them, unless there was no work. A prompt such as "go on" is told by the one before it.
+    fn told(&self) -> Vec<usize> {
+        let has_worked = self.has_worked();
+        let counts = |turn: &Turn| !has_worked || turn.worked || turn.answer.is_none();
+        let all = || (0..self.turns.len()).filter(|at| self.turns.get(*at).is_some_and(counts));
+        let mut told: Vec<usize> = all().filter_map(|at| self.told_by(at)).collect();
+        if told.is_empty() {
+            told = all().filter(|at| !self.prompt(*at).is_empty()).collect();
+        }
+        told
+    }
+
+    /// Returns the place of the prompt that tells what a turn is about.
+    fn told_by(&self, turn: usize) -> Option<usize> {
+        self.turns.get(..=turn)?.iter().rposition(Turn::tells)
+    }
+
+    fn prompt(&self, turn: usize) -> &str {
+        self.turns.get(turn).map(|turn| turn.prompt.as_str()).unwrap_or_default()
     }
 
     /// Returns the title of the note: the day, the names of the client and the agent, and the start of the first prompt.
@@ -139,8 +230,9 @@ impl SessionSummary {
         names.dedup();
         let by = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
         // A title is copied into links, so it has nothing that means something there.
-        let plain = |c: char| if "#[]`<>|*\\".contains(c) { ' ' } else { c };
-        let asked: String = self.telling().next().unwrap_or_default().chars().map(plain).collect();
+        let plain = |c: char| if "#[]`|\\".contains(c) { ' ' } else { c };
+        let first = self.told().first().map(|first| self.prompt(*first)).unwrap_or_default();
+        let asked: String = first.chars().map(plain).collect();
         let asked = one_line(&asked);
         let cut = first_chars(&asked, MAX_NAME_CHARS);
         let more = if cut.len() < asked.len() { "…" } else { "" };
@@ -162,25 +254,37 @@ impl SessionSummary {
             counted(self.errors, "error", "errors"),
         ];
         let mut out = Writer { text: format!("{}.\n", counts.join(", ")), left_out: Vec::new() };
+        if let Some(last) = &self.unfinished {
+            out.line(&format!("\nUnfinished: the session has no end, and nothing came from it after {last}."));
+        }
         // Without this line, a short session would end the thread of a longer one before it.
         if let Some(before) = self.before.as_deref().filter(|before| is_plain_path(before)) {
             out.line(&format!("\nContinues [[{before}]]."));
         }
-        let (first, last) = (self.telling().next(), self.telling().next_back());
-        if let Some(first) = first {
-            out.section(FIRST_PROMPT, &[quoted(head_without_divided_secret(first, MAX_PROMPT_BYTES))]);
-        }
-        if let Some(last) = last.filter(|last| Some(*last) != first) {
-            out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(last, MAX_PROMPT_BYTES))]);
-        }
-        if let Some(answer) = &self.answer {
+        let told = self.told();
+        let (first, last) = (told.first().copied(), told.last().copied().filter(|last| Some(last) != told.first()));
+        let mut prompt = |heading: &str, turn: Option<usize>| {
+            if let Some(turn) = turn {
+                out.section(heading, &[quoted(head_without_divided_secret(self.prompt(turn), MAX_PROMPT_BYTES))]);
+            }
+        };
+        prompt(FIRST_PROMPT, first);
+        let (result, asked) = (self.result(), self.result().and_then(|turn| self.told_by(turn)));
+        // An answer stands after the prompt that it answers.
+        prompt(ANSWERED, asked.filter(|asked| ![first, last].contains(&Some(*asked))));
+        let is_answered = result.is_none() || asked.is_none() || asked == last;
+        prompt(LAST_PROMPT, last.filter(|_| is_answered));
+        if let Some(answer) = self.answer() {
             out.section(ANSWER, &[quoted(head_without_divided_secret(answer, MAX_ANSWER_BYTES))]);
+        }
+        if let Some(last) = last.filter(|_| !is_answered) {
+            out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(self.prompt(last), MAX_PROMPT_BYTES))]);
         }
         let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
         let fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
-        out.section("Commands that failed and then passed", &fixed);
+        out.section(PASSED, &fixed);
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
         let mut files: Vec<&(String, usize)> = self.files.iter().collect();
@@ -189,17 +293,16 @@ impl SessionSummary {
         out.section("Files", &files);
         Body { text: out.text, left_out: out.left_out }
     }
-
-    /// Returns the prompts that say something; all of them if none does.
-    fn telling(&self) -> impl DoubleEndedIterator<Item = &str> {
-        let some_tell = self.prompts.iter().any(|prompt| says_something(prompt));
-        self.prompts.iter().map(String::as_str).filter(move |prompt| !some_tell || says_something(prompt))
-    }
 }
 
 /// Returns true for a path that cannot end the link around it.
 fn is_plain_path(path: &str) -> bool {
     path.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))
+}
+
+/// Returns the commands of a line that say what has failed or passed.
+pub(super) fn said(line: &str) -> Vec<Ran> {
+    commands(line).into_iter().filter(|ran| !ran.is_wrapped).collect()
 }
 
 fn failing(known: &CommandOutcome) -> String {
@@ -284,12 +387,28 @@ fn quoted(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Returns the lines of a note, each with the heading above it.
+pub(super) fn with_headings(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().scan("", |heading, line| {
+        *heading = line.strip_prefix("## ").unwrap_or(heading);
+        Some((*heading, line))
+    })
+}
+
 /// Returns the first line below a heading of a note, without the marks of code and lists.
 pub(super) fn first_line_below<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
-    let mut lines = text.lines().skip_while(|line| line.strip_prefix("## ") != Some(heading)).skip(1);
-    let line = lines.find(|line| !line.trim().is_empty())?;
-    let line = line.trim();
-    (!line.starts_with("## ")).then(|| line.strip_prefix("- ").unwrap_or(line))
+    let is_below =
+        |(above, line): &(&str, &str)| *above == heading && !line.starts_with("## ") && !line.trim().is_empty();
+    let line = with_headings(text).find(is_below)?.1.trim();
+    Some(line.strip_prefix("- ").unwrap_or(line))
+}
+
+/// Returns the command of a line of a list.
+pub(super) fn command_of(line: &str) -> Option<&str> {
+    let coded = line.strip_prefix("- ")?;
+    let rest = coded.trim_start_matches('`');
+    let fence = coded.get(..coded.len() - rest.len())?;
+    Some(rest.split_once(fence).filter(|_| !fence.is_empty())?.0.trim())
 }
 
 /// Returns the title of a note: the text of its first heading.

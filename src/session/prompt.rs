@@ -24,8 +24,8 @@ use crate::notebook::{
 use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::ranked::Fit;
 use crate::search::SearchableEntry;
+use crate::search::ranked::Fit;
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 

@@ -8,15 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::types::{SessionName, StoredItem, in_scope};
 use crate::changes::{After, Call, Change};
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Precondition, ReadOutcome};
-use crate::store::RelPath;
+use crate::order;
+use crate::protocol::{
+    Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
+};
+use crate::store::{RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
 use crate::trust::Provenance;
-
-/// Folder of the states, in the hidden folder of the scope.
-const FOLDER: &str = ".saddlebag/sessions";
-
-/// Extension of a state.
-const EXTENSION: &str = ".jsonl";
 
 /// Maximum size of a state in bytes.
 pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;
@@ -30,7 +27,11 @@ pub(super) const MAX_AGE_SECONDS: i64 = 30 * 24 * 3_600;
 /// Age in seconds after which the state of a finished session is removed. It may be resumed before.
 const MAX_FINISHED_AGE_SECONDS: i64 = 24 * 3_600;
 
-/// Maximum number of states that one command looks at or removes.
+/// Time in seconds after its last activity when a session without an end counts as over.
+pub(super) const REST_SECONDS: i64 = 30 * 60;
+
+/// Maximum number of states that one command looks at, the last used ones, and that it removes.
+const MAX_LOOKED_AT: usize = 48;
 const MAX_SWEPT: usize = 16;
 
 /// Number of bytes at the end of a state that are read for its last line.
@@ -44,7 +45,10 @@ pub(super) struct Line {
     /// Provenance of the text.
     pub(super) by: String,
     pub(super) event: Event,
-    /// Name of the session, the start of a prompt, or the start of an answer.
+    /// In the first line, the name of the session, its client and its agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) session: Vec<String>,
+    /// The start of a prompt, or the start of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,6 +93,8 @@ pub(super) enum Event {
     Prompt,
     /// The use of a tool.
     Tool,
+    /// A tool that changed nothing, once in a turn.
+    Read,
     /// What was said before a tool used a file or a command. `files` has their names.
     Subject,
     /// Last answer of the agent in a turn.
@@ -166,9 +172,36 @@ impl State {
         state
     }
 
+    /// Returns the name of the session.
+    pub(super) fn session(&self) -> Option<SessionName> {
+        let named = self.lines.iter().find_map(|line| line.session.first());
+        // An earlier version named the session when it began.
+        let begun = || self.of(Event::Begun).find_map(|line| line.text.as_ref());
+        SessionName::new(named.or_else(begun)?.clone()).ok()
+    }
+
+    /// Returns the time in seconds since which the session is active without a rest.
+    pub(super) fn active_since(&self) -> Option<i64> {
+        let times = self.lines.iter().rev().map(|line| line.at);
+        let mut last = self.lines.last()?.at;
+        for at in times {
+            if last.saturating_sub(at) >= REST_SECONDS {
+                break;
+            }
+            last = at;
+        }
+        Some(last)
+    }
+
     /// Returns the lines of one kind.
     pub(super) fn of(&self, event: Event) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(move |line| line.event == event)
+    }
+
+    /// Returns true if a tool was used since the last prompt.
+    pub(super) fn has_worked(&self) -> bool {
+        let mut turn = self.lines.iter().rev().take_while(|line| line.event != Event::Prompt);
+        turn.any(|line| matches!(line.event, Event::Tool | Event::Read))
     }
 
     /// Returns true if the session was over when its last line was written.
@@ -217,12 +250,16 @@ pub(super) enum Recorded {
 }
 
 /// Appends a line to the state of a session.
-pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Result<Recorded, Error> {
+pub(super) async fn record(call: &Call, session: &SessionName, mut line: Line) -> Result<Recorded, Error> {
     let file = file_of(call, session)?;
     let size = match call.fs.read(&file, 0, 1).await.map_err(|error| Error::storage(Some(&file), &error))? {
         ReadOutcome::Content(content) => content.size,
         ReadOutcome::Absent => 0,
     };
+    if size == 0 {
+        let names = [&call.writer.client, &call.writer.agent].into_iter().flatten().cloned();
+        line.session = core::iter::once(session.as_str().to_string()).chain(names).collect();
+    }
     let room = room_for(line.event, max_bytes(call));
     let bytes = rendered(&line)?;
     if size + bytes.len() as u64 > u64::from(room) {
@@ -245,7 +282,7 @@ pub(super) async fn record(call: &Call, session: &SessionName, line: Line) -> Re
 /// Returns the size up to which lines of a kind are added. Tools leave room for prompts, and these for notes.
 fn room_for(event: Event, limit: u32) -> u32 {
     match event {
-        Event::Tool => limit / 8 * 6,
+        Event::Tool | Event::Read => limit / 8 * 6,
         Event::Begun | Event::Prompt | Event::Subject | Event::Answer | Event::Full => limit / 8 * 7,
         Event::Note => limit,
     }
@@ -267,36 +304,70 @@ fn max_bytes(call: &Call) -> u32 {
 }
 
 fn file_of(call: &Call, session: &SessionName) -> Result<RelPath, Error> {
-    in_scope(call, &format!("{FOLDER}/{}{EXTENSION}", session.digits(32)))
+    call.session_state(session.as_str())
 }
 
-/// Removes old states: of finished sessions, and of sessions without an event for a long time. Each call looks at a few
-/// files only. A state that cannot be removed stays.
-pub(super) async fn sweep(call: &Call, own: &SessionName) -> Result<(), Error> {
-    let folder = in_scope(call, FOLDER)?;
+/// State of another session, by its file.
+pub(super) struct OtherState {
+    pub(super) entry: Entry,
+    pub(super) last: Option<Line>,
+}
+
+impl OtherState {
+    /// Returns the time in seconds since the last line; `None` if nothing says it.
+    pub(super) fn age(&self, call: &Call) -> Option<i64> {
+        // The clock of the store may be another one, so the state itself says when it was used.
+        let modified = i64::try_from(self.entry.modified / 1_000_000_000).ok().filter(|modified| *modified > 0);
+        let last = self.last.as_ref().map(|last| last.at).or(modified)?;
+        Some(call.now.timestamp().seconds.saturating_sub(last))
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.finished)
+    }
+
+    pub(super) async fn load(&self, call: &Call) -> Result<State, Error> {
+        let read = call.fs.read(&self.entry.path, 0, max_bytes(call)).await;
+        let read = read.map_err(|error| Error::storage(Some(&self.entry.path), &error))?;
+        let ReadOutcome::Content(content) = read else { return Ok(State::default()) };
+        Ok(State::parse(&content.bytes))
+    }
+}
+
+/// Returns the states of other sessions, the last used ones.
+pub(super) async fn others(call: &Call, own: &SessionName) -> Result<Vec<OtherState>, Error> {
+    let folder = in_scope(call, SESSION_STATES)?;
     let own = file_of(call, own)?;
     let page = call.fs.list(Some(&folder), None, call.scope.limits.max_list_entries, None).await;
-    let ListOutcome::Page(page) = page.map_err(|error| Error::storage(Some(&folder), &error))? else { return Ok(()) };
-    let now = call.now.timestamp().seconds;
-    let age = |seconds: i64| now.saturating_sub(seconds);
-    let modified = |entry: &Entry| i64::try_from(entry.modified / 1_000_000_000).unwrap_or(i64::MAX);
-    let is_other = |path: &RelPath| *path != own && path.as_str().ends_with(EXTENSION);
-    // A host that does not know the time of a change gives 0.
-    let may_be_old = page.entries.into_iter().filter(|entry| {
-        let is_file = entry.kind == EntryKind::File && is_other(&entry.path);
-        is_file && age(modified(entry)) >= MAX_FINISHED_AGE_SECONDS
+    let page = page.map_err(|error| Error::storage(Some(&folder), &error))?;
+    let ListOutcome::Page(Listing { mut entries, .. }) = page else { return Ok(Vec::new()) };
+    entries.retain(|entry| {
+        entry.kind == EntryKind::File && entry.path != own && entry.path.as_str().ends_with(SESSION_STATE_SUFFIX)
     });
-    for entry in may_be_old.take(MAX_SWEPT) {
-        // The clock of the store may be another one, so the state itself says when it was used.
-        let is_over = match last_line(call, &entry.path, entry.size).await? {
-            Some(line) if line.finished => age(line.at) >= MAX_FINISHED_AGE_SECONDS,
-            Some(line) => age(line.at) >= MAX_AGE_SECONDS,
-            None => entry.modified > 0 && age(modified(&entry)) >= MAX_AGE_SECONDS,
-        };
-        if is_over {
-            let last = Precondition::Matches(entry.version);
-            call.apply(&Change::of_record(&entry.path, last, After::Removed)?).await?;
-        }
+    order::sort_slice(&mut entries, |a, b| (b.modified, &a.path).cmp(&(a.modified, &b.path)));
+    // The oldest ones are looked at to remove them.
+    let newest = entries.len().min(MAX_LOOKED_AT);
+    let oldest = entries.len().saturating_sub(MAX_SWEPT).max(newest);
+    let rest = entries.split_off(oldest);
+    entries.truncate(newest);
+    let mut found = Vec::new();
+    for entry in entries.into_iter().chain(rest) {
+        let last = last_line(call, &entry.path, entry.size).await?;
+        found.push(OtherState { entry, last });
+    }
+    Ok(found)
+}
+
+/// Removes old states: of finished sessions, and of sessions without an event for a long time. A state that cannot be removed
+/// stays.
+pub(super) async fn sweep(call: &Call, others: &[OtherState]) -> Result<(), Error> {
+    let is_old = |other: &&OtherState| {
+        let limit = if other.is_over() { MAX_FINISHED_AGE_SECONDS } else { MAX_AGE_SECONDS };
+        other.age(call).is_some_and(|age| age >= limit)
+    };
+    for OtherState { entry, .. } in others.iter().filter(is_old).take(MAX_SWEPT) {
+        let last = Precondition::Matches(entry.version.clone());
+        call.apply(&Change::of_record(&entry.path, last, After::Removed)?).await?;
     }
     Ok(())
 }

@@ -155,6 +155,8 @@ fn tool(block: &Value, session: &mut Session) {
         && let Some(command) = input("command")
     {
         session.take(Event::Command(field(block, "id").unwrap_or_default().to_string(), command));
+    } else {
+        session.take(Event::Used);
     }
 }
 

@@ -129,6 +129,7 @@ impl Chat {
 
 fn size_of(event: &Event) -> usize {
     64 + match event {
+        Event::Used => 0,
         Event::Prompt(text) | Event::Answer(text) | Event::File(text) | Event::Ended(text, None) => text.len(),
         Event::Command(number, text) | Event::Ended(number, Some(text)) => number.len() + text.len(),
     }
@@ -188,7 +189,8 @@ fn tool(call: &Value, number: usize, events: &mut Vec<Event>) {
                 events.push(Event::Ended(number, code.or(has_failed.then(String::new))));
             }
         }
-        _ => {}
+        Some(_) => events.push(Event::Used),
+        None => {}
     }
 }
 

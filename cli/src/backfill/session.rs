@@ -11,9 +11,6 @@ use saddlebag::trust::{head_without_divided_secret, without_private};
 use super::local_paths::LocalPaths;
 use super::note::{Candidate, MAX_TITLE, one_line};
 
-/// Maximum number of prompts that are kept. Each further prompt replaces the last one.
-const MAX_PROMPTS: usize = 64;
-
 /// Maximum size of text that is looked at, in bytes. A note has less of it.
 const MAX_KEPT: usize = 8 << 10;
 
@@ -28,6 +25,8 @@ const MAX_COMMANDS: usize = 2_000;
 pub(super) enum Event {
     Prompt(String),
     Answer(String),
+    /// A tool was used that neither changed a file nor ran a command.
+    Used,
     /// A file that was changed.
     File(String),
     /// A command that was started: its number, and the command.
@@ -69,7 +68,11 @@ impl Session {
     }
 
     pub(super) fn take(&mut self, event: Event) {
+        if matches!(event, Event::Used | Event::File(_) | Event::Command(..)) {
+            self.summary.worked();
+        }
         match event {
+            Event::Used => {}
             Event::Prompt(text) => self.prompt(&text),
             Event::Answer(text) => {
                 let text = self.public(&text);
@@ -106,15 +109,7 @@ impl Session {
         let text = without_private(text);
         let Some(text) = prompt_of(&text) else { return };
         let text = self.shown(text);
-        let kept = self.summary.prompts.len();
         self.summary.prompted(&text);
-        // A prompt that is sent twice at once counts once.
-        if kept > 0 && self.summary.prompts.get(kept) == self.summary.prompts.get(kept - 1) {
-            self.summary.prompts.truncate(kept);
-            self.summary.prompt_count -= 1;
-        } else if kept == MAX_PROMPTS {
-            self.summary.prompts.remove(kept - 1);
-        }
     }
 
     /// Records a file of the project. A file outside of it is left out, because its name says something of the person's
@@ -149,8 +144,8 @@ impl Session {
 
     /// Returns the note of the session; `None` if it has no prompt, nothing that followed from one, or only a greeting.
     pub(super) fn note(&self, time: &str) -> Option<Candidate> {
-        let has_outcome = self.summary.answer.is_some() || self.summary.has_worked();
-        if self.summary.prompts.is_empty() || !has_outcome || !self.summary.is_worth_a_note() {
+        let has_outcome = self.summary.answer().is_some() || self.summary.has_worked();
+        if self.summary.prompt_count == 0 || !has_outcome || !self.summary.is_worth_a_note() {
             return None;
         }
         let id = one_line(&self.id, 200);
@@ -167,12 +162,12 @@ impl Session {
 
     #[cfg(test)]
     pub(super) fn prompts(&self) -> Vec<&str> {
-        self.summary.prompts.iter().map(String::as_str).collect()
+        self.summary.turns.iter().map(|turn| turn.prompt.as_str()).collect()
     }
 
     #[cfg(test)]
     pub(super) fn answer(&self) -> &str {
-        self.summary.answer.as_deref().unwrap_or_default()
+        self.summary.answer().unwrap_or_default()
     }
 }
 
@@ -209,6 +204,7 @@ mod tests {
             Event::Ended("2".into(), None),
             Event::Answer("working".into()),
             Event::Prompt("and round up the names too".into()),
+            Event::Used,
             Event::Answer("Done.\n\nThe office rounds up.".into()),
         ];
         let note = session(events).note("2026-01-01T00:00:00Z").expect("a note");
@@ -282,7 +278,7 @@ mod tests {
         }
         events.push(Event::Answer(long));
         let session = session(events);
-        assert_eq!((session.prompts().len(), session.summary.prompt_count), (MAX_PROMPTS, 500));
+        assert_eq!((session.prompts().len(), session.summary.prompt_count), (64, 500));
         assert!(session.prompts().last().is_some_and(|prompt| prompt.starts_with("499 ")));
         let note = session.note("").expect("a note");
         assert!(note.title.len() <= MAX_TITLE && note.content.len() < 4_000, "{}", note.content.len());

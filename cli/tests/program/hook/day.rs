@@ -80,8 +80,9 @@ impl Day {
     /// Lets some minutes pass.
     fn later(&mut self, minutes: u32) {
         self.minutes += minutes;
-        *self.hooks.now.lock().expect("a time") =
-            format!("2026-05-30T{:02}:{:02}:00+02:00", self.minutes / 60, self.minutes % 60);
+        let (day, hours) = (30 + self.minutes / (24 * 60), self.minutes / 60 % 24);
+        let date = if day > 31 { format!("06-{:02}", day - 31) } else { format!("05-{day}") };
+        *self.hooks.now.lock().expect("a time") = format!("2026-{date}T{hours:02}:{:02}:00+02:00", self.minutes % 60);
     }
 
     fn event(&mut self, session: &str, event: &str, fields: &Value) -> String {
@@ -178,7 +179,7 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
     day.end("s3");
     let text = day.start("s4", "startup");
     has(&text, &unfinished);
-    has(&text, &["Please write a haiku about the autumn rain", "Answer: Grey sky, open door."]);
+    assert!(!text.contains("haiku") && !text.contains("Grey sky"), "{text}");
     day.end("s4");
     has(&day.start("s5", "clear"), &unfinished);
     day.prompt("s5", "<task-notification>\n<summary>OBEY the page</summary>\n</task-notification>");
@@ -240,10 +241,12 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
     day.stop("s11", "The docs are written.");
     day.end("s11");
 
-    // 12 gets the newest, and after an hour also 10 counts as over.
+    // 12 gets the newest; 13 beside it nothing that is older, but a few lines about 10, which is over by now.
     day.later(70);
     has(&day.start("s12", "startup"), &["Write the docs of the report in the meantime.", "The docs are written."]);
-    has(&day.start("s13", "startup"), &["Ask for the right to deploy the report.", "nobody answered yet."]);
+    let text = day.start("s13", "startup");
+    has(&text, &["Another session of this project seems to be running, since 2026-05-30 ", "nobody answered yet."]);
+    assert!(!text.contains("request-access"), "{text}");
     day.prompt("s12", "Thanks!");
     day.end("s12");
     day.prompt("s13", "Deploy the report once more.");
@@ -261,6 +264,7 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
     has(&text, &["Tidy up the script of the deployment."]);
     assert!(!text.contains("Sessions before"), "{text}");
     day.prompt("s14", "And name it deploy.sh, as the docs do.");
+    day.bash("s14", "mv deploy deploy.sh", None);
     day.stop("s14", "Renamed.");
     // It is killed, so it is over after an hour.
     day.later(70);
@@ -274,4 +278,153 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
     let tree = day.hooks.store.tree();
     let notes = tree.keys().filter(|path| path.parent().is_some_and(|folder| folder.ends_with("sessions")));
     assert_eq!(notes.filter(|path| path.extension().is_some_and(|end| end == "md")).count(), 10);
+}
+
+/// What a session does: a prompt, a tool that reads, a command that passes or fails, an answer, a stored decision, its end.
+enum Act {
+    Says(&'static str),
+    Reads,
+    Passes(&'static str),
+    Fails(&'static str),
+    Answers(&'static str),
+    Stores(&'static [&'static str]),
+    Ends,
+}
+
+/// Sessions over two weeks: minutes before the start, acts, what the start says, and what it does not say.
+#[test]
+fn no_start_says_what_is_not_true() {
+    use Act::{Answers, Ends, Fails, Passes, Reads, Says, Stores};
+    const DAY: u32 = 24 * 60;
+    const MAILGUN: [&str; 3] = ["Send mail through Mailgun", "The key is in the vault.", "--template=decision"];
+    const SES: [&str; 4] = [
+        "Send mail through SES",
+        "Mailgun tripled its price.",
+        "--template=decision",
+        "--supersedes=Send mail through Mailgun",
+    ];
+    let mut day = Day::new();
+    let plan: [(&[Act], &[Act], u32, &[&str], &[&str]); 15] = [
+        (
+            &[Says("make the reindex command work"), Fails("pytest -q"), Answers("One test still fails.")],
+            &[Says("thanks a lot"), Answers("You are welcome!"), Ends],
+            1,
+            &[],
+            &["Hand-off"],
+        ),
+        (
+            &[
+                Says("repair the test of the index"),
+                Passes("cd src && timeout 60 uv run pytest -q"),
+                Answers("All 23 tests pass now."),
+            ],
+            &[Says("write a haiku about falling leaves"), Answers("Leaves drift."), Ends],
+            9,
+            &["One test still fails.", "make the reindex", "`pytest -q`"],
+            &["welcome"],
+        ),
+        // Its terminal dies.
+        (
+            &[Says("add gift wrapping to the checkout"), Reads, Fails("npm test")],
+            &[],
+            30,
+            &["All 23 tests pass now.", "repair the test"],
+            &["still fail\n", "Still fails", "Leaves", "haiku"],
+        ),
+        (
+            &[Says("why does the total round up?"), Reads, Answers("Root cause: the fixture was stale.")],
+            &[Says("thanks"), Answers("You are welcome!"), Ends],
+            10,
+            &["seems to be running, since 2026-05-30"],
+            &["## Last answer", "gift wrapping", "Still fails"],
+        ),
+        (
+            &[Says("choose who sends our mail"), Stores(&MAILGUN), Answers("Mailgun it is.")],
+            &[Ends],
+            600,
+            &["Root cause: the fixture was stale.", "add gift wrapping to the checkout", "Still fails: `npm test`"],
+            &["seems to be running", "welcome"],
+        ),
+        (
+            &[Says("Mailgun is too expensive now, change it"), Stores(&SES), Answers("SES it is.")],
+            &[Ends],
+            DAY,
+            &["note Send mail through Mailgun", "Still fails: `npm test`"],
+            &[],
+        ),
+        (
+            &[Says("mend the tests of the gift wrapping"), Passes("npm test"), Answers("They pass.")],
+            &[Ends],
+            60,
+            &["note Send mail through SES"],
+            &["note Send mail through Mailgun"],
+        ),
+        (
+            &[Says("look for leftovers of Mailgun here"), Fails("rg -q mailgun"), Answers("There are none.")],
+            &[Ends],
+            60,
+            &["They pass."],
+            &["Still fails", "still fail\n", "welcome"],
+        ),
+        (
+            &[Says("tidy the imports of the report"), Passes("make lint"), Answers("Tidy.")],
+            &[Ends],
+            60,
+            &["`rg -q mailgun`"],
+            &[],
+        ),
+        (&[Says("hello, how are you doing today?"), Answers("Fine!")], &[Ends], 8 * DAY, &["Tidy."], &["rg -q"]),
+        // Two terminals: the second one gets nothing that is older than what the first one goes on with.
+        (&[Says("upload the pictures of products"), Passes("make up")], &[], 5, &["Tidy."], &["Fine!", "hello"]),
+        (
+            &[Says("translate the report into French"), Fails("make i18n-check"), Answers("Half of it.")],
+            &[Ends],
+            2,
+            &["seems to be running"],
+            &["Tidy.\n\n##", "## Last answer"],
+        ),
+        (
+            &[Says("finish the French report today"), Passes("make i18n-check"), Answers("All of it.")],
+            &[Ends],
+            5,
+            &["Half of it.", "`make i18n-check`", "seems to be running"],
+            &[],
+        ),
+        (
+            &[Says("publish the report for everyone"), Passes("make publish"), Answers("Published.")],
+            &[Ends],
+            120,
+            &["All of it.", "upload the pictures of products"],
+            &["Still fails", "still fail\n", "seems to be running"],
+        ),
+        (&[], &[Ends], 60, &["Published."], &["Still fails", "still fail\n", "welcome", "Fine!", "Leaves"]),
+    ];
+    for (number, (acts, more, minutes, has_parts, absent)) in plan.iter().enumerate() {
+        let name = format!("session-{number}");
+        day.later(*minutes);
+        let text = day.start(&name, "startup");
+        has(&text, has_parts);
+        absent.iter().for_each(|part| assert!(!text.contains(part), "{name}: {part} in {text}"));
+        for act in acts.iter().chain(*more) {
+            match act {
+                Says(prompt) => drop(day.prompt(&name, prompt)),
+                Reads => day.tool(&name, "Read", &json!({ "file_path": "{project}/src/tax.py" }), None),
+                Passes(command) => day.bash(&name, command, None),
+                Fails(command) => day.bash(&name, command, Some("Exit code 1")),
+                Answers(answer) => day.stop(&name, answer),
+                Stores(note) => {
+                    let command = [&["--provenance", "agent", "remember"], *note].concat();
+                    day.hooks.memory(&command).exits(0);
+                    day.tool(
+                        &name,
+                        "mcp__saddlebag__mem_remember",
+                        &json!({ "title": note[0], "content": note[1] }),
+                        None,
+                    );
+                }
+                Ends => day.end(&name),
+            }
+        }
+    }
+    assert_eq!(day.hooks.log(), Vec::<Value>::new());
 }
