@@ -194,9 +194,9 @@ impl SessionSummary {
     }
 
     fn result(&self) -> Option<usize> {
-        let has_worked = self.has_worked();
+        let (has_worked, some_tell) = (self.has_worked(), self.turns.iter().any(Turn::tells));
         self.turns.iter().rposition(|turn| {
-            let counts = if has_worked { turn.worked } else { turn.tells() };
+            let counts = if has_worked { turn.worked } else { turn.tells() || !some_tell };
             counts && turn.answer.as_ref().is_some_and(|answer| !answer.is_empty())
         })
     }

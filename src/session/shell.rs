@@ -170,15 +170,14 @@ fn run(mut ran: Ran, depth: u32, all: &mut Vec<Ran>) {
         }
         return;
     }
-    let inner = match () {
-        () if program == "eval" => {
-            let script = words.iter().skip(1).map(|word| unquoted(word)).collect::<Vec<_>>().join(" ");
-            return if depth < MAX_DEPTH {
-                read(&script, &ran, depth + 1, all)
-            };
+    if program == "eval" {
+        let script = words.iter().skip(1).map(|word| unquoted(word)).collect::<Vec<_>>().join(" ");
+        if depth < MAX_DEPTH {
+            read(&script, &ran, depth + 1, all);
         }
-        () => inner(program, words),
-    };
+        return;
+    }
+    let inner = inner(program, words);
     if let Some(inner) = inner.filter(|inner| !inner.is_empty() && depth < MAX_DEPTH * 2) {
         run(Ran { words: inner, ..ran.clone() }, depth + 1, all);
         ran.is_wrapped = true;
@@ -213,8 +212,13 @@ fn inner(program: &str, words: &[String]) -> Option<Vec<String>> {
         return if is_module { None } else { Some(inner.to_vec()) };
     }
     if program.starts_with("python") || program == "py" {
-        let module = words.iter().skip(1).take_while(|word| word.starts_with('-')).position(|word| word == "-m")?;
-        return words.get(module + 2..).map(<[String]>::to_vec);
+        let mut options = words.iter().enumerate().skip(1).filter(|(at, _)| {
+            let before = words.get(at - 1).map(String::as_str).unwrap_or_default();
+            !["-W", "-X"].contains(&before)
+        });
+        let (module, _) =
+            options.by_ref().take_while(|(_, word)| word.starts_with('-')).find(|(_, word)| *word == "-m")?;
+        return words.get(module + 1..).map(<[String]>::to_vec);
     }
     if let Some((_, valued)) = GLOBAL_OPTIONS.iter().find(|(name, _)| *name == program) {
         let at = after_options(1, valued);
@@ -229,7 +233,7 @@ fn inner(program: &str, words: &[String]) -> Option<Vec<String>> {
     is_installed.then(|| core::iter::once(program.to_string()).chain(words.iter().skip(1).cloned()).collect())
 }
 
-fn is_assignment(word: &String) -> bool {
+fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
@@ -453,7 +457,7 @@ mod tests {
                 "echo $(git rev-parse HEAD) \"$(make check)\" (make x)|git rev-parse HEAD|make check|make x",
             ),
             ("cat <<'EOF' > f && make check\nmake no\nEOF\nmake lint", "cat|make check|make lint"),
-            ("cat <<< here; diff <(make a) b", "cat|diff (make a) b|make a"),
+            ("cat <<< here; diff <(make a) b", "cat|diff b|make a"),
             ("make check # not make lint", "make check"),
             ("make \\\n  check && ! make lint &", "make check|make lint"),
             ("git commit -m 'a; b && c'", "git commit -m 'a; b && c'"),

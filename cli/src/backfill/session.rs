@@ -204,6 +204,7 @@ mod tests {
             Event::Ended("2".into(), None),
             Event::Answer("working".into()),
             Event::Prompt("and round up the names too".into()),
+            Event::Used,
             Event::Answer("Done.\n\nThe office rounds up.".into()),
         ];
         let note = session(events).note("2026-01-01T00:00:00Z").expect("a note");

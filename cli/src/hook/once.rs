@@ -97,7 +97,7 @@ impl Once {
             file.set_len(0)?;
             file.write_all(format!("{}\n{root}", event.moment().as_str()).as_bytes())
         });
-        drop(written);
+        let _ = written;
         Some(root.to_path_buf())
     }
 

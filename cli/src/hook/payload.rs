@@ -364,7 +364,6 @@ mod tests {
             json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash" }),
             json!({ "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": { "file_path": "/s/a" } }),
             json!({ "session_id": "s", "hook_event_name": "PermissionRequest", "tool_name": "Bash" }),
-            json!({ "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": {} }),
             json!({ "session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash", "is_interrupt": true }),
             json!({ "conversation_id": "s", "hook_event_name": "postToolUseFailure", "tool_name": "Shell",
                 "failure_type": "permission_denied" }),

@@ -127,17 +127,14 @@ fn a_session_becomes_one_note_that_waits_for_approval() {
 #[test]
 fn half_a_character_and_a_byte_order_mark_lose_no_session() {
     let world = World::new();
-    let lines = |before: &str, prompt: &str| {
-        let (user, agent) = (
-            claude("a", None, &world.project, "user", prompt),
-            claude("b", Some("a"), &world.project, "assistant", "Renamed it."),
-        );
-        format!("{before}{user}\n{agent}\n").replace("HALF", "\\ud83d")
+    let lines = |number: &str, prompt: &str| {
+        let (first, second) = (format!("{number}a"), format!("{number}b"));
+        let user = claude(&first, None, &world.project, "user", prompt);
+        let agent = claude(&second, Some(&first), &world.project, "assistant", "Renamed it.");
+        format!("{user}\n{agent}\n").replace("HALF", "\\ud83d")
     };
-    for (name, text) in [
-        ("half", lines("", "rename the lantern module HALF please")),
-        ("mark", lines("\u{feff}", "rename the beacon module as well please")),
-    ] {
+    let marked = format!("\u{feff}{}", lines("2", "rename the beacon module as well please"));
+    for (name, text) in [("half", lines("1", "rename the lantern module HALF please")), ("mark", marked)] {
         let path = world.transcript(&format!("tr/{name}.jsonl"), &[]);
         fs::write(&path, text).expect("written");
     }
