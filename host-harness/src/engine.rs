@@ -133,49 +133,35 @@ impl Engine for NativeEngine {
     }
 }
 
-impl<E: Engine + ?Sized> Engine for &mut E {
-    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
-        (**self).submit(id, now, submission)
-    }
+macro_rules! forward {
+    ($($owner:ty),*) => {
+        $(
+            impl<E: Engine + ?Sized> Engine for $owner {
+                fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
+                    (**self).submit(id, now, submission)
+                }
 
-    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
-        (**self).take(id)
-    }
+                fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
+                    (**self).take(id)
+                }
 
-    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
-        (**self).handle_memory_result(result)
-    }
+                fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
+                    (**self).handle_memory_result(result)
+                }
 
-    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
-        (**self).cancel(id)
-    }
+                fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
+                    (**self).cancel(id)
+                }
 
-    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
-        (**self).tools(sets)
-    }
+                fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
+                    (**self).tools(sets)
+                }
+            }
+        )*
+    };
 }
 
-impl<E: Engine + ?Sized> Engine for Box<E> {
-    fn submit(&mut self, id: CommandId, now: Timestamp, submission: Submission<Command>) -> Result<Step, EngineError> {
-        (**self).submit(id, now, submission)
-    }
-
-    fn take(&mut self, id: CommandId) -> Result<Result<Reply, Error>, EngineError> {
-        (**self).take(id)
-    }
-
-    fn handle_memory_result(&mut self, result: FsResult) -> Result<Step, EngineError> {
-        (**self).handle_memory_result(result)
-    }
-
-    fn cancel(&mut self, id: CommandId) -> Result<Step, EngineError> {
-        (**self).cancel(id)
-    }
-
-    fn tools(&mut self, sets: &[ToolSet]) -> Result<Vec<Tool>, EngineError> {
-        (**self).tools(sets)
-    }
-}
+forward!(&mut E, Box<E>);
 
 #[cfg(test)]
 mod tests {

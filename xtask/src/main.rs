@@ -44,7 +44,6 @@ usage: cargo xtask demo [--engine component|native] [--keep]
   demo                Build the program and show an agent's memory at work on a sample store
     --engine native   Without the WebAssembly component: builds in a third of the time
     --keep            Keep the folder of the sample store and print its path
-    --remote          Show two processes at work on a store in a bucket, and on one in PostgreSQL
   test                Check all that a change must pass
     --quick           Only what needs no component
     --nightly         Check the rest, from the step where the last run stopped: long tests, the other engine, servers, clients,
@@ -70,7 +69,6 @@ usage: cargo xtask demo [--engine component|native] [--keep]
 enum Task {
     Demo { native: bool, keep: bool },
     Test(Test),
-    DemoRemote,
     Budget { lower: bool },
     Audit,
     Bench(Vec<String>),
@@ -111,7 +109,7 @@ fn main() -> ExitCode {
 }
 
 fn parse(words: &[String]) -> Result<Task, String> {
-    let (mut native, mut keep, mut remote) = (false, false, false);
+    let (mut native, mut keep) = (false, false);
     let mut tests = Test::All;
     let mut lower = false;
     let Some((task, options)) = words.split_first() else { return Ok(Task::Help) };
@@ -133,7 +131,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
                     other => return Err(format!("--engine takes component or native, not {other:?}\n\n{USAGE}")),
                 }
             }
-            ("demo", "--remote") if options.len() == 0 => remote = true,
             ("demo", "--keep") => keep = true,
             ("test", "--quick") if tests == Test::All => tests = Test::Quick,
             ("test", "--nightly") if tests == Test::All => tests = Test::Nightly,
@@ -148,7 +145,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
         }
     }
     match task.as_str() {
-        "demo" if remote => Ok(Task::DemoRemote),
         "demo" => Ok(Task::Demo { native, keep }),
         "test" => Ok(Task::Test(tests)),
         "budget" => Ok(Task::Budget { lower }),
@@ -164,7 +160,6 @@ fn parse(words: &[String]) -> Result<Task, String> {
 fn perform(task: Task) -> Result<(), String> {
     match task {
         Task::Demo { native, keep } => demo(native, keep),
-        Task::DemoRemote => remote::demo(),
         Task::Test(Test::All) => test::all(),
         Task::Test(Test::Quick) => test::quick(),
         Task::Test(Test::Nightly) => test::nightly(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::clients::apt_get;
 use crate::install::{self, PYTHON};
-use crate::run::{cargo_with, command, quiet, root};
+use crate::run::{cargo_with, quiet};
 
 /// Folder of the requirement that names the version of MiniStack.
 const REQUIREMENTS: &str = "remote/tests";
@@ -104,32 +104,6 @@ fn test_on_ceph() -> Result<(), String> {
         eprintln!("a gateway was killed {kills} times");
         tested
     })
-}
-
-/// Shows two processes at work on one store, on each server.
-pub(crate) fn demo() -> Result<(), String> {
-    let servers = Servers::start()?;
-    let environment = servers.environment();
-    let environment: Vec<(&str, &str)> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let build = ["build", "--quiet", "--package", "saddlebag-cli", "--bin", "saddlebag"];
-    cargo_with(build.into_iter().chain(FEATURES), &[])?;
-    let program = root()?.join("target/debug/saddlebag").display().to_string();
-    for address in [&servers.bucket, &servers.database].into_iter().flatten() {
-        let with_store = |arguments: &[&'static str]| [&["--root", address, "--engine", "native"], arguments].concat();
-        let saddlebag = |arguments: &[&'static str]| command(&program, with_store(arguments), &environment);
-        saddlebag(&["status"])?;
-        let one = ["--machine", "one", "log", "from one", "while the other writes too"];
-        let two = ["--machine", "two", "remember", "Staging", "Staging listens on port 8443."];
-        thread::scope(|scope| {
-            let one = scope.spawn(|| quiet(&program, with_store(&one), &environment));
-            let two = quiet(&program, with_store(&two), &environment);
-            one.join().map_err(|_| "the thread panicked".to_string())?.and(two)
-        })?;
-        saddlebag(&["--machine", "one", "recall", "which port has staging"])?;
-        saddlebag(&["--machine", "two", "today"])?;
-        saddlebag(&["op", "log"])?;
-    }
-    cargo_with(["build", "--quiet", "--bin", "saddlebag"], &[])
 }
 
 /// The servers that could be started. They stop when this goes.

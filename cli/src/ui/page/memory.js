@@ -237,10 +237,10 @@ class MemoryInChat {
     this.isReadOnly = true;
     this.isInChat = true;
     this.key = '';
-    this.told = new Promise(tell => (this.tell = tell));
     this.waiting = new Map();
     this.last = 0;
     this.listeners = new Set();
+    this.told = new Promise(tell => this.listeners.add(tell));
     addEventListener('message', event => event.source === parent && this.receive(event.data));
   }
 
@@ -266,8 +266,7 @@ class MemoryInChat {
   }
 
   request(method, params) {
-    this.last += 1;
-    const id = this.last;
+    const id = (this.last += 1);
     this.send({ id, method, params });
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject({ code: 'server', message: STRINGS.signedOut, help: '' }), CHAT_TIME);
@@ -289,7 +288,6 @@ class MemoryInChat {
     if (method === 'ui/notifications/tool-result') {
       this.key = params._meta?.['saddlebag/key'] ?? this.key;
       this.isReadOnly = this.key === '';
-      this.tell();
       for (const listener of this.listeners) listener();
     }
     if (method === 'ui/notifications/host-context-changed') this.dress(params);
