@@ -440,7 +440,7 @@ impl Repository {
                     source = single_line(&format!("{commit}{of}")).chars().take(MAX_SOURCE).collect();
                 }
                 None => {
-                    drop(sources.entry(part.trim_start_matches('\n').to_string()).or_insert_with(|| source.clone()))
+                    sources.entry(part.trim_start_matches('\n').to_string()).or_insert_with(|| source.clone());
                 }
             }
         }
