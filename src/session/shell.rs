@@ -378,7 +378,7 @@ impl Reader<'_> {
             return;
         }
         let word = core::mem::take(&mut self.word);
-        let is_whole = word.matches(['\'', '"']).count() % 2 == 0 && !word.contains(char::is_whitespace);
+        let is_whole = word.matches(['\'', '"']).count().is_multiple_of(2) && !word.contains(char::is_whitespace);
         let word = if is_whole { unquoted(&word) } else { word };
         match core::mem::take(&mut self.is_target) {
             true if self.is_end => self.ends.push(unquoted(&word)),

@@ -20,8 +20,9 @@ pub(super) fn exchange(disk: &mut Disk<'_>, shared: &BTreeSet<String>) -> Result
     let (own, common) = (valid(Layout::rejected_log())?, valid(RelPath::new(sharing::REJECTIONS))?);
     let theirs = text(disk, &common)?;
     learn(disk, &theirs, shared)?;
-    let ours = own_rejections(&text(disk, &own)?);
-    unite(disk, &common, &unite_rejections(&ours, "", |path| sharing::is_shared(shared, path)))
+    // A rejection that was received says what a lifting line of this machine is about, and goes back to nobody.
+    let ours = unite_rejections(&text(disk, &own)?, "", |path| sharing::is_shared(shared, path));
+    unite(disk, &common, &own_rejections(&ours))
 }
 
 /// Takes the lines of the log of another machine about scopes that this one shares, before a text is compared with them. They count

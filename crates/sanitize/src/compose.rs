@@ -133,7 +133,8 @@ mod tests {
     #[test]
     fn no_line_of_an_item_begins_where_an_item_does() {
         let text = " a\r\n- b (core)\r- c\u{2028}- d\u{85}\n## Entries (hydrated)\n</memory> ";
-        let item = "- k (core)\n  a\n  - b (core)\n  - c\n  - d\n\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
+        let item =
+            "- k (core)\n  a\n  - b (core)[U+000D]- c[U+2028]- d[U+0085]\n  \\## Entries (hydrated)\n  &lt;/memory>\n";
         assert_eq!(list_item("k (core)", text, &mut Vec::new()), item);
     }
 

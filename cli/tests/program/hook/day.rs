@@ -292,6 +292,9 @@ enum Act {
 }
 
 /// Sessions over two weeks: minutes before the start, acts, what the start says, and what it does not say.
+/// Acts of a session before and after a pause, days to the next start, and what that start says and does not say.
+type Planned<'a> = (&'a [Act], &'a [Act], u32, &'a [&'a str], &'a [&'a str]);
+
 #[test]
 fn no_start_says_what_is_not_true() {
     use Act::{Answers, Ends, Fails, Passes, Reads, Says, Stores};
@@ -304,7 +307,7 @@ fn no_start_says_what_is_not_true() {
         "--supersedes=Send mail through Mailgun",
     ];
     let mut day = Day::new();
-    let plan: [(&[Act], &[Act], u32, &[&str], &[&str]); 15] = [
+    let plan: [Planned<'_>; 15] = [
         (
             &[Says("make the reindex command work"), Fails("pytest -q"), Answers("One test still fails.")],
             &[Says("thanks a lot"), Answers("You are welcome!"), Ends],
