@@ -440,12 +440,8 @@ impl Repository {
                     source = single_line(&format!("{commit}{of}")).chars().take(MAX_SOURCE).collect();
                 }
                 None => {
-<<<<<<< HEAD
                     let path = part.trim_start_matches('\n').to_string();
                     sources.entry(path).or_insert_with(|| source.clone());
-=======
-                    sources.entry(part.trim_start_matches('\n').to_string()).or_insert_with(|| source.clone());
->>>>>>> w-trust
                 }
             }
         }
