@@ -88,7 +88,7 @@ const TABLE: &[Spec] = &[
             needed("query", Kind::Text),
             optional("kind", KINDS),
             TAGS,
-            optional("everywhere", Kind::Flag).about("all projects, if a person allows it"),
+            optional("everywhere", Kind::Flag).about("all projects"),
             LIMIT,
             CURSOR,
         ],

@@ -69,7 +69,7 @@ fn no_payload_in_any_field_reaches_any_output() {
             ("mem_show of an entry", tool("mem_show", json!({ "name": "currency" }))),
             ("mem_show of the log", tool("mem_show", json!({ "name": "daily:2026-05-25" }))),
             ("mem_list", tool("mem_list", json!({}))),
-            ("mem_related", tool("mem_related", json!({ "name": "facts/rounding" }))),
+            ("mem_related", tool("mem_related", json!({ "note": "facts/rounding" }))),
             ("notebook_recall", tool("notebook_recall", json!({ "query": "rounding" }))),
             ("memory_read", tool("memory_read", json!({ "target": "scratchpad" }))),
             ("memory_search", tool("memory_search", json!({ "query": "rounding" }))),
