@@ -167,7 +167,7 @@ mod tests {
             (&["by-tag", "ops"][..], "try `saddlebag list --tag TAG`"),
             (&["get", "k"], "try `saddlebag show k`"),
             (&["--json", "rm", "a note"], "try `saddlebag forget 'a note'`"),
-            (&["entry", "show", "k"], "try `saddlebag show k`"),
+            (&["entry", "show", "k"], "try `saddlebag show`"),
             (&["new", "k"], "try `saddlebag remember TITLE CONTENT` or `saddlebag remember --key KEY CONTENT`"),
             (&["backlinks", "k"], "try `saddlebag list --link-to k` or `saddlebag related k`"),
             (&["orphans"], "try `saddlebag list --orphan`"),
