@@ -202,7 +202,7 @@ impl SessionSummary {
     }
 
     /// Returns the places of the prompts that tell what the session is about, in order. A turn that was answered without work is not
-    /// among them, unless there was no work. A prompt such as "go on" is told by the one before it.
+    /// among them, unless there was no work. The previous prompt explains one such as "go on".
     fn told(&self) -> Vec<usize> {
         let has_worked = self.has_worked();
         let counts = |turn: &Turn| !has_worked || turn.worked || turn.answer.is_none();

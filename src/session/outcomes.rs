@@ -7,7 +7,7 @@ use super::note::{FAILING, PASSED, command_of, said, with_headings};
 use super::shell::Ran;
 use super::state::{Event, State};
 
-/// Age in seconds after which the failure of a command that is no test of the project is not mentioned any more.
+/// Age in seconds after which the failure of a command other than a test of the project is not mentioned any more.
 const MAX_FAILURE_AGE_SECONDS: i64 = 7 * 24 * 3_600;
 
 /// Time in seconds, and that of the file in nanoseconds, which tells two of the same second apart.

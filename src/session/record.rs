@@ -164,7 +164,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
     }
 }
 
-/// Records that this session made the change of one of our own tools, which another program has recorded for a session of its own.
+/// Records that this session made the change of one of our own tools, which another program has recorded for its own session.
 async fn tie(with: &SessionCall<'_>, tool: &str, item: &StoredItem) -> Result<(), Error> {
     let call = with.call;
     // A client puts the name of the server before that of the tool.

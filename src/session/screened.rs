@@ -112,7 +112,7 @@ impl Excluded {
     }
 }
 
-/// Returns the words of a text that may be paths. The names of files may have brackets, and blanks between quotes.
+/// Returns the words that may be paths. The names of files may have brackets, and blanks between quotes.
 pub fn possible_paths(text: &str) -> impl Iterator<Item = &str> {
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     let is_quote = |c: char| "\"'`".contains(c);

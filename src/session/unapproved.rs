@@ -43,7 +43,7 @@ pub(super) async fn holds_unapproved_text(with: &SessionCall<'_>, answer: &str) 
     Ok(false)
 }
 
-/// Returns the letters and digits of a text, in lower case.
+/// Returns the letters and digits of text, in lower case.
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

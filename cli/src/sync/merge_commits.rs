@@ -68,7 +68,7 @@ pub(super) fn merge_commits(
                 None => merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after }),
             },
             Some(ours) if ours.after == theirs.after => {}
-            // A link or another repository is no version of a file.
+            // A link or another repository is not a version of a file.
             Some(ours) if ours.is_regular() && !theirs.is_regular() => {}
             Some(ours) if !ours.is_regular() => {
                 merge.files.push(FileVersion { path, mode: theirs.mode, blob: theirs.after });

@@ -34,7 +34,7 @@ pub(super) fn learn(disk: &mut Disk<'_>, theirs: &str, shared: &BTreeSet<String>
     let received = |log: &str| received_rejections(log, |path| sharing::is_shared(shared, path));
     let new: String = received(theirs).lines().filter(is_new).map(|line| format!("{line}\n")).collect();
     unite(disk, &log, &new)?;
-    // Those of this machine come back, and are no news.
+    // Those of this machine come back, and say nothing new.
     let own = received(&own_rejections(&known));
     Ok(new.lines().filter(|line| !own.lines().any(|known| known == *line)).count())
 }

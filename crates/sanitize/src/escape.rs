@@ -199,7 +199,7 @@ fn is_whole_tag(next: Option<char>, mut rest: impl Iterator<Item = char> + Clone
     }
 }
 
-/// Returns true if the text after a `[` is a special token such as `INST]`. The text of a link is none, unless it is in capitals.
+/// Returns true if the text after a `[` is a special token such as `INST]`. The text of a link counts only in capitals.
 fn poses_in_brackets(rest: &str) -> bool {
     let head = saddlebag_markdown::head(rest, TAG_REACH);
     let Some((name, after)) = head.split_once(']') else { return false };

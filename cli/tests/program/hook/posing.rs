@@ -1,4 +1,4 @@
-//! Text that poses as a client, a role, a tool or a token of a model's template: in every field, it reaches no output as it is stored.
+//! Text that poses as a client, a role, a tool or a token of a model's template: in every field, it does not reach an output as it is stored.
 
 use serde_json::{Value, json};
 

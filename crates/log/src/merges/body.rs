@@ -142,7 +142,7 @@ impl<'a> Merge<'a> {
         if united[0].is_empty() { None } else { Some([whole(1, &united[0])?, whole(2, &united[1])?]) }
     }
 
-    /// Returns the paragraphs of a side that are none of the base, by each of their lines.
+    /// Returns the paragraphs of a side that the base does not have, by each of their lines.
     fn places_of_lines(&self, side: usize) -> HashMap<&'a str, Vec<usize>> {
         let known: HashSet<usize> = self.of_base.get(side - 1).into_iter().flatten().flatten().copied().collect();
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();

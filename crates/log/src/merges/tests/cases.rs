@@ -42,7 +42,7 @@ fn lines_that_both_sides_only_added_to_a_paragraph_are_there_once_each() {
         "# T\n\n0\na\nm\nz\n\nlast\n",
     );
     clean(note("a\n", "a\nb\nsame\n", "a\nsame\nc\n"), "a\nb\nsame\nc\n");
-    // A line that one side changed is no addition.
+    // A line that one side changed is not an addition.
     assert_eq!(note("a\nb\n", "a\nB\nc\n", "a\nb\nd\n").conflicts.len(), 1);
 }
 
