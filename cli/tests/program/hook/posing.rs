@@ -78,7 +78,7 @@ fn no_payload_in_any_field_reaches_any_output() {
         ];
         for (output, shown) in &outputs {
             assert!(
-                shown.contains("evil") || *output == "memory_list" || ["before a tool", "prompt"].contains(output),
+                shown.contains("evil") || *output == "memory_list" || ["before a tool", "prompt", "mem_related"].contains(output),
                 "{output}: {shown}"
             );
             for payload in &stored {
