@@ -77,10 +77,8 @@ fn no_payload_in_any_field_reaches_any_output() {
             ("memory", tool("memory", json!({ "command": "view", "path": "/memories/facts/rounding.md" }))),
         ];
         for (output, shown) in &outputs {
-            assert!(
-                shown.contains("evil") || *output == "memory_list" || ["before a tool", "prompt", "mem_related"].contains(output),
-                "{output}: {shown}"
-            );
+            let may_be_empty = ["memory_list", "before a tool", "prompt", "mem_related"].contains(output);
+            assert!(may_be_empty || shown.contains("evil"), "{output}: {shown}");
             for payload in &stored {
                 assert!(!shown.contains(payload.as_str()), "{output} has {payload}: {shown}");
             }
