@@ -71,7 +71,7 @@ fn no_payload_in_any_field_reaches_any_output() {
             ("mem_list", tool("mem_list", json!({}))),
             ("mem_related", tool("mem_related", json!({ "note": "facts/rounding" }))),
             ("notebook_recall", tool("notebook_recall", json!({ "query": "rounding" }))),
-            ("memory_read", tool("memory_read", json!({ "target": "scratchpad" }))),
+            ("memory_read", tool("memory_read", json!({ "source": "scratchpad" }))),
             ("memory_search", tool("memory_search", json!({ "query": "rounding" }))),
             ("memory_list", tool("memory_list", json!({}))),
             ("memory", tool("memory", json!({ "command": "view", "path": "/memories/facts/rounding.md" }))),
