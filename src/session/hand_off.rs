@@ -59,7 +59,7 @@ pub(super) struct SessionNote {
     choice: Option<HandOffChoice>,
     claimed_by: Option<String>,
     finished: bool,
-    /// True if the session used a file, ran a command or stored something. A note without the field is from before it.
+    /// True if the session used a tool. A note without the field is from before it.
     worked: bool,
     /// Time of the last activity in nanoseconds since 1970-01-01T00:00:00Z.
     last: u64,

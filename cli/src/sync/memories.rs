@@ -93,8 +93,8 @@ impl<'a> Memories<'a> {
         content: Option<&[u8]>,
     ) -> Result<Answer, Failure> {
         let is_json = self.global.json;
-        let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into());
-        let reason = self.source.as_ref().map_or(reason.clone(), |source| format!("{reason}: {source}"));
+        let source = self.source.as_ref().map_or_else(String::new, |source| format!(": {source}"));
+        let reason = self.global.reason.clone().unwrap_or_else(|| self.reason.into()) + &source;
         let Some((memory, operation)) = self.of(path)? else { return Ok(Answer::NotKept) };
         let replace = ReplaceFile {
             path: path.to_string(),

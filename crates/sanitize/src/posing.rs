@@ -31,7 +31,7 @@ const IN_BRACKETS: &str = "\
     inst sys available-tools tool-calls tool-call tool-results tool-content system-prompt system-notification think \
     gmask sop";
 
-/// How text poses as someone.
+/// Kind of name by which text poses as a client, a role or a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Posing {
     /// Under a name of a client, a role or a tool.

@@ -104,8 +104,8 @@ impl<'a> Merge<'a> {
         self.sides.render(&elements)
     }
 
-    /// Returns both sides with the lines that each added to a paragraph of the base which the other side only added lines to; `None` if there
-    /// is none. Long-term memory is lines without an empty one between them.
+    /// Returns both sides with the lines that each added to a paragraph of the base which the other side only added lines to; `None` if no
+    /// paragraph is. Long-term memory is one paragraph: its lines have no empty one between them.
     fn with_added_lines(&self) -> Option<[String; 2]> {
         let mut united: [HashMap<usize, String>; 2] = Default::default();
         let places_of = [1, 2].map(|side| self.places_of_lines(side));
