@@ -5,12 +5,11 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write, empty};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use saddlebag::protocol::{FsError, FsOutcome};
 use saddlebag::wit_convert::canonical::FromCanonical;
@@ -26,6 +25,8 @@ const SILENT: usize = 3;
 const SHOWN: usize = 160;
 /// Maximum number of lines of standard error in a message.
 const ERROR_LINES: usize = 5;
+/// Time for a driver to end, and for each line of its standard error to come.
+const TO_END: Duration = Duration::from_secs(1);
 
 /// Description of a host, by its driver.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -103,7 +104,7 @@ impl Driver {
     ) -> Result<Self, String> {
         let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
         let process =
-            Process { child: None, input: Box::new(input), answers: lines_of(output), errors: Errors::default() };
+            Process { child: None, input: Box::new(input), answers: lines_of(output), errors: lines_of(empty()) };
         let (process, hello) = greeted(&program, process)?;
         Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
     }
@@ -220,27 +221,27 @@ impl Driver {
 
     /// Returns the error for a driver that ended.
     fn ended(&mut self, request: &Value) -> String {
+        let status = self.process.as_mut().and_then(Process::status);
         let errors = self.errors();
-        // A driver that has only closed its output is ended here.
-        let status = self.process.take().and_then(|mut process| process.child.as_mut()?.try_wait().ok().flatten());
+        self.process = None;
         let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
         format!("the driver {how} instead of answering {}{errors}", short(request))
     }
 
-    /// Returns the last lines of the driver's standard error, as the end of a message.
-    pub(crate) fn errors(&self) -> String {
-        let Some(process) = &self.process else { return String::new() };
-        let lines = || process.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        // What it has just written is still on its way, and on a busy machine takes longer.
-        for _ in 0..20 {
-            thread::sleep(Duration::from_millis(50));
-            if !lines().is_empty() {
-                break;
+    /// Ends the driver, and returns the last lines of its standard error as the end of a message.
+    pub(crate) fn errors(&mut self) -> String {
+        let Some(process) = &mut self.process else { return String::new() };
+        process.end();
+        let mut last = VecDeque::new();
+        // A program that the driver started may still hold its standard error open.
+        while let Ok(line) = process.errors.recv_timeout(TO_END) {
+            last.push_back(line.trim_end().to_string());
+            if last.len() > ERROR_LINES {
+                last.pop_front();
             }
         }
-        let lines = lines();
-        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
-        if lines.is_empty() { String::new() } else { format!("; its standard error ends in {:?}", lines.join("\n")) }
+        let last = last.make_contiguous().join("\n");
+        if last.is_empty() { last } else { format!("; its standard error ends in {last:?}") }
     }
 }
 
@@ -259,11 +260,8 @@ struct Process {
     child: Option<Child>,
     input: Box<dyn Write + Send>,
     answers: Receiver<String>,
-    errors: Errors,
+    errors: Receiver<String>,
 }
-
-/// Last lines of standard error.
-type Errors = Arc<Mutex<VecDeque<String>>>;
 
 impl Process {
     /// Kills the driver. Returns a line that it had written before.
@@ -271,9 +269,18 @@ impl Process {
         self.end();
         self.answers.recv().ok().filter(|line| line.ends_with('\n'))
     }
-}
 
-impl Process {
+    /// Returns the status of a program that ends within a second.
+    fn status(&mut self) -> Option<ExitStatus> {
+        let (child, until) = (self.child.as_mut()?, Instant::now() + TO_END);
+        loop {
+            match child.try_wait() {
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(10)),
+                status => return status.ok().flatten(),
+            }
+        }
+    }
+
     fn end(&mut self) {
         if let Some(child) = &mut self.child {
             // It may have ended before.
@@ -299,41 +306,21 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
     let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(format!("the driver `{shown}` has no standard input and output"));
     };
-    let errors = child.stderr.take().map(last_lines_of).unwrap_or_default();
+    let errors = child.stderr.take().map_or_else(|| lines_of(empty()), lines_of);
     greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output), errors })
 }
 
 /// Returns the lines that a driver writes.
 fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
     let (lines, answers) = channel();
-    take_lines(output, move |line| lines.send(line).is_ok());
-    answers
-}
-
-/// Returns what holds the last lines that a driver writes.
-fn last_lines_of(output: impl Read + Send + 'static) -> Errors {
-    let last = Errors::default();
-    let kept = Arc::clone(&last);
-    take_lines(output, move |line| {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_back(line);
-        if kept.len() > ERROR_LINES {
-            kept.pop_front();
-        }
-        true
-    });
-    last
-}
-
-/// Hands each line over in a thread, until it is not taken.
-fn take_lines(output: impl Read + Send + 'static, mut take: impl FnMut(String) -> bool + Send + 'static) {
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
         while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0)
-            && take(String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned())
+            && lines.send(String::from_utf8_lossy(&std::mem::take(&mut line)).into_owned()).is_ok()
         {}
     });
+    answers
 }
 
 /// Asks a driver that was just started what its host is.
