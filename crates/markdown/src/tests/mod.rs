@@ -334,7 +334,7 @@ fn the_title_is_the_first_heading_of_level_one() {
         ("---\ntitle: ~\n---\n# a\nb", "a", "b"),
         ("---\nx: y\n---\nb", "", "b"),
         ("---\ntitle: a\n---\n# b\nc", "a", "# b\nc"),
-        ("---\ntitle: 12\n---\nb", "", "b"),
+        ("---\ntitle: 012\n---\nb", "012", "b"),
         ("\u{feff}---\r\ntitle: a\r\n---\r\nb\r\n", "a", "b"),
         ("```\n# a\n```\n\n# b #\nc", "b", "c"),
         ("# a_b_c \\*d &amp; __e__\n", "a_b_c *d & e", ""),
