@@ -150,7 +150,7 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
                 false if underlines(before, text) => "\n\n",
                 _ => "\n",
             };
-            Ok((Some(call.screen.edit(file, format!("{before}{newline}{added}"))?), ()))
+            Ok((Some(call.edit(file, format!("{before}{newline}{added}"))?), ()))
         });
         return appended.await.map(|_| ());
     }

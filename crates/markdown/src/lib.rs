@@ -59,7 +59,7 @@ pub use edit::{
 };
 pub use frontmatter::{Frontmatter, FrontmatterProblem};
 pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item, underlines};
-pub use note::{Heading, Note, ZkTitle, moment, parse_date};
+pub use note::{Heading, Note, Stated, ZkTitle, moment, parse_date};
 pub use outside::Outside;
 pub use properties::property_text;
 pub use scanner::hidden_lines;
