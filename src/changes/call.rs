@@ -76,13 +76,13 @@ impl Call {
         self.operations.show(view);
     }
 
-    /// Edits a file. A note that an agent edits says so from then on, as one that it writes does.
+    /// Edits a file. A note with frontmatter that an agent edits says so from then on, as one that it writes does.
     ///
     /// # Errors
     ///
     /// What [`InputPolicy::edit`] refuses, and a name with a secret in it.
     pub(crate) fn edit(&self, file: &File, after: String) -> Result<Change, Error> {
-        self.screen.edit(file, after, Some(&self.signature()?))
+        self.screen.edit(file, after, &self.signature()?)
     }
 
     /// Returns the names to sign a stored text with.

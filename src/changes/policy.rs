@@ -95,7 +95,7 @@ impl InputPolicy {
 
     /// Gives a file new text like [`write`](Self::write), for an edit by hand. Only a person may change the recorded
     /// provenance. An approval is for the text that a person has seen, so the edit of anyone else takes it away.
-    pub(crate) fn edit(&self, file: &File, after: String, writer: Option<&Writer>) -> Result<Change, Error> {
+    pub(crate) fn edit(&self, file: &File, after: String, writer: &Writer) -> Result<Change, Error> {
         let before = file.text()?.unwrap_or_default();
         let trust_state = TrustState::from_text(before);
         if self.config.provenance != Provenance::User && trust_state != TrustState::from_text(&after) {
@@ -103,17 +103,19 @@ impl InputPolicy {
             let help = "leave `provenance` and `approved` unchanged";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
-        let is_by_agent = self.config.provenance == Provenance::Agent && self.is_note(&file.path) && before != after;
+        // A plain file stays one.
+        let is_by_agent = self.config.provenance == Provenance::Agent
+            && self.is_note(&file.path)
+            && before != after
+            && !Frontmatter::parse(&after).span.is_empty();
         let after = match self.takes_approval_away(file) && before != after {
             // A text whose frontmatter cannot be changed is edited all the same.
-            false => match writer.filter(|_| is_by_agent) {
-                Some(writer) => {
-                    let signed = writer.sign(&after).unwrap_or(after);
-                    let is_of_person = trust_state.provenance == Provenance::User;
-                    is_of_person.then(|| mark(&signed, Provenance::Agent)).flatten().unwrap_or(signed)
-                }
-                None => after,
-            },
+            false if is_by_agent => {
+                let signed = writer.sign(&after).unwrap_or(after);
+                let is_of_person = trust_state.provenance == Provenance::User;
+                is_of_person.then(|| mark(&signed, Provenance::Agent)).flatten().unwrap_or(signed)
+            }
+            false => after,
             true => mark(&after, trust_state.provenance).ok_or_else(|| {
                 let message = format!("{} is approved, and its frontmatter cannot be changed", file.path);
                 let help = "ask a person to edit it, or store the new text as a separate note";
@@ -575,7 +577,7 @@ mod tests {
         };
         let waiting = "---\nprovenance: tool\n---\nx\n";
         let edit = |screen: &InputPolicy, file: &File| {
-            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default()), None).unwrap();
+            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default()), &Writer::default()).unwrap();
         };
         let add = |screen: &InputPolicy, file: &File| {
             screen.add_to(file, "y").unwrap();

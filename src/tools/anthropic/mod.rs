@@ -14,7 +14,6 @@ use alloc::vec::Vec;
 use super::arguments::Arguments;
 use super::types::Dialect;
 use crate::changes::{Backups, Call, File};
-use crate::document::Frontmatter;
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
 use crate::protocol::{Error, ErrorCode};
@@ -305,12 +304,7 @@ impl Tool<'_> {
         let edited = self.call().update(path, backups, |file| {
             let text = file.text()?.ok_or_else(|| gone(typed))?;
             let (edited, answer) = change(text, added)?;
-            // A plain file stays as the tool wrote it.
-            let edited = match Frontmatter::parse(&edited).span.is_empty() {
-                true => self.call().screen.edit(file, edited, None)?,
-                false => self.call().edit(file, edited)?,
-            };
-            Ok((Some(edited), answer))
+            Ok((Some(self.call().edit(file, edited)?), answer))
         });
         edited.await.map(|(answer, _)| answer)
     }

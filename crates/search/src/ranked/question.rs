@@ -69,9 +69,11 @@ impl Question {
         let most = |hits: &[Ranked]| hits.iter().map(others).max().unwrap_or_default();
         let most_of_all = most(&all);
         let exclusions = || query.operators.iter().map(String::as_str).filter(|operator| is_exclusion(operator));
-        let excludes_alone = other_words.is_empty() && exclusions().count() == query.operators.len();
-        if left.total == 0 || excludes_alone || most(&left.hits) < most_of_all {
-            return Reading { as_text: &query.operators, ..reading(&self.text) };
+        // Then something was only found because it lacks a word.
+        let lacks_all = exclusions().next().is_some() && left.hits.iter().all(|hit| hit.terms.is_empty());
+        if left.total == 0 || lacks_all || most(&left.hits) < most_of_all {
+            let as_text = if all.is_empty() { &[] } else { query.operators.as_slice() };
+            return Reading { as_text, ..reading(&self.text) };
         }
         if exclusions().next().is_none() || left.total as usize > left.hits.len() {
             return reading(query);
@@ -172,6 +174,7 @@ mod tests {
             "see path:/etc/hosts",
             "is it forbidden AND null",
             "regex (foo|-bar)-baz$",
+            "-Werror",
         ] {
             assert_eq!(asked(text).0.first(), Some(&0), "{text}");
         }
