@@ -560,7 +560,14 @@ async fn run(
     Ok(match command {
         Command::Journal(command) => {
             let command = notebook::locate_page(call, notebook, command).await?;
-            Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
+            let mut reply = command.run(&JournalCall { call, corpus }).await?;
+            if let JournalReply::Read(part) = &mut reply
+                && let Some(path) = call.scope.file(&part.path)
+            {
+                let newer = notebook::successor(call, notebook, &path).await;
+                (part.superseded_by, part.superseded_since) = (newer.path, newer.since);
+            }
+            Reply::Journal(reply)
         }
         Command::Prompt(command) => {
             let memories = &|turn| notebook.memories(turn);

@@ -93,7 +93,10 @@ fn recall_finds_what_is_asked_for() {
         };
         let request = Recall { query: question.text.clone(), limit: 20, ..Recall::default() };
         let recalled = match drive.run(FilesCommand::Recall(request)) {
-            Ok(Reply::Files(FilesReply::Recall(reply))) => reply.hits,
+            Ok(Reply::Files(FilesReply::Recall(reply))) => {
+                assert!(!reply.is_doubtful, "{}", question.text);
+                reply.hits
+            }
             other => panic!("{}: {other:?}", question.text),
         };
         if let (Some([first, last]), Some(hit)) =

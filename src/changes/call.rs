@@ -1,10 +1,12 @@
 //! [`Call`]: the environment of one command.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 
 use atomic_refcell::AtomicRefCell;
 
+use super::change::{Change, File};
 use super::operation::Recorder;
 use super::policy::InputPolicy;
 use crate::document::head;
@@ -82,6 +84,15 @@ impl Call {
     /// Shows the command other files from now on.
     pub(crate) fn show(&self, view: Arc<dyn View>) {
         self.operations.show(view);
+    }
+
+    /// Edits a file. A note with frontmatter that an agent edits says so from then on, as one that it writes does.
+    ///
+    /// # Errors
+    ///
+    /// What [`InputPolicy::edit`] refuses, and a name with a secret in it.
+    pub(crate) fn edit(&self, file: &File, after: String) -> Result<Change, Error> {
+        self.screen.edit(file, after, &self.signature()?)
     }
 
     /// Returns the names to sign a stored text with.

@@ -20,7 +20,7 @@ use crate::document::Frontmatter;
 use crate::part::{SlicePart, TextPart};
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
-use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, mark};
+use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, Writer, mark};
 
 /// Policy of a memory, and a record of the changes that it made to the text of one command.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl InputPolicy {
 
     /// Gives a file new text like [`write`](Self::write), for an edit by hand. Only a person may change the recorded
     /// provenance. An approval is for the text that a person has seen, so the edit of anyone else takes it away.
-    pub(crate) fn edit(&self, file: &File, after: String) -> Result<Change, Error> {
+    pub(crate) fn edit(&self, file: &File, after: String, writer: &Writer) -> Result<Change, Error> {
         let before = file.text()?.unwrap_or_default();
         let trust_state = TrustState::from_text(before);
         if self.config.provenance != Provenance::User && trust_state != TrustState::from_text(&after) {
@@ -103,7 +103,18 @@ impl InputPolicy {
             let help = "leave `provenance` and `approved` unchanged";
             return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
+        // A plain file stays one.
+        let is_by_agent = self.config.provenance == Provenance::Agent
+            && self.is_note(&file.path)
+            && before != after
+            && !Frontmatter::parse(&after).span.is_empty();
         let after = match self.takes_approval_away(file) && before != after {
+            // A text whose frontmatter cannot be changed is edited all the same.
+            false if is_by_agent => {
+                let signed = writer.sign(&after).unwrap_or(after);
+                let is_of_person = trust_state.provenance == Provenance::User;
+                is_of_person.then(|| mark(&signed, Provenance::Agent)).flatten().unwrap_or(signed)
+            }
             false => after,
             true => mark(&after, trust_state.provenance).ok_or_else(|| {
                 let message = format!("{} is approved, and its frontmatter cannot be changed", file.path);
@@ -118,12 +129,15 @@ impl InputPolicy {
     /// scratchpad and the logs keep it, because agents write into them every day.
     pub(crate) fn takes_approval_away(&self, file: &File) -> bool {
         let before = file.trust_state();
-        let path = &file.path;
-        let is_note = !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder());
         self.config.provenance != Provenance::User
-            && is_note
+            && self.is_note(&file.path)
             && !before.provenance.is_trusted()
             && before.approved.is_some()
+    }
+
+    /// Returns true unless the file is long-term memory, the scratchpad or a log.
+    pub(crate) fn is_note(&self, path: &RelPath) -> bool {
+        !self.layout.is_kept(path) && path.parent().as_ref() != Some(self.layout.daily_folder())
     }
 
     /// Gives a file new bytes whose text keeps its trust: it is counted, approved, or the memory's own.
@@ -585,7 +599,7 @@ mod tests {
         };
         let waiting = "---\nprovenance: tool\n---\nx\n";
         let edit = |screen: &InputPolicy, file: &File| {
-            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default())).unwrap();
+            screen.edit(file, format!("{}y", file.text().unwrap().unwrap_or_default()), &Writer::default()).unwrap();
         };
         let add = |screen: &InputPolicy, file: &File| {
             screen.add_to(file, "y").unwrap();

@@ -10,7 +10,7 @@ use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
-use crate::search::ranked::{self, Passages, Query, Source};
+use crate::search::ranked::{self, Passages, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
 
@@ -37,7 +37,7 @@ pub struct FindEntriesReply {
     pub hits: Vec<EntryHit>,
     /// Number of all hits.
     pub total: u32,
-    /// Files that could not be parsed as entries.
+    /// Files that could not be parsed as entries; without a path, what the operators of the query leave out.
     pub problems: Vec<EntryProblem>,
 }
 
@@ -71,7 +71,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
         let EntriesCall { call, entries, scope, run, .. } = *with;
         let Self { query, limit } = self;
         within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
-        let parsed = Query::parse(&query)
+        let question = Question::parse(&query)
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
         let held = entries.held(run)?;
         let view = look(call, entries, scope).await?;
@@ -94,9 +94,12 @@ impl Run<EntriesCall<'_>> for FindEntries {
         let of_doc = |id: DocId| by_doc.get(&id).copied();
         let (is_live, tie) = (|id: DocId| of_doc(id).is_some(), |id: DocId| corpus.tie(id));
         let sources = [Source { counted: Some(&is_live), ..Source::new(corpus.ranked(), &tie) }];
-        let ranking = ranked::search(&sources, &parsed, limit as usize);
+        let reading = question.read(&sources);
+        let key = |hit: &ranked::Ranked| Some(of_doc(hit.doc)?.entry.fields.key.clone());
+        let remark = reading.remark(key).map(|message| EntryProblem { path: String::new(), key: None, message });
+        let ranking = ranked::search(&sources, reading.query, limit as usize);
         let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
-        let mut passages = Passages::new(&sources, &parsed);
+        let mut passages = Passages::new(&sources, reading.query);
         for ranked in ranking.hits.into_iter().take(limit as usize) {
             let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
             let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
@@ -114,6 +117,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
             hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
         }
         hits.truncate(limit as usize);
-        Ok(FindEntriesReply { hits, total, problems: view.problems })
+        let problems = view.problems.iter().cloned().chain(remark).collect();
+        Ok(FindEntriesReply { hits, total, problems })
     }
 }

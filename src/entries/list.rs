@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::readable::readable;
-use super::select::{Cursor, EntryFilter, MAX_LIST_ENTRIES, in_order};
+use super::select::{Cursor, EntryFilter, LIST_ENTRIES, MAX_LIST_ENTRIES, in_order};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
@@ -58,7 +58,7 @@ impl Run<EntriesCall<'_>> for ListEntries {
             Some(0) => {
                 return Err(Error::invalid_argument("limit is 0", "give a positive number, or leave it out for 100"));
             }
-            limit => limit.unwrap_or(MAX_LIST_ENTRIES).min(MAX_LIST_ENTRIES) as usize,
+            limit => limit.unwrap_or(LIST_ENTRIES).min(MAX_LIST_ENTRIES) as usize,
         };
         let held = entries.held(run)?;
         let view = look(call, entries, scope).await?;

@@ -12,8 +12,11 @@ use super::document::Entry;
 use super::types::EntryInfo;
 use crate::protocol::Error;
 
-/// Maximum number of entries on a page, which is also the default.
-pub const MAX_LIST_ENTRIES: u32 = 100;
+/// Default number of entries on a page.
+pub(super) const LIST_ENTRIES: u32 = 100;
+
+/// Maximum number of entries on a page.
+pub const MAX_LIST_ENTRIES: u32 = 1_000;
 
 /// Filter of a list. An entry must meet all of its conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

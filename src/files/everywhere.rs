@@ -2,11 +2,10 @@
 
 use alloc::format;
 use alloc::string::ToString;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::timeline::timeline;
+use super::timeline::{Dated, timeline};
 use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
@@ -18,6 +17,7 @@ use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
 /// be compared, so the best hits of all come first, those of this memory before the others, then the second hits.
 pub(super) async fn add_other_projects(
     call: &Call,
+    notebook: &Notebook,
     mut reply: RecallReply,
     asked: &Recall,
 ) -> Result<RecallReply, Error> {
@@ -25,7 +25,7 @@ pub(super) async fn add_other_projects(
     for slug in other_projects(call).await? {
         let (other, asked) = asked_in(call, &slug, asked)?;
         // Files of the root belong to every project, and this memory has found them.
-        let found = recall(&other, &Arc::new(Notebook::default()), None, &asked, Reach::Project).await;
+        let found = recall(&other, &notebook.other(slug.as_str()), None, &asked, Reach::Project).await;
         ranked.extend(add(&mut reply, &slug, found).into_iter().enumerate());
     }
     order::sort_slice(&mut ranked, |(a, _), (b, _)| a.cmp(b));
@@ -33,27 +33,32 @@ pub(super) async fn add_other_projects(
     Ok(reply)
 }
 
-/// Adds the notes of a time to those of this memory, the oldest first: the notes for all projects, and if it is asked everywhere,
+/// Adds the notes of a time to those of this memory, in their order: the notes for all projects, and if it is asked everywhere,
 /// those of all other projects.
 pub(super) async fn add_timelines(
     call: &Call,
+    notebook: &Notebook,
     (mut reply, times): (RecallReply, Vec<u64>),
     asked: &Recall,
     time: &Range<u64>,
+    dated: Dated,
 ) -> Result<RecallReply, Error> {
     let mut timed: Vec<(u64, RecallHit)> = times.into_iter().zip(reply.hits.drain(..)).collect();
     let user = call.scope.layout.user_folder().and_then(|folder| folder.file_name().parse().ok());
     let others = if asked.everywhere { other_projects(call).await? } else { Vec::new() };
     for slug in user.into_iter().chain(others) {
         let (other, asked) = asked_in(call, &slug, asked)?;
-        let found = timeline(&other, &Arc::new(Notebook::default()), &asked, time.clone()).await;
+        let found = timeline(&other, &notebook.other(slug.as_str()), &asked, time.clone(), dated).await;
         let (found, times) = match found {
             Ok((found, times)) => (Ok(found), times),
             Err(error) => (Err(error), Vec::new()),
         };
         timed.extend(times.into_iter().zip(add(&mut reply, &slug, found)));
     }
-    order::sort_slice(&mut timed, |(a, one), (b, other)| a.cmp(b).then_with(|| one.path.cmp(&other.path)));
+    order::sort_slice(&mut timed, |(a, one), (b, other)| {
+        let by_time = if dated.is_newest_first { b.cmp(a) } else { a.cmp(b) };
+        by_time.then_with(|| one.path.cmp(&other.path))
+    });
     reply.hits = timed.into_iter().map(|(_, hit)| hit).collect();
     Ok(reply)
 }
@@ -71,6 +76,7 @@ fn add(reply: &mut RecallReply, slug: &ProjectSlug, found: Result<RecallReply, E
     match found {
         Ok(found) => {
             reply.total = reply.total.saturating_add(found.total);
+            reply.is_doubtful &= found.is_doubtful || found.hits.is_empty();
             reply.warnings.extend(found.warnings);
             reply.skipped.extend(found.skipped);
             found.hits

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::types::{FilesCall, is_listed, parse};
 use crate::journal::{ReadReply, read_file};
+use crate::notebook::successor;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 
@@ -42,6 +43,8 @@ impl Run<FilesCall<'_>> for ReadFile {
             return Err(Error::new(ErrorCode::NotFound, message, "list the files to see the valid paths"));
         }
         let reply = read_file(call, &path, self.offset, self.max_bytes).await?;
-        Ok(ReadReply { path: path.into_string(), ..reply })
+        let newer = successor(call, with.notebook, &path).await;
+        let (superseded_by, superseded_since) = (newer.path, newer.since);
+        Ok(ReadReply { path: path.into_string(), superseded_by, superseded_since, ..reply })
     }
 }

@@ -5,11 +5,13 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::everywhere::{add_other_projects, add_timelines};
-use super::timeline::{TimeAsked, add_entries, time_asked, timeline};
+use super::timeline::{Dated, TimeAsked, add_entries, latest_asked, time_asked, timeline};
 use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
-use crate::notebook::{ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render};
+use crate::notebook::{
+    ItemKind, NoteFilter, Notebook, Reach, Recall, RecallHit, RecallReply, Warning, fitting, recall, render, words_of,
+};
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::SearchableEntries;
@@ -30,18 +32,44 @@ pub(crate) async fn answer(
     if request.everywhere {
         call.screen.check_other_projects()?;
     }
+    if request.max_bytes.is_some() && (request.offset > 0 || !request.sort.is_empty() || request.explain) {
+        let message = "passages that fill a budget have no pages, no sort keys and no parts of a score";
+        return Err(Error::invalid_argument(message, "leave the budget out, or these options"));
+    }
     let (start, limit) = (request.offset as usize, request.limit as usize);
-    let asked = Recall { offset: 0, limit: request.offset.saturating_add(request.limit), ..request.clone() };
+    // A budget has room for no more, and `limit` is not used then.
+    let of_page = request.offset.saturating_add(request.limit);
+    let most = request.max_bytes.map_or(of_page, |bytes| bytes / LEAST_HIT_BYTES + 1);
+    let asked = Recall { offset: 0, limit: most, ..request.clone() };
     let may_be_of_time = request.kinds.iter().all(|kind| kind.is_note() || *kind == ItemKind::Entry);
-    if let Some(TimeAsked { time, .. }) = time_asked(&request.query, call.now).filter(|_| may_be_of_time) {
+    let of_time = time_asked(&request.query, call.now).map(|TimeAsked { time, .. }| (time, Dated::default()));
+    let of_time = of_time.or_else(|| Some((0..u64::MAX, latest_asked(&request.query)?)));
+    if let Some((time, dated)) = of_time.filter(|_| may_be_of_time) {
         let filter = request.filter.clone().below_notebook(&call.scope);
         let mut found =
-            timeline(call, notebook, &Recall { filter: filter.clone(), ..asked.clone() }, time.clone()).await?;
+            timeline(call, notebook, &Recall { filter: filter.clone(), ..asked.clone() }, time.clone(), dated).await?;
         let with_entries = Recall { filter, ..request.clone() };
-        if let Some(entries) = entries_asked(call, entries, &with_entries, &mut found.0.warnings).await {
+        if dated.has_entries()
+            && let Some(entries) = entries_asked(call, entries, &with_entries, &mut found.0.warnings).await
+        {
             add_entries(call, &mut found, &entries, &time);
         }
-        let found = add_timelines(call, found, &asked, &time).await?;
+        let mut found = add_timelines(call, notebook, found, &asked, &time, dated).await?;
+        if found.total > 0 && (!request.sort.is_empty() || request.explain) {
+            let message = "a question about a time is answered in its order, and has no parts of a score";
+            let help = "leave the sort keys and `explain` out, or name what to look for";
+            return Err(Error::invalid_argument(message, help));
+        }
+        // A name may have a date in it.
+        let named = Recall { max_bytes: None, limit: COMPARED_NAMES, ..asked.clone() };
+        for hit in recall_all(call, notebook, entries, named).await?.hits.into_iter().rev() {
+            if is_named(&hit, &request.query) {
+                let others = found.hits.len();
+                found.hits.retain(|other| (&other.path, &other.title) != (&hit.path, &hit.title));
+                found.total += u32::from(found.hits.len() == others);
+                found.hits.insert(0, hit);
+            }
+        }
         // A word such as "today" alone may be looked for too.
         if found.total > 0 || request.query.split_whitespace().nth(2).is_some() {
             return Ok(page(found, start, limit, request.max_bytes));
@@ -55,8 +83,23 @@ pub(crate) async fn answer(
         return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
     }
     let own = recall_all(call, notebook, entries, asked.clone()).await?;
-    let reply = add_other_projects(call, own, &asked).await?;
+    let reply = add_other_projects(call, notebook, own, &asked).await?;
     Ok(page(reply, start, limit, request.max_bytes))
+}
+
+/// Number of bytes of a hit of a time, at the least.
+const LEAST_HIT_BYTES: u32 = 32;
+
+/// Number of hits whose names are compared with a question about a time.
+const COMPARED_NAMES: u32 = 20;
+
+/// Returns true if a question is the name of a hit, or has a whole name with a date in it. The name of a log is only a date.
+fn is_named(hit: &RecallHit, query: &str) -> bool {
+    let (name, query) = (hit.title.to_lowercase(), query.to_lowercase());
+    let (name, query) = (words_of(&name), words_of(&query));
+    let has_date = name.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()));
+    let is_part = has_date && name.len() > 1 && query.windows(name.len()).any(|words| words == name);
+    hit.kind != ItemKind::Log && (name == query || is_part)
 }
 
 /// Leaves a page of the hits; with a budget, those that fit it.

@@ -9,13 +9,15 @@ use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::{
     ItemKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
-    newer_note, render, shortened, time_in, words_of,
+    asks_for_latest, render, shortened, time_in, words_of,
 };
 use crate::order;
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
-use crate::store::{DAILY_FOLDER, Date, LocalTime, NOTE_SUFFIX};
+use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, Date, LocalTime, NOTE_SUFFIX, is_in_folder};
+
+const DAY_NANOSECONDS: u64 = 86_400_000_000_000;
 
 /// Maximum size of the text of a hit, in bytes.
 const PASSAGE_BYTES: usize = 400;
@@ -128,6 +130,53 @@ pub(crate) struct TimeAsked {
     pub(crate) is_past: bool,
 }
 
+/// Items that a question about a time or about the latest asks for, and their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Dated {
+    pub(super) is_newest_first: bool,
+    kind: Option<ItemKind>,
+    is_decision: bool,
+}
+
+impl Dated {
+    fn has(self, call: &Call, note: &NoteInfo) -> bool {
+        let below = || call.scope.below_notebook(&note.path).unwrap_or(&note.path);
+        // To ask for notes does not mean logs and sessions here.
+        self.kind.is_none_or(|kind| note.kind == kind) && (!self.is_decision || is_in_folder(below(), DECISIONS_FOLDER))
+    }
+
+    /// Returns true if entries are among the items.
+    pub(super) fn has_entries(self) -> bool {
+        self.kind.is_none() && !self.is_decision
+    }
+}
+
+/// Words of a question about the latest of several, beside those of a question about a time.
+const LATEST: &[&str] = &[
+    "last", "latest", "newest", "recent", "previous", "most", "and", "stop", "stopped", "leave", "left", "were",
+    "session", "decision", "log", "note", "entry", "entrie", "change", "fact", "time",
+];
+
+/// Returns the items that a question such as "latest decisions" or "where did we stop?" asks for; `None` if it is about more.
+pub(super) fn latest_asked(query: &str) -> Option<Dated> {
+    let lower = query.to_lowercase();
+    let words = words_of(&lower);
+    let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_string();
+    let asks = |word: &str| words.iter().any(|other| *other == word || stem(other) == word);
+    let is_stop = asks("where") && asks("we") && ["stop", "stopped", "leave", "left", "were"].into_iter().any(asks);
+    let kind = match () {
+        () if is_stop || asks("session") || asks("time") => Some(ItemKind::Session),
+        () if asks("log") => Some(ItemKind::Log),
+        () if asks("note") => Some(ItemKind::Note),
+        () => None,
+    };
+    let is_filler = |word: &&str| {
+        [FILLERS, PAST, LATEST].iter().any(|words| words.contains(word)) || LATEST.contains(&stem(word).as_str())
+    };
+    let dated = Dated { is_newest_first: true, kind, is_decision: asks("decision") };
+    ((is_stop || asks_for_latest(query)) && words.iter().all(is_filler)).then_some(dated)
+}
+
 /// Returns the time that a question is about; `None` if it is about more than a time.
 pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<TimeAsked> {
     let lower = query.to_lowercase();
@@ -142,24 +191,28 @@ pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<TimeAsked> {
     })
 }
 
-/// Returns the sessions, logs and notes of a time, the oldest first, and the time of each hit.
+/// Returns the sessions, logs and notes of a time, in their order, and the time of each hit.
 pub(super) async fn timeline(
     call: &Call,
     notebook: &Arc<Notebook>,
     asked: &Recall,
     time: Range<u64>,
+    dated: Dated,
 ) -> Result<(RecallReply, Vec<u64>), Error> {
     let mut listed = notes_of(call, notebook, asked.filter.clone(), &time).await?;
-    listed.notes.retain(|note| note.kind.is_one_of(&asked.kinds));
+    listed.notes.retain(|note| note.kind.is_one_of(&asked.kinds) && dated.has(call, note));
+    if dated.is_newest_first {
+        listed.notes.reverse();
+    }
     let total = u32::try_from(listed.notes.len()).unwrap_or(u32::MAX);
     let (mut hits, mut times) = (Vec::new(), Vec::new());
     for note in listed.notes.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
         let date = time_of(call, &note);
         times.push(date);
-        hits.push(hit(call, notebook, date, note).await);
+        hits.push(hit(call, date, note).await);
     }
     let (warnings, skipped) = (listed.warnings, listed.skipped);
-    Ok((RecallReply { rendered: render(&hits), hits, total, warnings, skipped }, times))
+    Ok((RecallReply { rendered: render(&hits), hits, total, is_doubtful: false, warnings, skipped }, times))
 }
 
 /// Lists the sessions, logs and notes of a time, the oldest first.
@@ -208,6 +261,7 @@ pub(super) fn add_entries(
             title: key,
             category: Some(category),
             date: updated,
+            day: Some(call.now.day_of(updated)),
             passage: beginning_of(document.text.as_deref().unwrap_or_default(), PASSAGE_BYTES),
             unapproved,
             only_in,
@@ -231,23 +285,44 @@ pub(crate) fn beginning(body: &str, max_bytes: usize) -> String {
 /// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.
 pub(crate) fn time_of(call: &Call, note: &NoteInfo) -> u64 {
     let below = call.scope.below_notebook(&note.path).unwrap_or(&note.path);
-    let day = below.strip_prefix(DAILY_FOLDER).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(NOTE_SUFFIX));
-    let start = |date: Date| call.now.at_start_of(date).epoch_nanoseconds();
-    day.and_then(Date::parse).map_or(note.created, start)
+    let log = below.strip_prefix(DAILY_FOLDER).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(NOTE_SUFFIX));
+    let day = |date: Date| {
+        let start = call.now.at_start_of(date).epoch_nanoseconds();
+        start..start + DAY_NANOSECONDS - 1
+    };
+    if let Some(log) = log.and_then(Date::parse) {
+        return day(log).start;
+    }
+    // The day is that of its date, and the order in the day that of the moments.
+    Date::parse(&note.day).map(day).map_or(note.created, |day| note.created.clamp(day.start, day.end))
 }
 
-async fn hit(call: &Call, notebook: &Notebook, date: u64, note: NoteInfo) -> RecallHit {
-    let NoteInfo { kind, path, title, unapproved, .. } = note;
+async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
+    let NoteInfo { kind, path, title, unapproved, superseded_by, superseded_since, .. } = note;
     let file = call.scope.file(&path);
-    // The time zone must not move a log to another day.
-    let date = file.as_ref().and_then(day_of_log).map_or(date, Date::start_in_utc);
+    let log = file.as_ref().and_then(day_of_log);
+    let (day, date) = match log {
+        Some(log) => (log.to_string(), log.start_in_utc()),
+        None => (call.now.day_of(date), note.created),
+    };
     let text = match &file {
         Some(file) => call.load_text(file).await.ok().flatten().unwrap_or_default(),
         None => String::new(),
     };
     let passage = beginning_of(&text, PASSAGE_BYTES);
-    let superseded_by = file.and_then(|file| newer_note(call, &notebook.corpus.borrow(), file.as_str()));
-    RecallHit { kind, path, title, date, passage, unapproved, superseded_by, ..RecallHit::default() }
+    let day = Some(day);
+    RecallHit {
+        kind,
+        path,
+        title,
+        date,
+        day,
+        passage,
+        unapproved,
+        superseded_by,
+        superseded_since,
+        ..RecallHit::default()
+    }
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ async fn replace_in(
         let text = file.text()?.ok_or_else(|| Cause::NoFile(path.to_string()))?;
         match replace_once(text, old, new) {
             Ok(edited) => {
-                let edited = call.screen.edit(file, edited)?;
+                let edited = call.edit(file, edited)?;
                 let bytes = edited.size();
                 Ok((Some(edited), bytes))
             }

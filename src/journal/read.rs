@@ -74,6 +74,8 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
         size: 0,
         next_offset: None,
         ending: "(empty)".to_string(),
+        superseded_by: None,
+        superseded_since: None,
     };
     let content = match outcome.map_err(|error| Error::storage(Some(path), &error))? {
         ReadOutcome::Absent => return Ok(reply),

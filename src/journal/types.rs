@@ -85,6 +85,12 @@ pub struct ReadReply {
     /// Line to show after the text: that there is more, or that the file is empty.
     #[serde(skip)]
     pub ending: String,
+    /// Path of the newer note that supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_since: Option<String>,
 }
 
 /// State of a file.

@@ -9,7 +9,7 @@ use super::read::file_size;
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
 use crate::changes::{Backups, Call};
-use crate::document::head;
+use crate::document::{head, underlines};
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::RelPath;
@@ -145,8 +145,12 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
         let appended = call.update(path, Backups::Off, |file| {
             let before = file.text()?.unwrap_or_default();
             let added = ended_line(text.to_string(), before);
-            let newline = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-            Ok((Some(call.screen.edit(file, format!("{before}{newline}{added}"))?), ()))
+            let newline = match before.is_empty() || before.ends_with('\n') {
+                true if !underlines(before, text) => "",
+                false if underlines(before, text) => "\n\n",
+                _ => "\n",
+            };
+            Ok((Some(call.edit(file, format!("{before}{newline}{added}"))?), ()))
         });
         return appended.await.map(|_| ());
     }
@@ -157,6 +161,10 @@ async fn append_text(call: &Call, path: &RelPath, text: &str) -> Result<(), Erro
         line = if has_text { String::new() } else { "\n".to_string() };
     } else if !text.ends_with('\n') {
         line.push('\n');
+    }
+    // Only text that may be an underline needs what is before it.
+    if underlines("text", text) && call.load_text(path).await?.is_some_and(|before| underlines(&before, text)) {
+        line.insert(0, '\n');
     }
     call.apply(&call.screen.add(path, line)?).await.map(|_| ())
 }
@@ -188,7 +196,8 @@ async fn append_new_lines(call: &Call, path: &RelPath, text: &str) -> Result<Wri
             nothing_new: content.is_none(),
             backup: None,
         };
-        let added = content.map(|content| call.screen.add_to(file, ended_line(content, &before)));
+        let apart = |content: String| if underlines(&before, &content) { format!("\n{content}") } else { content };
+        let added = content.map(|content| call.screen.add_to(file, ended_line(apart(content), &before)));
         Ok((added.transpose()?, written))
     });
     Ok(appended.await?.0)

@@ -1,7 +1,7 @@
 //! Brings the index of the notebook up to date, and answers from it.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,6 +22,7 @@ use crate::search::{
     Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
     read_needed_of_index, refresh, save_index_file,
 };
+use crate::sorted::SortedMap;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 
 /// Maximum number of attempts to read notes that change meanwhile.
@@ -47,9 +48,28 @@ pub(crate) struct Notebook {
     /// Listing whose next page may be asked for.
     pub(super) listing: AtomicRefCell<Option<Listing>>,
     config: AtomicRefCell<Option<KnownConfig>>,
+    /// Notebooks of other projects that were asked, by the folder of the project.
+    others: AtomicRefCell<SortedMap<String, Arc<Notebook>>>,
 }
 
+/// Maximum number of notebooks of other projects that stay in memory.
+const MAX_OTHERS: usize = 32;
+
 impl Notebook {
+    /// Returns the notebook of another project, whose index stays for the next question.
+    pub(crate) fn other(&self, project: &str) -> Arc<Self> {
+        let mut others = self.others.borrow_mut();
+        if let Some(known) = others.get(project) {
+            return known.clone();
+        }
+        if others.len() >= MAX_OTHERS {
+            others.clear();
+        }
+        let other = Arc::new(Self::default());
+        others.insert(project.to_string(), other.clone());
+        other
+    }
+
     pub(crate) fn new(corpus: Arc<AtomicRefCell<Corpus>>) -> Self {
         Self { corpus, ..Self::default() }
     }

@@ -130,7 +130,7 @@ async fn write(
         if Note::parse(old, config.tags).links.iter().any(&leads_to) {
             return Ok((None, true));
         }
-        Ok((Some(call.screen.edit(file, append_block(old, &link))?), false))
+        Ok((Some(call.edit(file, append_block(old, &link))?), false))
     });
     let (already_linked, _) = linked.await?;
     let (from, to) = (call.scope.display_path(from), call.scope.display_path(to));

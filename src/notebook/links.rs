@@ -131,7 +131,14 @@ impl Renamed<'_> {
                         let anchor = anchor.strip_suffix('>').unwrap_or(anchor);
                         format!("<{target}{anchor}>")
                     }
-                    _ => format!("{}{}", percent_encoded(&target), anchor.strip_suffix('>').unwrap_or(anchor)),
+                    _ => {
+                        let path = raw.split('#').next().unwrap_or_default();
+                        format!(
+                            "{}{}",
+                            encoded_like(path, &link.target, target),
+                            anchor.strip_suffix('>').unwrap_or(anchor)
+                        )
+                    }
                 }
             }
             LinkKind::Url => return None,
@@ -165,7 +172,9 @@ impl Renamed<'_> {
             return None;
         }
         if written.starts_with('.') {
-            return Some(kept(&relative_path(from, self.new_path)));
+            let relative = relative_path(from, self.new_path);
+            let here = if written.starts_with("./") && !relative.starts_with("..") { "./" } else { "" };
+            return Some(kept(&format!("{here}{relative}")));
         }
         Some(kept(self.new_path))
     }
@@ -203,7 +212,7 @@ pub(crate) fn relative_path(from: &str, to: &str) -> String {
 }
 
 /// Resolves a relative path.
-fn joined(folder: &str, relative: &str) -> String {
+pub(super) fn joined(folder: &str, relative: &str) -> String {
     let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
     for segment in relative.split('/') {
         match segment {
@@ -229,6 +238,31 @@ fn percent_encoded(path: &str) -> String {
         matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}' | '%' | '(' | ')' | '[' | ']' | '#' | '?')
     };
     percent::encode(path, |c| c.is_whitespace() || c.is_control() || is_mark(c))
+}
+
+/// Encodes the target of a Markdown link as far as its author did, who wrote `raw` for `written`, and as far as it must be.
+pub(super) fn encoded_like(raw: &str, written: &str, target: String) -> String {
+    let ends_early = |text: &str| {
+        let depth = text.chars().try_fold(0_u32, |depth, c| match c {
+            '(' => Some(depth + 1),
+            ')' => depth.checked_sub(1),
+            _ => Some(depth),
+        });
+        depth != Some(0)
+    };
+    // Only in angle brackets may there be spaces.
+    let is_in_brackets = raw.contains(' ');
+    if raw == written && !target.contains(['<', '>', '#', '%', '\\']) && (is_in_brackets || !target.contains(' ')) {
+        let needs_none = |c: char| !c.is_whitespace() && !c.is_control() && !"\"^`{|}[]?".contains(c);
+        if is_in_brackets || target.chars().all(needs_none) && !ends_early(&target) {
+            return target;
+        }
+    }
+    let encoded = percent_encoded(&target);
+    match raw.contains('(') && !ends_early(&target) {
+        true => encoded.replace("%28", "(").replace("%29", ")"),
+        false => encoded,
+    }
 }
 
 fn escaped(text: &str, special: &[char]) -> String {

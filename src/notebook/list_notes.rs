@@ -163,7 +163,7 @@ fn reply(
     let mut reply = ListNotesReply { total: u32::try_from(listing.total()).unwrap_or(u32::MAX), ..Default::default() };
     for &id in page {
         let Some((document, note)) = noted(corpus, id, request)? else { return Ok(None) };
-        let mut info = info(call, config, document, &note, request.with_text);
+        let mut info = info(call, corpus, config, document, &note, request.with_text);
         let mut snippets: Vec<String> = Vec::new();
         while let Some((_, place)) = blocks.next_if(|(note, _)| *note == id) {
             let Some(block) = block(corpus, *place, request)? else { return Ok(None) };

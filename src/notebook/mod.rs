@@ -70,7 +70,9 @@ pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
-pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
+pub use recall::{
+    DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart, superseded_mark,
+};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
 pub(crate) use remember_error::remember_error_of;
@@ -79,7 +81,7 @@ pub use remember_error::{
 };
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
-pub(crate) use select::{time_in, words_of};
+pub(crate) use select::{asks_for_latest, time_in, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub(crate) use superseded::{counting_again, superseded_by};
 pub use tag_note::{TagNote, TagNoteReply};
@@ -97,7 +99,7 @@ pub(crate) use files::check_not_kept;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use init::{is_made_by_setup, remove_empty_template_folders};
-pub(crate) use named::{named_notes, named_user_notes, of_user};
+pub(crate) use named::{named_notes, named_user_notes, of_user, successor};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{

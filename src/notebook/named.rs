@@ -5,10 +5,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::index::{Notebook, catch_up, look_checked};
+use super::recall::{Successor, newer_note};
 use crate::changes::Call;
 use crate::engine::{NamedFile, Scope};
 use crate::protocol::{Error, ErrorCode};
-use crate::store::Layout;
+use crate::store::{Layout, RelPath};
 
 /// Returns the notes that a name may mean, with their titles.
 pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {
@@ -37,6 +38,15 @@ pub(crate) async fn named_user_notes(
         Some(user) => named_files(&user, notebook, name).await,
         None => Ok(Vec::new()),
     }
+}
+
+/// Returns the note that supersedes the one at a path, by the index as it is now. A file is read even if the index cannot be.
+pub(crate) async fn successor(call: &Call, notebook: &Arc<Notebook>, path: &RelPath) -> Successor {
+    let is_note = call.scope.layout.below_any_notebook(path.as_str()).is_some();
+    if !is_note || catch_up(call, notebook).await.is_err() {
+        return Successor::default();
+    }
+    newer_note(call, &notebook.corpus.borrow(), path.as_str()).unwrap_or_default()
 }
 
 /// Returns the call of the memory for all projects; `None` if this is that memory, or a store without projects.

@@ -8,12 +8,13 @@ use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
 use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
+use super::recall::newer_note;
 use crate::changes::Call;
 use crate::document::{Note, Value, json_string};
 use crate::order;
 use crate::part::TextPart;
-use crate::search::IndexedFile;
-use crate::trust::Provenance;
+use crate::search::{Corpus, IndexedFile};
+use crate::trust::{Provenance, Writer};
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -48,6 +49,9 @@ pub struct NoteInfo {
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: u64,
+    /// Day of creation, as the frontmatter has it, whatever the time zone is.
+    #[serde(skip)]
+    pub day: String,
     /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
@@ -57,11 +61,21 @@ pub struct NoteInfo {
     /// Kind of the file: a note, a daily log, or the note of a session; `file` for long-term memory and the scratchpad, if
     /// the configuration does not exclude them.
     pub kind: ItemKind,
+    /// Agent or client that wrote the note last, as its file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writer: Option<String>,
+    /// Path of the newer note that supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_since: Option<String>,
 }
 
 /// Returns a note as listings show it.
 pub(super) fn info(
     call: &Call,
+    corpus: &Corpus,
     config: &NotebookConfig,
     document: &IndexedFile,
     note: &Note,
@@ -71,6 +85,8 @@ pub(super) fn info(
     let part =
         |range: &core::ops::Range<usize>| text.map(|text| text.part(range.clone()).to_string()).unwrap_or_default();
     let lead = part(&note.lead);
+    let stated = note.stated();
+    let newer = newer_note(call, corpus, document.path.as_str()).unwrap_or_default();
     NoteInfo {
         path: call.scope.display_path(&document.path),
         title: note.title.clone(),
@@ -83,10 +99,14 @@ pub(super) fn info(
         aliases: note.aliases.clone(),
         metadata: json_object(&note.frontmatter.entries),
         link: link_to(config, below_notebook(call, &document.path), &note.title),
-        created: note.created().unwrap_or(document.modified),
+        created: stated.map_or(document.modified, |date| call.now.moment_of(date)),
+        day: call.now.day_of(stated.map_or(document.modified, |date| call.now.calendar_of(date))),
         modified: document.modified,
         unapproved: document.unapproved,
         kind: ItemKind::of_note(&call.scope.layout, &document.path),
+        writer: Writer::name_in(&note.frontmatter),
+        superseded_by: newer.path,
+        superseded_since: newer.since,
     }
 }
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use super::index::{NotebookCall, catch_up, look_checked, skipped};
 use super::named::of_this_memory;
+use super::recall::newer_note;
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use crate::protocol::Error;
@@ -46,6 +47,12 @@ pub struct RelatedNote {
     pub reason: String,
     /// Provenance of the text if it waits for approval.
     pub unapproved: Option<Provenance>,
+    /// Path of the newer note that supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_since: Option<String>,
 }
 
 impl Request for Related {
@@ -64,7 +71,14 @@ impl Run<NotebookCall<'_>> for Related {
         let limit = self.limit as usize;
         let related = |snapshot: &Snapshot<'_>| related_notes(snapshot, &self.note, limit);
         let notes = look_checked(with.call, with.notebook, related).await;
-        let notes = of_this_memory(with.call, with.notebook, &[&self.note], notes).await?;
+        let mut notes = of_this_memory(with.call, with.notebook, &[&self.note], notes).await?;
+        let corpus = with.notebook.corpus.borrow();
+        for note in &mut notes {
+            let file = with.call.scope.file(&note.path);
+            let newer = file.and_then(|file| newer_note(with.call, &corpus, file.as_str())).unwrap_or_default();
+            (note.superseded_by, note.superseded_since) = (newer.path, newer.since);
+        }
+        drop(corpus);
         Ok(RelatedReply { notes, skipped: skipped(with.call, with.notebook) })
     }
 }
@@ -87,7 +101,7 @@ fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Ve
         };
         let title = snapshot.title(found.index)?.to_string();
         let (path, unapproved) = (snapshot.display_path(found.index)?, snapshot.unapproved(found.index)?);
-        Ok(RelatedNote { path, title, distance: found.distance, reason, unapproved })
+        Ok(RelatedNote { path, title, distance: found.distance, reason, unapproved, ..RelatedNote::default() })
     });
     notes.collect()
 }

@@ -77,10 +77,12 @@ impl<'a> Snapshot<'a> {
     pub(super) fn from_notes(parsed: &'a ParsedNotes<'a>, call: &'a Call) -> Self {
         let notes = parsed.notes.iter().filter_map(|(id, document, note)| {
             let path = call.scope.layout.below_notebook(&document.path)?;
-            let (date, modified) = (note.created(), document.modified);
-            let (created, is_undated) = (date.unwrap_or(modified), date.is_none());
+            let (date, modified) = (note.stated(), document.modified);
+            let is_undated = date.is_none();
+            let created = date.map_or(modified, |date| call.now.moment_of(date));
+            let calendar = date.map_or(modified, |date| call.now.calendar_of(date));
             let (text, unapproved) = (document.text(), document.unapproved);
-            let view = NoteView { path, text, note, modified, created, is_undated, unapproved };
+            let view = NoteView { path, text, note, modified, created, calendar, is_undated, unapproved };
             Some((view, *id, &document.path))
         });
         Self::of(call, notes)

@@ -89,7 +89,7 @@ async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Re
         let tags = Note::parse(&new, config.tags).tags;
         match new == old {
             true => Ok((None, (tags, false))),
-            false => Ok((Some(call.screen.edit(file, new)?), (tags, true))),
+            false => Ok((Some(call.edit(file, new)?), (tags, true))),
         }
     });
     let ((tags, changed), _) = tagged.await?;

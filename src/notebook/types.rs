@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::cmp::Ordering;
+use core::fmt::{self, Display, Formatter};
 use core::ops::Range;
 
 use saddlebag_collections::words;
@@ -28,10 +29,17 @@ pub(crate) const HAND_OFF: &str = "hand-off";
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// Path of the file, relative to the notebook.
+    /// Path of the file, relative to the notebook; empty if it is about the command.
     pub path: String,
     /// Description of the problem, and how the command treated it.
     pub message: String,
+}
+
+impl Display for Warning {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Self { path, message } = self;
+        if path.is_empty() { out.write_str(message) } else { write!(out, "{path}: {message}") }
+    }
 }
 
 impl Warning {
@@ -130,6 +138,8 @@ pub(crate) struct NoteView<'a> {
     pub(crate) modified: u64,
     /// Time of creation: the date in the frontmatter, else `modified`.
     pub(crate) created: u64,
+    /// `created` on the calendar of the reader: the day that the frontmatter says.
+    pub(crate) calendar: u64,
     /// True if `created` is only the time of the last change. Such a note comes after those with a date.
     pub(crate) is_undated: bool,
     /// Origin of the text, if it keeps the note out of prompts.
@@ -139,7 +149,7 @@ pub(crate) struct NoteView<'a> {
 impl<'a> NoteView<'a> {
     /// Returns a note of which only the names are known.
     pub(super) fn named(path: &'a str, note: &'a Note, unapproved: Option<Provenance>) -> Self {
-        Self { path, text: "", note, modified: 0, created: 0, is_undated: false, unapproved }
+        Self { path, text: "", note, modified: 0, created: 0, calendar: 0, is_undated: false, unapproved }
     }
 
     /// Returns the fields to sort by.

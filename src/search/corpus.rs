@@ -1,9 +1,11 @@
 //! [`Corpus`]: the searched files as they were last read.
 
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
+use core::ops::Range;
 
 use saddlebag_search::literal::{self, LiteralIndex, Match, Terms};
 use saddlebag_search::ranked::{Fields, RankedIndex, Tie};
@@ -19,7 +21,7 @@ use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_of_entries, text_of_name};
+use crate::store::{Layout, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, is_of_entries, text_of_name};
 use crate::trust::TrustState;
 
 /// Number of notes that are indexed between two checks if the index should be packed.
@@ -504,13 +506,16 @@ impl Corpus {
             let note = Note::parse_file(text, self.tags, doc.path.file_stem());
             // The name of an entry's file is its key in escapes.
             let key = is_of_entries(&doc.path).then(|| key_of(&note, &doc.path));
+            let is_session = is_session_note(&note, &doc.path);
+            let body = said(text.part(note.body.clone()), is_session);
+            let title = if is_session { asked_in(&note.title) } else { &note.title };
             let fields = Fields {
-                title: key.as_deref().filter(|_| note.title == doc.path.file_stem()).unwrap_or(&note.title),
+                title: key.as_deref().filter(|_| note.title == doc.path.file_stem()).unwrap_or(title),
                 aliases: note.aliases.iter().map(String::as_str).collect(),
-                headings: note.headings.iter().map(|heading| heading.text.as_str()).collect(),
+                headings: note.headings.iter().filter(|_| !is_session).map(|heading| heading.text.as_str()).collect(),
                 tags: note.tags.iter().map(String::as_str).collect(),
-                path: key.as_deref().unwrap_or(doc.path.as_str()),
-                body: text.part(note.body.clone()),
+                path: key.as_deref().unwrap_or(if is_session { "" } else { doc.path.as_str() }),
+                body: &body,
             };
             let is_indexed = self.ranked.insert(id, &fields);
             debug_assert!(is_indexed, "a broken invariant: {} did not come into the index", doc.path);
@@ -800,6 +805,51 @@ impl Corpus {
 
 /// Number of hits that a search lists without a limit.
 const USUAL_HITS: usize = 50;
+
+/// Returns true for the note of a session, whose title, headings and path a hook has written.
+fn is_session_note(note: &Note, path: &RelPath) -> bool {
+    let folder = path.parent();
+    note.frontmatter.value("session").is_some() && folder.is_some_and(|folder| folder.file_name() == SESSIONS_FOLDER)
+}
+
+/// Returns what somebody asked, of the title of a session such as `Session of 2026-05-24 (codex): move the port`.
+fn asked_in(title: &str) -> &str {
+    match title.strip_prefix("Session of ") {
+        Some(rest) => rest.split_once(": ").map_or("", |(_, asked)| asked),
+        None => title,
+    }
+}
+
+/// Returns the body of a note with spaces in place of what our own templates write: the target of a link that is an item by
+/// itself, and the headings of a session. Nobody asks for `files` or `decisions` because of them.
+fn said(body: &str, is_session: bool) -> Cow<'_, str> {
+    let templated = |line: &str| is_session && line.starts_with("## ") || line.starts_with("- ") && line.contains('[');
+    if !body.lines().any(templated) {
+        return Cow::Borrowed(body);
+    }
+    let mut said = String::with_capacity(body.len());
+    for line in body.split_inclusive('\n') {
+        let written = line.trim_end();
+        let item = written.strip_prefix("- Supersedes: ").or_else(|| written.strip_prefix("- "));
+        let from = written.len() - item.map_or(0, str::len);
+        let target = item.and_then(target_of).map_or(0..0, |target| from + target.start..from + target.end);
+        let hidden = if is_session && line.starts_with("## ") { 0..written.len() } else { target };
+        said.push_str(line.part(..hidden.start));
+        said.extend(core::iter::repeat_n(' ', hidden.len()));
+        said.push_str(line.part(hidden.end..));
+    }
+    Cow::Owned(said)
+}
+
+/// Returns the target of a link that is the whole text, or the folders of it if it is the name, too.
+fn target_of(item: &str) -> Option<Range<usize>> {
+    if let Some(inner) = item.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")) {
+        let end = inner.find('|').or_else(|| inner.rfind('/'))?;
+        return Some(2..2 + end);
+    }
+    let start = item.strip_prefix('[')?.find("](")? + 3;
+    item.ends_with(')').then(|| start..item.len() - 1)
+}
 
 /// Returns the key of an entry, as people search for it.
 fn key_of(note: &Note, path: &RelPath) -> String {

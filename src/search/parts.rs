@@ -21,7 +21,7 @@ use crate::store::RelPath;
 
 /// First bytes of a block. The number changes with the format, and with the rules for which files are notes under the
 /// same configuration.
-pub(super) const MAGIC: [u8; 8] = *b"sbindex\x0c";
+pub(super) const MAGIC: [u8; 8] = *b"sbindex\x0d";
 /// Size of a block in bytes.
 const BLOCK_BYTES: usize = 8 << 10;
 /// Length of the head of a block: magic bytes, writing, checksum.

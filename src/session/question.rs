@@ -44,12 +44,12 @@ impl Wanted {
         let bare = |word: &'_ str| word.split(['\'', '’']).next().unwrap_or_default().to_lowercase();
         let is_one_of = |list: &[&str], word: &str| list.contains(&bare(word).as_str());
         let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
-        if words().any(|word| is_one_of(&ASKING, word)) {
-            return Self::Custom;
-        }
         let first = words().find(|word| !is_one_of(GREETINGS, word)).unwrap_or_default();
         let has_mark = prompt.lines().next().is_some_and(|line| line.contains(is_mark)) || prompt.ends_with(is_mark);
-        match has_mark || is_one_of(ASKING_FIRST, first) || words().count() <= NAME_WORDS {
+        // In "fix the bug where the parser hangs", no word asks.
+        let is_question = has_mark || is_one_of(ASKING_FIRST, first) || is_one_of(&ASKING, first);
+        match is_question || words().count() <= NAME_WORDS {
+            true if words().any(|word| is_one_of(&ASKING, word)) => Self::Custom,
             true => Self::Answer,
             false => Self::Work,
         }

@@ -1,10 +1,12 @@
 //! Time as the component sees it: an argument, never a clock.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Timelike};
 use core::fmt::{self, Write};
+
+use crate::document::Stated;
 
 /// Time at which a command is given. The component has no other clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +93,24 @@ impl LocalTime {
     #[must_use]
     pub fn at_start_of(self, date: Date) -> Self {
         Self { time: date.0.and_time(chrono::NaiveTime::MIN), ..self }
+    }
+
+    /// Returns the day of a moment in nanoseconds since 1970-01-01T00:00:00Z, at this offset.
+    #[must_use]
+    pub fn day_of(self, nanoseconds: u64) -> String {
+        let at = |seconds| Timestamp { seconds, nanoseconds: 0, ..self.timestamp() }.local();
+        let time = i64::try_from(nanoseconds / 1_000_000_000).ok().and_then(at);
+        time.map_or_else(|| utc_day(nanoseconds), |time| time.date().to_string())
+    }
+
+    /// Returns the moment that a text states, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn moment_of(self, stated: Stated) -> u64 {
+        stated.moment(self.utc_offset_seconds)
+    }
+
+    /// Returns the moment that has the stated day and time of day at this offset: what filters by day compare.
+    pub(crate) fn calendar_of(self, stated: Stated) -> u64 {
+        stated.clock_at(self.utc_offset_seconds)
     }
 
     /// Formats by a pattern such as `%Y-%m-%d`; `None` if the pattern has unknown parts.
@@ -208,7 +228,6 @@ pub(crate) fn utc_day(nanoseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     fn at(seconds: i64, offset: i32) -> Option<LocalTime> {
         Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: offset }.local()

@@ -18,8 +18,10 @@ mod slug;
 pub use backups::BackupPlace;
 pub(crate) use copies::is_conflict_copy;
 pub use copies::{CONFLICT_WORDS, SYNCTHING_MARK};
+pub(crate) use dates::rfc3339;
+#[cfg(test)]
+pub(crate) use dates::utc_day;
 pub use dates::{Date, LocalTime, Timestamp, utc_text};
-pub(crate) use dates::{rfc3339, utc_day};
 pub use entries::text_of_name;
 pub use entries::{
     AGENTS_FOLDER, ENTRIES_FOLDER, EntryFolder, WORKSPACES_FOLDER, file_stem, is_of_entries, portable_path,

@@ -169,6 +169,8 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
         (1, _) => "Found 1 memory:".to_string(),
         (total, _) => format!("Found {total} memories, {} to {end} of them:", start.saturating_add(1)),
     };
+    let remarks = reply.problems.iter().filter(|problem| problem.path.is_empty());
+    let headline = remarks.fold(headline, |text, remark| format!("{text}\n(warning: {})", remark.message));
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 

@@ -2,13 +2,12 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
 use super::arguments::{Arguments, on_one_line};
 use super::json::Object;
 use super::spec::{Id, Spec};
-use super::table::CHANGE;
+use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, GetEntry, run_any, unavailable};
@@ -16,14 +15,14 @@ use crate::files::{ItemKind, Names, answer_recall, resolve};
 use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
 use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
 use crate::notebook::{
-    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, Notebook, NotebookCall, NotebookCommand,
-    NotebookReply, SortBy, SortKey, locate_page, note_rule, of_user,
+    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
+    SortKey, locate_page, note_rule, of_user, successor, superseded_mark,
 };
 use crate::order;
 use crate::origin::Origin;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
-use crate::store::{RelPath, utc_day};
+use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
 
 /// Default number of items in a list.
 const USUAL_LIST: u32 = 20;
@@ -33,6 +32,10 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
     let answer = match spec.id {
         Id::Ask => {
             let kinds = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
+            if arguments.text("query").is_some_and(|query| query.trim().is_empty()) {
+                let help = "ask a question, or list with mem_list, which takes tags and a kind";
+                return Err(Error::invalid_argument("mem_recall: the query is empty", help));
+            }
             let mut question = notebook::question(arguments)?;
             if kinds == Some(ItemKind::Entry) && arguments.has("tags") {
                 let message = "mem_recall: `tags` cannot be used with kind entry";
@@ -69,7 +72,9 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
 async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
     let list = ListNotes {
-        filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
+        filter: NoteFilter::default()
+            .with(ConditionKind::Tag, arguments.texts("tags"))
+            .with(ConditionKind::Path, (arguments.text("kind") == Some(DECISION)).then_some(DECISIONS_FOLDER)),
         sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
         limit: Some(start.saturating_add(limit)),
         ..ListNotes::default()
@@ -77,7 +82,7 @@ async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Er
     let mut reply = list.clone().run(&NotebookCall { call: with.call, notebook: with.notebook }).await?;
     if let Some(user) = of_user(with.call)? {
         // The index of this memory has other files.
-        let notebook = Arc::new(Notebook::default());
+        let notebook = with.notebook.other(USER_FOLDER);
         let of_all = list.run(&NotebookCall { call: &user, notebook: &notebook }).await?;
         reply.notes.extend(of_all.notes);
         order::sort_slice(&mut reply.notes, |a, b| {
@@ -86,7 +91,7 @@ async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Er
         reply.total = reply.total.saturating_add(of_all.total);
     }
     reply.notes = reply.notes.into_iter().skip(start as usize).take(limit as usize).collect();
-    Ok(listed(&reply, start))
+    Ok(listed(with.call.now, &reply, start))
 }
 
 /// Lists what was changed.
@@ -155,7 +160,10 @@ async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
     reply.path = with.call.scope.display_path(&path);
     let mut answer = journal::read(&reply);
     if reply.state == FileState::Text && reply.offset == 0 {
-        answer.text = format!("{}:\n{}", reply.path, answer.text);
+        let newer = successor(with.call, with.notebook, &path).await;
+        let mark = superseded_mark(newer.path.as_deref(), newer.since.as_deref());
+        let mark = mark.map(|mark| format!("({mark})\n")).unwrap_or_default();
+        answer.text = format!("{}:\n{mark}{}", reply.path, answer.text);
     }
     if path == *with.call.scope.layout.long_term() {
         answer.text.extend(journal::shared_memory(with.call));
@@ -292,11 +300,14 @@ async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: Entrie
     entries::answer(arguments, reply)
 }
 
-fn listed(reply: &ListNotesReply, start: u32) -> Answer {
+fn listed(now: LocalTime, reply: &ListNotesReply, start: u32) -> Answer {
     let items = reply.notes.iter().map(|note| {
-        let day = utc_day(note.modified);
+        let day = now.day_of(note.modified);
         let mark = note.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
-        let text = format!("- {} ({}), {day}{mark}", on_one_line(&note.title), note.path);
+        let writer = note.writer.as_ref().map(|name| format!(" (by {})", on_one_line(name))).unwrap_or_default();
+        let newer = superseded_mark(note.superseded_by.as_deref(), note.superseded_since.as_deref());
+        let newer = newer.map(|newer| format!(" [{newer}]")).unwrap_or_default();
+        let text = format!("- {} ({}), {day}{newer}{writer}{mark}", on_one_line(&note.title), note.path);
         Item { text, object: Object::new() }
     });
     let page = Page::from_items(items);

@@ -10,7 +10,7 @@ use super::spec::{Id, Spec};
 use super::table::MAX_LIMIT;
 use crate::notebook::{
     ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
-    RelatedNote, Remember, RememberReply, RememberState, Warning,
+    RelatedNote, Remember, RememberReply, RememberState, Warning, superseded_mark,
 };
 use crate::protocol::Error;
 
@@ -97,6 +97,9 @@ fn remembered(reply: &RememberReply) -> Answer {
     Answer::new(with_warnings(reply.message.to_string(), &reply.warnings), object)
 }
 
+/// Number of items that are named if none seems to answer.
+const NEAREST: usize = 3;
+
 /// Builds the answer to a recall.
 pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
     let items = reply.hits.iter().zip(1_u64..).map(|(hit, number)| {
@@ -117,15 +120,16 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         };
         object.text("path", &hit.path);
         let mut day = String::new();
-        if let Some(date) = hit.day() {
+        if let Some(date) = &hit.day {
             day = format!(", {date}");
-            object.text("date", &date);
+            object.text("date", date);
         }
         object.text("passage", &hit.passage);
         object.texts("terms", &hit.terms);
         let mut newer = String::new();
         if let Some(path) = &hit.superseded_by {
-            newer = format!(" [superseded by {path}]");
+            let mark = superseded_mark(Some(path), hit.superseded_since.as_deref());
+            newer = mark.map(|mark| format!(" [{mark}]")).unwrap_or_default();
             object.text("superseded_by", path);
         }
         if let Some(provenance) = hit.unapproved {
@@ -137,10 +141,17 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         let text = format!("{number}. {name}{day}{newer}{}\n{}", hit.mark(), hit.passage.trim_end());
         Item { text, object }
     });
-    let page = Page::from_items(items);
+    // What does not answer is named, so that the model can look, and costs no more.
+    let nearest = |item: Item| match reply.is_doubtful {
+        true => Item { text: item.text.lines().next().unwrap_or_default().to_string(), ..item },
+        false => item,
+    };
+    let most = if reply.is_doubtful { NEAREST } else { usize::MAX };
+    let page = Page::from_items(items.take(most).map(nearest));
     let end = start.saturating_add(page.len());
-    let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
+    let next = (page.len() > 0 && end < reply.total && !reply.is_doubtful).then(|| end.to_string());
     let headline = match (reply.total, page.len()) {
+        (1.., _) if reply.is_doubtful => format!("Nothing in memory seems to answer: {}; the nearest:", shown(query)),
         (0, _) => format!("Nothing in memory answers: {}", shown(query)),
         (total, 0) => format!("Nothing more answers: {}; {total} in all", shown(query)),
         (total, _) => format!("{total} found, {} to {end} of them:", start.saturating_add(1)),
@@ -157,6 +168,10 @@ fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer 
         object.text("title", &related.title);
         object.count("distance", related.distance.into());
         object.text("reason", &related.reason);
+        if let Some(mark) = superseded_mark(related.superseded_by.as_deref(), related.superseded_since.as_deref()) {
+            text.push_str(&format!(" [{mark}]"));
+            object.text("superseded_by", related.superseded_by.as_deref().unwrap_or_default());
+        }
         if let Some(provenance) = related.unapproved {
             text.push_str(&format!(" (unapproved: {provenance})"));
             object.text("unapproved", provenance.as_str());
@@ -176,7 +191,7 @@ fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer 
 
 fn with_warnings(mut text: String, warnings: &[Warning]) -> String {
     for warning in warnings.iter().take(3) {
-        text.push_str(&format!("\n(warning: {}: {})", warning.path, warning.message));
+        text.push_str(&format!("\n(warning: {warning})"));
     }
     text
 }

@@ -48,7 +48,9 @@ pub(super) fn is_idempotent(spec: &Spec) -> bool {
 /// Kinds of items that a recall can be restricted to.
 const KINDS: Kind = Kind::Word(&ItemKind::WORDS);
 /// Kinds of items that a list shows.
-const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), ItemKind::Entry.as_str(), CHANGE]);
+const LISTED: Kind = Kind::Word(&[ItemKind::Note.as_str(), DECISION, ItemKind::Entry.as_str(), CHANGE]);
+/// Kind of the notes in the folder of decisions.
+pub(super) const DECISION: &str = "decision";
 /// Word for a change in the history.
 pub(super) const CHANGE: &str = "change";
 /// Kinds of notes.

@@ -25,6 +25,13 @@ impl Writer {
         Self { agent, client, session, tool }
     }
 
+    /// Returns the agent that the frontmatter of a file names, or else the client; `None` for a person.
+    pub(crate) fn name_in(frontmatter: &Frontmatter) -> Option<String> {
+        let Self { agent, client, .. } = Self::from_frontmatter(frontmatter);
+        let by_agent = || frontmatter.value("provenance").and_then(Value::text).filter(|word| word == "agent");
+        agent.or(client).or_else(by_agent)
+    }
+
     /// The fields of a file, with the names that they have.
     pub(crate) fn fields(&self) -> [(&'static str, Option<&str>); 4] {
         let Self { agent, client, session, tool } = self;

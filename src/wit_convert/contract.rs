@@ -141,8 +141,8 @@ macro_rules! wit_contract {
             files::Item { kind, path, name }
             files::FilePage { files, next, total, skipped }
             files::ScorePart { reason, field, amount }
-            files::RecallHit { kind, path, title, category, date, score, terms, fields, lines, passage, superseded_by, parts, unapproved, only_in }
-            files::RecallReply { hits, total, rendered, warnings, skipped }
+            files::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, superseded_by, superseded_since, parts, unapproved, only_in }
+            files::RecallReply { hits, total, is_doubtful, rendered, warnings, skipped }
             files::MergeSides { ancestor, ours, theirs }
             files::MergeConflict { part, ancestor, ours, theirs }
             files::MergeReview { path, text }
@@ -233,7 +233,7 @@ macro_rules! wit_contract {
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }
-            journal::ReadReply { path, state, text, offset, size, next_offset, ending }
+            journal::ReadReply { path, state, text, offset, size, next_offset, ending, superseded_by, superseded_since }
             journal::ListedFile { path, size, modified }
             journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
@@ -284,10 +284,10 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
-            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, modified, unapproved, kind }
+            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, unapproved, kind, writer, superseded_by, superseded_since }
             notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
             notebook::ListNotesReply { notes, links, total, warnings, skipped }
-            notebook::RelatedNote { path, title, distance, reason, unapproved }
+            notebook::RelatedNote { path, title, distance, reason, unapproved, superseded_by, superseded_since }
             notebook::RelatedReply { notes, skipped }
             notebook::TagCount { name, notes, number }
             notebook::TagsReply { tags, skipped }

@@ -76,7 +76,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
     assert_eq!(reply.hits[0].superseded_by, None);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
-    assert!(reply.rendered.as_str().contains("(superseded by facts/port-2.md)"), "{}", reply.rendered);
+    assert!(reply.rendered.as_str().contains("(superseded by facts/port-2.md since 2026-05-25)"), "{}", reply.rendered);
     let text = text(&drive, "facts/port-2.md");
     assert!(text.contains("facts/port"), "it links to the old one: {text}");
     assert_eq!(call(&mut drive, DeadLinks::default()).links, []);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
+use saddlebag::notebook::superseded_mark;
 
 use crate::entry::shared::preview;
 use crate::failure::{Exit, Failure};
@@ -119,6 +120,9 @@ fn print(reply: &RecallReply, output: &mut Output) -> Result<(), Failure> {
 /// Prints remarks about a reply on standard error.
 fn remark(reply: &RecallReply, has_budget: bool, output: &mut Output) {
     warn(&reply.warnings, output);
+    if reply.is_doubtful {
+        output.note("nothing seems to answer; these are the nearest items");
+    }
     let shown = reply.hits.len() as u64;
     // Hits of a search come best first, and the rest says less. Those of a time are in its order.
     if (1..u64::from(reply.total)).contains(&shown) && reply.hits.iter().all(|hit| hit.terms.is_empty()) {
@@ -131,15 +135,15 @@ fn remark(reply: &RecallReply, has_budget: bool, output: &mut Output) {
 fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
     let words = format!("[{}] in {}", hit.terms.join(", "), hit.fields.join(", "));
     // What a question about a time finds has no words of it.
-    let parts = [Some(words).filter(|_| !hit.terms.is_empty()), hit.day()];
+    let parts = [Some(words).filter(|_| !hit.terms.is_empty()), hit.day.clone()];
     let mut why = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if let Some(from) = hit.unapproved {
         why.push_str(&format!(", unapproved: {from}"));
     } else if !hit.only_in.is_empty() {
         why.push_str(&format!(", only in {}", single_line(&hit.only_in.join(", "))));
     }
-    if let Some(newer) = &hit.superseded_by {
-        why.push_str(&format!("; superseded by {newer}"));
+    if let Some(newer) = superseded_mark(hit.superseded_by.as_deref(), hit.superseded_since.as_deref()) {
+        why.push_str(&format!("; {newer}"));
     }
     match &hit.category {
         Some(category) => {

@@ -9,7 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
 use crate::input::shown_path;
-use crate::note::shared::mark;
+use crate::note::shared::{mark, marks};
 use crate::output::{Output, warn_of_skipped};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -65,7 +65,8 @@ impl Subcommand for RelatedArgs {
 fn print(around: &Around, output: &mut Output) -> Result<(), Failure> {
     match around {
         Around::Related(reply) => reply.notes.iter().try_for_each(|note| {
-            output.line(&format!("{}  {}  ({}){}", note.path, note.title, note.reason, mark(note.unapproved)))
+            let newer = marks(note.superseded_by.as_deref(), note.superseded_since.as_deref(), None);
+            output.line(&format!("{}  {}  ({}){newer}{}", note.path, note.title, note.reason, mark(note.unapproved)))
         }),
         Around::Mentions(reply) => reply.notes.iter().try_for_each(|note| {
             let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();

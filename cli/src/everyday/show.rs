@@ -5,6 +5,7 @@ use saddlebag::entries::{EntryInfo, GetEntry};
 use saddlebag::files::ReadFile;
 use saddlebag::history::{ReadVersion, VersionText};
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
+use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag::trust::Provenance;
@@ -154,6 +155,12 @@ fn show_part(part: &ReadReply, output: &mut Output) -> Result<Exit, Failure> {
     }
     if is_missing {
         return Err(missing(part));
+    }
+    // The text must not be taken for valid. A part from an offset is for programs.
+    if let Some(mark) = superseded_mark(part.superseded_by.as_deref(), part.superseded_since.as_deref())
+        && part.offset == 0
+    {
+        output.line(&format!("({mark})"))?;
     }
     output.text(&part.text)?;
     output.flush()?;

@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 
 use saddlebag::document::{Frontmatter, Value};
-use saddlebag::entries::{EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply};
+use saddlebag::entries::{
+    EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply, MAX_LIST_ENTRIES,
+};
 use saddlebag::files::ItemKind;
 use saddlebag::history::{ForgottenNote, ListForgotten, MAX_HISTORY_ITEMS};
 use saddlebag::journal::{ListJournal, ListedFile};
 use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;
-use saddlebag::store::{NOTE_SUFFIX, USER_FOLDER, utc_text};
+use saddlebag::store::{LocalTime, NOTE_SUFFIX, Timestamp, USER_FOLDER, utc_text};
 use saddlebag::trust::Provenance;
 use saddlebag_host::Project;
 use schemars::JsonSchema;
@@ -20,7 +22,7 @@ use super::pages;
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::input::nanoseconds;
-use crate::note::shared::{mark, warn};
+use crate::note::shared::{mark, marks, warn};
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::store::Store;
 
@@ -51,6 +53,15 @@ struct ListedItem {
     modified: Option<String>,
     /// Origin of its text, if the text is kept out of prompts until a person approves it.
     unapproved: Option<Provenance>,
+    /// Agent or client that wrote a note last, as its file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writer: Option<String>,
+    /// Path of the newer note that supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_since: Option<String>,
     /// Time in nanoseconds, to sort by.
     #[serde(skip)]
     changed: u64,
@@ -81,7 +92,7 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
         let skipped: Vec<Skipped> = reply.skipped.into_iter().filter(is_new).collect();
         all.skipped.extend(skipped);
     }
-    all.show(args.limit, output)
+    all.show(args.limit, store.now(), output)
 }
 
 /// Opens the notes for all projects, which belong to every project.
@@ -99,7 +110,7 @@ pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Ou
         all.items.extend(notes.into_iter().filter(|note| args.is_new_enough(note.forgotten)).map(of_forgotten_note));
     }
     if args.kind == Some(ItemKind::Note) {
-        return all.show(args.limit, output);
+        return all.show(args.limit, store.now(), output);
     }
     let mut cursor = None;
     loop {
@@ -110,7 +121,7 @@ pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Ou
         all.items.extend(page.files.iter().filter_map(of_forgotten).filter(|item| args.is_new_enough(item.changed)));
         match page.next {
             Some(next) => cursor = Some(next),
-            None => return all.show(args.limit, output),
+            None => return all.show(args.limit, store.now(), output),
         }
     }
 }
@@ -150,7 +161,7 @@ impl Items {
     }
 
     /// Sorts the items, leaves out those over the limit, and prints the others.
-    fn show(mut self, limit: Option<u32>, output: &mut Output) -> Result<(), Failure> {
+    fn show(mut self, limit: Option<u32>, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
         self.total = self.items.len();
         self.items.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.path.cmp(&b.path)));
         self.items.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
@@ -158,7 +169,8 @@ impl Items {
             output.object(&self)?;
             return Ok(());
         }
-        self.items.iter().try_for_each(|item| item.print(output))?;
+        let now = now.local();
+        self.items.iter().try_for_each(|item| item.print(now, output))?;
         output.flush()?;
         if self.items.is_empty() {
             output.note("there are no such items");
@@ -170,21 +182,24 @@ impl Items {
 }
 
 impl ListedItem {
-    fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        let day = self.modified.as_deref().and_then(|time| time.get(..DAY)).unwrap_or("-");
+    fn print(&self, now: Option<LocalTime>, output: &mut Output) -> Result<(), Failure> {
+        let day = now.filter(|_| self.changed > 0).map_or_else(|| "-".into(), |now| now.day_of(self.changed));
         let name = single_line(&self.name);
         let what = match (self.kind, &self.category) {
             (kind, _) if kind.is_note() => format!("{}  {name}", self.path),
             (_, Some(category)) => format!("{name}  ({})", single_line(category)),
             (_, None) => self.path.clone(),
         };
-        output.line(&format!("{:7}  {day:DAY$}  {what}{}", self.kind.as_str(), mark(self.unapproved)))?;
+        let marks = marks(self.superseded_by.as_deref(), self.superseded_since.as_deref(), self.writer.as_deref());
+        output.line(&format!("{:7}  {day:DAY$}  {what}{marks}{}", self.kind.as_str(), mark(self.unapproved)))?;
         Ok(())
     }
 
     fn new(kind: ItemKind, name: String, path: String, changed: u64) -> Self {
         let modified = (changed > 0).then(|| utc_text(changed));
-        Self { kind, name, path, category: None, modified, unapproved: None, changed }
+        let (writer, superseded_by, superseded_since) = (None, None, None);
+        let (category, unapproved) = (None, None);
+        Self { kind, name, path, category, modified, unapproved, writer, superseded_by, superseded_since, changed }
     }
 }
 
@@ -192,8 +207,9 @@ impl ListedItem {
 const DAY: usize = 10;
 
 fn of_note(note: NoteInfo) -> ListedItem {
-    let item = ListedItem::new(note.kind, note.title, note.path, note.modified);
-    ListedItem { unapproved: note.unapproved, ..item }
+    let NoteInfo { kind, title, path, modified, unapproved, writer, superseded_by, superseded_since, .. } = note;
+    let item = ListedItem::new(kind, title, path, modified);
+    ListedItem { unapproved, writer, superseded_by, superseded_since, ..item }
 }
 
 fn of_entry(entry: EntryInfo) -> ListedItem {
@@ -231,5 +247,6 @@ fn entries_after(
     store: &mut Store,
     output: &mut Output,
 ) -> Result<ListEntriesReply, Failure> {
-    store.call(ListEntries { filter: args.of_entries(), limit: None, cursor }, output)
+    // Each page reads all entries.
+    store.call(ListEntries { filter: args.of_entries(), limit: Some(MAX_LIST_ENTRIES), cursor }, output)
 }

@@ -62,7 +62,7 @@ pub(crate) struct ListArgs {
     /// Only items changed at or after this day or time
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Timestamp>,
-    /// Maximum number of items; with --kind entry, up to 100
+    /// Maximum number of items; with --kind entry, up to 1000
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
     /// List forgotten notes and entries, which `restore` brings back

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use saddlebag::notebook::ListNotesReply;
+use saddlebag::notebook::{ListNotesReply, NoteInfo, superseded_mark};
 use saddlebag::trust::for_terminal;
 
 use crate::failure::Failure;
@@ -30,7 +30,12 @@ pub(super) fn print(reply: &ListNotesReply, form: GraphForm, output: &mut Output
         .iter()
         .filter_map(|link| Some((*numbers.get(link.source.as_str())?, *numbers.get(link.target.as_str())?)))
         .collect();
-    let titles: Vec<String> = reply.notes.iter().map(|note| for_terminal(&note.title).replace('\n', " ")).collect();
+    let title = |note: &NoteInfo| {
+        let newer = superseded_mark(note.superseded_by.as_deref(), note.superseded_since.as_deref());
+        let newer = newer.map(|mark| format!(" ({mark})")).unwrap_or_default();
+        for_terminal(&format!("{}{newer}", note.title)).replace('\n', " ")
+    };
+    let titles: Vec<String> = reply.notes.iter().map(title).collect();
     match form {
         GraphForm::Dot => {
             output.line("digraph memory {\n  node [shape=box];")?;

@@ -10,7 +10,7 @@ use super::{graph, pages};
 use crate::failure::Failure;
 use crate::global::Global;
 use crate::note::filter::sort_keys;
-use crate::note::shared::{mark, warn};
+use crate::note::shared::{marks_of, warn};
 use crate::output::{Output, STRONG, warn_of_skipped};
 use crate::store::Store;
 
@@ -60,14 +60,14 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
 
 fn print_notes(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
     for note in &page.notes {
-        output.line(&format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
+        output.line(&format!("{}  {}{}", note.path, note.title, marks_of(note)))?;
     }
     Ok(())
 }
 
 fn print_links(page: &ListNotesReply, output: &mut Output) -> Result<(), Failure> {
     for (note, targets) in links_of_notes(&page.notes, page.links.iter()) {
-        output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, mark(note.unapproved)))?;
+        output.styled(STRONG, &format!("{}  {}{}", note.path, note.title, marks_of(note)))?;
         for target in targets {
             output.line(&format!("  -> {target}"))?;
         }

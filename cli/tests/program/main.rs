@@ -27,6 +27,7 @@ mod names;
 mod notebook;
 mod paths;
 mod projects;
+mod questions;
 #[cfg(feature = "remote")]
 mod remote;
 mod replay;

@@ -101,3 +101,53 @@ fn a_canvas_that_names_a_renamed_note_is_named_and_is_not_a_failure() {
     let moved = store.run(&["move", "Home", "House"]).exits(0);
     assert!(moved.stdout.contains("Board.canvas: names Areas/Home"), "{moved:?}");
 }
+
+#[test]
+fn what_other_programs_write_is_a_name_a_task_and_a_word() {
+    let store = Store::notebook();
+    // Numbers as names, a backslash, and a letter in two characters.
+    store.put("book.md", "---\ntitle: 1984\naliases: [3.10, 0123]\ntags: [2.50]\n---\nx\n");
+    store.put("back.md", "---\ntitle: Back\\slash\n---\nx\n");
+    store.put("links.md", "[[1984]] [[3.10]] [[0123]] [[Back\\slash]]\n");
+    store.put("cafe.md", "Cafe\u{301} opens at nine.\n");
+    assert_eq!(store.run(&["list", "--dead-links"]).exits(0).stdout, "");
+    assert!(store.run(&["show", "1984"]).exits(0).stdout.contains("title: 1984"));
+    assert!(store.run(&["list", "--tags"]).exits(0).stdout.contains("2.50"));
+    assert!(store.run(&["search", "caf\u{e9}"]).exits(0).stdout.contains("cafe.md"));
+    store.run(&["edit", "cafe.md", "--old", "Caf\u{e9} opens", "--new", "Caf\u{e9} closes"]).exits(0);
+    assert_eq!(store.text("cafe.md"), "Caf\u{e9} closes at nine.\n");
+    // Tasks of every list, and a line that would make a heading.
+    store.run(&["write", "scratchpad", "--", "- [ ] one\n1. [ ] two\n2) [ ] three\n+ [ ] four\n* [x] done"]).exits(0);
+    assert!(store.run(&["status"]).exits(0).stdout.contains("open items of the scratchpad: 4"));
+    for text in ["Prices were checked.", "---\n\nNext part", "End", "===\n"] {
+        store.run(&["write", "long_term", "--", text]).exits(0);
+    }
+    assert_eq!(store.text("MEMORY.md"), "Prices were checked.\n\n---\n\nNext part\nEnd\n\n===\n");
+}
+
+#[test]
+fn a_note_moves_into_a_folder_and_links_keep_their_way_of_writing() {
+    let store = Store::notebook();
+    store.put("b (2).md", "# b (2)\n\n[i](i.md) ![p](pics/p%20q.png) [w](https://a.example/x)\n");
+    store.put("i.md", "[b](<b (2).md>) [c](b%20(2).md) [d](b%20%282%29.md)\n");
+    store.put("pic_(6).md", "# pic_(6)\n");
+    store.put("j.md", "[p](pic_(6).md) [[./x]]\n");
+    store.put("x.md", "# x\n");
+    store.put("Places/other.md", "# Other\n\n[[b (2)]]\n");
+    store.run(&["move", "b (2)", "b (3)"]).exits(0);
+    assert_eq!(store.text("i.md"), "[b](<b (3).md>) [c](b%20(3).md) [d](b%20%283%29.md)\n");
+    store.run(&["move", "pic_(6)", "pic_(7)"]).exits(0);
+    store.run(&["move", "x.md", "y"]).exits(0);
+    assert_eq!(store.text("j.md"), "[p](pic_(7).md) [[./y]]\n");
+    store.run(&["move", "b (3)", "Places/b (4)"]).exits(0);
+    assert_eq!(
+        store.text("Places/b (4).md"),
+        "# b (4)\n\n[i](../i.md) ![p](../pics/p%20q.png) [w](https://a.example/x)\n"
+    );
+    assert_eq!(store.text("i.md"), "[b](<Places/b (4).md>) [c](Places/b%20(4).md) [d](Places/b%20%284%29.md)\n");
+    store.run(&["move", "y", "New/"]).exits(0);
+    assert_eq!(store.text("New/y.md"), "# y\n");
+    assert_eq!(store.run(&["list", "--dead-links", "--only-notes"]).exits(0).stdout, "");
+    // A slash in a title is one where no folder is meant.
+    store.run(&["move", "j.md", "TCP/IP"]).exits(2);
+}

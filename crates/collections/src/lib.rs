@@ -47,7 +47,7 @@ pub mod sparse;
 #[doc(hidden)]
 pub mod word;
 
-pub use part::{SlicePart, TextPart};
+pub use part::{SlicePart, TextPart, is_picture};
 pub use sorted::{SortedMap, SortedSet};
 pub use sparse::{Piece, SparseBytes};
 pub use word::{UnknownWord, Word};

@@ -58,8 +58,8 @@ pub use edit::{
     append_block, json_string, remove_field, replace_spans, set_field, set_title, yaml_scalar, yaml_string,
 };
 pub use frontmatter::{Frontmatter, FrontmatterProblem};
-pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item};
-pub use note::{Heading, Note, ZkTitle, moment, parse_date};
+pub use lines::{FenceTracker, ListItem, heading, is_open_item, is_rule, is_structure, list_item, underlines};
+pub use note::{Heading, Note, Stated, ZkTitle, moment, parse_date};
 pub use outside::Outside;
 pub use properties::property_text;
 pub use scanner::hidden_lines;

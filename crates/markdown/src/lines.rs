@@ -82,6 +82,15 @@ pub struct ListItem<'a> {
     pub text: &'a str,
 }
 
+/// Returns the text after the marker of a list item: `-`, `*`, `+`, `1.` or `1)`.
+fn after_marker(body: &str) -> Option<&str> {
+    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
+    match (1..=9).contains(&digits) {
+        true => body.get(digits..)?.strip_prefix(['.', ')']),
+        false => body.strip_prefix(['-', '*', '+']),
+    }
+}
+
 /// Parses the list item on a line: `- x`, `* x`, `+ x`, `1. x`, `1) x`, with or without `[ ]` or `[x]`.
 #[must_use]
 pub fn list_item(line: &str) -> Option<ListItem<'_>> {
@@ -90,12 +99,7 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
         .bytes()
         .take(line.len() - body.len())
         .fold(0, |column, byte| if byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 });
-    let digits = body.bytes().take_while(u8::is_ascii_digit).count();
-    let rest = if digits > 0 && digits <= 9 {
-        body.get(digits..)?.strip_prefix(['.', ')'])?
-    } else {
-        body.strip_prefix(['-', '*', '+'])?
-    };
+    let rest = after_marker(body)?;
     if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
         return None;
     }
@@ -104,13 +108,20 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
     Some(ListItem { indent, text: text.trim_start() })
 }
 
-/// Returns true for an open item of a checklist: `- [ ]` or `* [ ]` after any indentation.
-///
-/// This is zerostack's rule: other list markers do not count, and the item may be empty.
+/// Returns true for an open item of a checklist: `[ ]` after any list marker and any indentation. The item may be empty.
 #[must_use]
 pub fn is_open_item(line: &str) -> bool {
-    let text = line.trim_start();
-    text.starts_with("- [ ]") || text.starts_with("* [ ]")
+    let rest = after_marker(line.trim_start());
+    rest.is_some_and(|rest| rest.starts_with([' ', '\t']) && rest.trim_start().starts_with("[ ]"))
+}
+
+/// Returns true if text appended after `before` would make its last paragraph a heading: it begins with a line of `-` or `=`.
+#[must_use]
+pub fn underlines(before: &str, text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    let signs = line.trim();
+    let is_underline = !signs.is_empty() && (signs.bytes().all(|b| b == b'-') || signs.bytes().all(|b| b == b'='));
+    is_underline && before.lines().next_back().is_some_and(|last| !last.trim().is_empty())
 }
 
 /// Returns true for a line with structure and no words: a fence, a rule, a heading, a lone list marker. A second such
@@ -128,11 +139,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_items_are_those_of_the_original() {
-        for open in ["- [ ] a", "  * [ ] b", "- [ ]", "\t- [ ] tab"] {
+    fn open_items_have_an_empty_box_in_any_list() {
+        for open in ["+ [ ] a", "1. [ ] a", "12) [ ] a", "- [ ] a", "  * [ ] b", "- [ ]", "\t- [ ] tab"] {
             assert!(is_open_item(open), "{open:?}");
         }
-        for other in ["- [x] a", "+ [ ] a", "1. [ ] a", "-[ ] a", "- [] a", "> - [ ] a", "a"] {
+        for other in ["- [x] a", "1.[ ] a", "-[ ] a", "- [] a", "> - [ ] a", "a"] {
             assert!(!is_open_item(other), "{other:?}");
         }
     }

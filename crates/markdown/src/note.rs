@@ -319,10 +319,10 @@ impl Note {
         }
     }
 
-    /// Returns the `date` of the frontmatter in nanoseconds since 1970-01-01T00:00:00Z, by [`parse_date`].
+    /// Returns the time that the `date` of the frontmatter states.
     #[must_use]
-    pub fn created(&self) -> Option<u64> {
-        self.date().and_then(parse_date)
+    pub fn stated(&self) -> Option<Stated> {
+        self.date().and_then(Stated::parse)
     }
 
     /// Returns the heading that is the title.
@@ -341,28 +341,62 @@ pub fn moment(value: &Value) -> Option<u64> {
     }
 }
 
-/// Parses a date of a frontmatter to nanoseconds since 1970-01-01T00:00:00Z; 0 for an earlier date.
-///
-/// The formats are RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05
-/// 09:00:00`, with a space or a `T`. A date without an offset is UTC, as in zk.
+/// Parses a date of a frontmatter as [`Stated::parse`] does, to nanoseconds since 1970-01-01T00:00:00Z; 0 for an earlier date. A date
+/// without an offset is UTC, as in zk.
 #[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
-    let date = date.trim();
-    let with_offset =
-        || read_date(date, &[DAY, &[Item::Literal("T")], MINUTE, SECOND, FRACTION, OFFSET])?.to_datetime().ok();
-    let moment = DateTime::parse_from_rfc3339(date).ok().or_else(with_offset).map(|moment| moment.to_utc());
-    let moment = moment.or_else(|| {
-        let local = [Item::Space(" "), Item::Literal("T")].into_iter().find_map(|between| {
-            let between = &[between][..];
-            let time = read_date(date, &[DAY, between, MINUTE, SECOND, FRACTION]);
-            time.or_else(|| read_date(date, &[DAY, between, MINUTE]))?.to_naive_datetime_with_offset(0).ok()
-        });
-        let day = || read_date(date, &[DAY])?.to_naive_date().ok().map(|day| day.and_time(NaiveTime::MIN));
-        local.or_else(day).map(|local| local.and_utc())
-    })?;
-    let nanoseconds = i128::from(moment.timestamp()) * 1_000_000_000 + i128::from(moment.timestamp_subsec_nanos());
-    u64::try_from(nanoseconds.max(0)).ok()
+    Some(Stated::parse(date)?.moment(0))
 }
+
+/// A time as text states it: with an offset from UTC, or the time of the clock where the reader is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stated {
+    /// What the clock there showed, in nanoseconds since 1970-01-01T00:00:00. It says the calendar day.
+    clock: i128,
+    utc_offset_seconds: Option<i32>,
+}
+
+impl Stated {
+    /// Parses a date: RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05
+    /// 09:00:00`, with a space or a `T`. A date without a time is the start of the day.
+    #[must_use]
+    pub fn parse(date: &str) -> Option<Self> {
+        let date = date.trim();
+        let with_offset =
+            || read_date(date, &[DAY, &[Item::Literal("T")], MINUTE, SECOND, FRACTION, OFFSET])?.to_datetime().ok();
+        let (clock, utc_offset_seconds) = match DateTime::parse_from_rfc3339(date).ok().or_else(with_offset) {
+            Some(moment) => (moment.naive_local(), Some(moment.offset().local_minus_utc())),
+            None => {
+                let local = [Item::Space(" "), Item::Literal("T")].into_iter().find_map(|between| {
+                    let between = &[between][..];
+                    let time = read_date(date, &[DAY, between, MINUTE, SECOND, FRACTION]);
+                    time.or_else(|| read_date(date, &[DAY, between, MINUTE]))?.to_naive_datetime_with_offset(0).ok()
+                });
+                let day = || read_date(date, &[DAY])?.to_naive_date().ok().map(|day| day.and_time(NaiveTime::MIN));
+                (local.or_else(day)?, None)
+            }
+        };
+        let clock = clock.and_utc();
+        let clock = i128::from(clock.timestamp()) * SECOND_NANOSECONDS + i128::from(clock.timestamp_subsec_nanos());
+        Some(Self { clock, utc_offset_seconds })
+    }
+
+    /// Returns the moment in nanoseconds since 1970-01-01T00:00:00Z, 0 for an earlier one, for a reader at an offset from UTC.
+    #[must_use]
+    pub fn moment(self, utc_offset_seconds: i32) -> u64 {
+        self.clock_at(self.utc_offset_seconds.unwrap_or(utc_offset_seconds))
+    }
+
+    /// Returns the moment when a clock at this offset shows what the text says. Of all moments at this offset, it alone has the
+    /// calendar day of the text.
+    #[must_use]
+    pub fn clock_at(self, utc_offset_seconds: i32) -> u64 {
+        let moment = self.clock - i128::from(utc_offset_seconds) * SECOND_NANOSECONDS;
+        u64::try_from(moment.max(0)).unwrap_or_default()
+    }
+}
+
+const SECOND_NANOSECONDS: i128 = 1_000_000_000;
 
 // Parts of a date as lists: parsing a pattern such as `%Y-%m-%d` takes more code than all dates do.
 const DAY: &[Item<'static>] =

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::text::looked_at;
 use saddlebag_collections::SortedSet;
-use saddlebag_collections::TextPart;
+use saddlebag_collections::{TextPart, is_picture};
 
 /// Number of names up to which the list itself is searched.
 const FEW: usize = 16;
@@ -54,7 +54,7 @@ fn is_tag_char(character: char) -> bool {
     match character {
         '/' | '@' | '\'' | '~' | '-' | '_' | '$' | '%' | '&' | '+' | '=' | ':' | '#' => true,
         _ if character.is_ascii() => character.is_ascii_alphanumeric(),
-        _ => character.is_alphanumeric(),
+        _ => character.is_alphanumeric() || is_picture(character) || character == '\u{fe0f}',
     }
 }
 

@@ -2,6 +2,8 @@
 
 use alloc::string::String;
 
+use unicode_normalization::UnicodeNormalization;
+
 /// Returns the longest prefix of `text` that has at most `max` bytes and ends on a character boundary.
 #[must_use]
 pub fn head(text: &str, max: usize) -> &str {
@@ -61,6 +63,12 @@ pub fn truncate(text: String, max: usize, marker: &str) -> String {
 ///
 /// The number of occurrences, if it is not 1.
 pub fn replace_once(text: &str, old: &str, new: &str) -> Result<String, usize> {
+    if !old.is_ascii() && !text.contains(old) {
+        // macOS writes `é` as two characters, and other systems as one.
+        let (composed, divided): (String, String) = (old.nfc().collect(), old.nfd().collect());
+        let other = [composed, divided].into_iter().find(|form| form != old && text.contains(form.as_str()));
+        return other.map_or(Err(0), |form| replace_once(text, &form, new));
+    }
     let occurs = |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(old));
     match (0..=text.len()).filter(occurs).count() {
         1 => Ok(text.replacen(old, new, 1)),

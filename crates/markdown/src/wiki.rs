@@ -59,16 +59,16 @@ pub(super) fn destination(raw: &str) -> (String, Option<String>, bool) {
     (unescape(path.trim_end()), anchor.map(|anchor| unescape(anchor.trim())), false)
 }
 
-/// Returns the text without backslashes before other characters: in wiki links each one escapes.
+/// Returns the text without backslashes before punctuation, which they escape. A backslash before a letter is one.
 pub(super) fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.into();
     }
     let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
+    let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
-        let kept = if character == '\\' { characters.next().unwrap_or('\\') } else { character };
-        plain.push(kept);
+        let escaped = if character == '\\' { characters.next_if(char::is_ascii_punctuation) } else { None };
+        plain.push(escaped.unwrap_or(character));
     }
     plain
 }

@@ -133,7 +133,12 @@ impl Reader {
                     return self.take_key(text, anchor, span);
                 }
                 let cost = Cost { nodes: 1, bytes: text.len(), depth: 0 };
-                let value = scalar(text, style, tag.as_deref());
+                let value = match scalar(&text, style, tag.as_deref()) {
+                    // A name is the text as it stands, also if it looks like a number.
+                    value @ (Value::String(_) | Value::Null) => value,
+                    _ if self.reads_names() => Value::String(text.into_owned()),
+                    value => value,
+                };
                 self.keep(anchor, &value, cost)?;
                 self.add(value, cost, span.start.into(), span.end.into())?;
             }
@@ -201,6 +206,12 @@ impl Reader {
             cost: Cost { nodes: 1, bytes: 0, depth: 1 },
         });
         Ok(())
+    }
+
+    /// Returns true within a field of names of the note or of tags.
+    fn reads_names(&self) -> bool {
+        const NAMES: [&str; 7] = ["title", "alias", "aliases", "tag", "tags", "keyword", "keywords"];
+        self.key.as_ref().is_some_and(|(key, ..)| NAMES.iter().any(|name| key.eq_ignore_ascii_case(name)))
     }
 
     /// Returns true if the key of a mapping comes next.
@@ -295,16 +306,13 @@ fn no_key() -> String {
 }
 
 /// Returns the value of a scalar.
-fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value {
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
     let is_typed = match tag {
         None => style == ScalarStyle::Plain,
         Some(tag) => tag.is_yaml_core_schema() && tag.suffix != "str",
     };
-    if is_typed {
-        plain(&text).unwrap_or_else(|| Value::String(text.into_owned()))
-    } else {
-        Value::String(text.into_owned())
-    }
+    let typed = if is_typed { plain(text) } else { None };
+    typed.unwrap_or_else(|| Value::String(text.into()))
 }
 
 /// Returns the value of a plain scalar that is not text, in the core schema of YAML 1.2.

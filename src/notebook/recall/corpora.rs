@@ -172,12 +172,14 @@ impl<'a> Corpora<'a> {
         })
     }
 
-    /// Returns the time of an item, in nanoseconds since 1970-01-01T00:00:00Z: the day of a log, the date of a note, or else the
-    /// last change.
+    /// Returns the time of an item on the calendar of the reader, in nanoseconds since 1970-01-01T00:00:00Z: the day of a log, the
+    /// date of a note, or else the last change.
     pub(super) fn time_of(&self, call: &Call, hit: &Ranked) -> Option<u64> {
         let (document, entry) = self.document(hit).ok()?;
         let of_log = || Some(call.now.at_start_of(day_of_log(&document.path)?).epoch_nanoseconds());
-        let of_note = || self.indexed_note(hit, document)?.created();
+        // A part of a large index may have been read, without the records of the notes.
+        let note = || self.note_of_text(hit, document).or_else(|| self.indexed_note(hit, document));
+        let of_note = || Some(call.now.calendar_of(note()?.stated()?));
         let stated = entry.map(|entry| entry.updated).or_else(of_log).or_else(of_note);
         Some(stated.unwrap_or(document.modified))
     }

@@ -10,7 +10,7 @@ use super::search::Asked;
 use super::texts::{Texts, with_cuts};
 use super::types::{LEAST_BYTES, RecallHit, ScorePart};
 use crate::changes::Call;
-use crate::document::head;
+use crate::document::{Note, head};
 use crate::protocol::Error;
 use crate::search::ranked::{CUT, Passage, Ranked};
 use crate::search::{Corpus, IndexedFile, day_of_log};
@@ -35,34 +35,59 @@ pub(super) fn hit(
     debug_assert_eq!(text.is_some(), passage.is_some(), "a broken invariant: a passage outside of its text");
     let title = || title_or_stem(note.map_or("", |note| note.title.as_str()), path);
     let of_text = || document.text.as_deref().and_then(|text| TrustState::from_text(text).unapproved());
-    let of_log = || day_of_log(&document.path).map(Date::start_in_utc);
+    let now = asked.call.now;
+    let log = day_of_log(&document.path);
+    let stated = note.filter(|_| entry.is_none()).and_then(Note::stated);
+    let of_note = || stated.map(|date| now.moment_of(date)).or(log.map(Date::start_in_utc));
+    let day_of_note = || stated.map(|date| now.day_of(now.calendar_of(date))).or(log.map(|day| day.to_string()));
+    let newer = newer_note(asked.call, &corpora.notes, path).filter(|_| entry.is_none()).unwrap_or_default();
     Ok(RecallHit {
         kind: corpora.kind(document, entry),
         path: scope.display_path(&document.path),
         title: entry.map_or_else(title, |entry| entry.key.clone()),
         category: entry.map(|entry| entry.category.clone()),
-        date: entry.map(|entry| entry.updated).or_else(|| note?.created()).or_else(of_log).unwrap_or_default(),
+        date: entry.map(|entry| entry.updated).or_else(of_note).unwrap_or_default(),
+        day: entry.map(|entry| now.day_of(entry.updated)).or_else(day_of_note),
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
-        superseded_by: if entry.is_none() { newer_note(asked.call, &corpora.notes, path) } else { None },
+        superseded_by: newer.path,
+        superseded_since: newer.since,
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
         unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
         only_in: entry.map(|entry| entry.only_in.clone()).unwrap_or_default(),
     })
 }
 
-/// Returns the path, as replies show it, of the note that supersedes the one at a path. An unapproved note supersedes nothing.
-pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<String> {
+/// The note that supersedes another one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Successor {
+    /// Path, as replies show it.
+    pub(crate) path: Option<String>,
+    pub(crate) since: Option<String>,
+}
+
+/// Returns the note that supersedes the one at a path. An unapproved note supersedes nothing.
+pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<Successor> {
     let scope = &call.scope;
     let (below, of_user) = scope.layout.below_any_notebook(path)?;
     let may = |newer: &IndexedFile| {
         let is_beside = scope.layout.is_of_user(newer.path.as_str()) == of_user;
         is_beside && newer.path.as_str() != path && newer.unapproved.is_none()
     };
-    Some(scope.display_path(&notes.newer(below, may)?.path))
+    let newer = notes.newer(below, may)?;
+    let stated = notes.files.note(newer).and_then(|note| note.stated());
+    let since = call.now.day_of(stated.map_or(newer.modified, |date| call.now.calendar_of(date)));
+    Some(Successor { path: Some(scope.display_path(&newer.path)), since: Some(since) })
+}
+
+/// Returns the mark of a superseded note, such as `superseded by facts/port.md since 2026-05-24`.
+#[must_use]
+pub fn superseded_mark(by: Option<&str>, since: Option<&str>) -> Option<String> {
+    let since = since.map(|day| format!(" since {day}")).unwrap_or_default();
+    Some(format!("superseded by {}{since}", by?))
 }
 
 fn parts(ranked: &Ranked) -> Vec<ScorePart> {
@@ -148,10 +173,11 @@ pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
             [first, ..] => format!(":{first}"),
             [] => String::new(),
         };
-        let newer = hit.superseded_by.as_ref().map(|newer| format!(" (superseded by {newer})")).unwrap_or_default();
+        let newer = superseded_mark(hit.superseded_by.as_deref(), hit.superseded_since.as_deref());
+        let newer = newer.map(|mark| format!(" ({mark})")).unwrap_or_default();
         let mark = hit.mark();
         // The title of a log is its date.
-        let day = hit.day().filter(|day| !hit.title.contains(day.as_str()));
+        let day = hit.day.as_ref().filter(|day| !hit.title.contains(day.as_str()));
         let date = day.map(|day| format!(" ({day})")).unwrap_or_default();
         let block = format!("{}{lines}  {}{date}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
         rendered.push_escaped(&block);

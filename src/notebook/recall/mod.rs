@@ -19,11 +19,13 @@ pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
 pub(crate) use corpora::Reach;
-pub(crate) use hits::{fitting, newer_note, render, shortened};
+pub use hits::superseded_mark;
+pub(crate) use hits::{Successor, fitting, newer_note, render, shortened};
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
 
 use super::index::{Notebook, warnings};
+use super::types::Warning;
 use crate::changes::Call;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
@@ -46,6 +48,7 @@ pub(crate) async fn recall(
     let mut found = asked.find().await?;
     let corpora = asked.corpora();
     let mut texts = found.texts(&asked, &corpora);
+    let is_doubtful = request.offset == 0 && found.is_doubtful(&corpora, &mut texts);
     let page: Vec<RecallHit> = match request.max_bytes {
         Some(max_bytes) => {
             let around = found.page.iter().enumerate().map(|(place, ranked)| {
@@ -71,9 +74,10 @@ pub(crate) async fn recall(
             hits.collect::<Result<_, Error>>()?
         }
     };
-    let warnings = warnings(call, notebook);
+    let mut warnings = warnings(call, notebook);
+    warnings.extend(found.remark.take().map(|remark| Warning::new("", remark)));
     let skipped = corpora.notes.skipped(|path| call.scope.display_path(path));
-    Ok(RecallReply { rendered: hits::render(&page), hits: page, total: found.total, warnings, skipped })
+    Ok(RecallReply { rendered: hits::render(&page), hits: page, total: found.total, is_doubtful, warnings, skipped })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, look, read_texts};
 use super::super::list_notes::selected;
 use super::super::note_filter::NoteFilter;
-use super::super::select::time_of;
+use super::super::select::{asks_for_latest, time_of};
 use super::super::types::{SortFields, SortKey};
 use super::corpora::{Corpora, Reach, Selection, counts_for_prompt};
 use super::succession::{newer_first, successions};
@@ -18,8 +18,9 @@ use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::ranked::{self, Field, Query, Ranked, Ranking, Source, near_words};
+use crate::search::ranked::{self, Field, Query, Question, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
+use crate::store::LocalTime;
 use crate::trust::Approved;
 
 /// Number of items whose passages compete for a budget.
@@ -45,6 +46,12 @@ const MANY_PAGES: usize = 3;
 
 /// Factor for an item of the time that the question names.
 const OF_THE_TIME: f32 = 1.3;
+
+/// Evidence that an item must have to answer a question of several words: more than one ordinary word.
+const LEAST_EVIDENCE: f32 = 0.5;
+
+/// Weight of missing words that says nothing.
+const LEAST_MISSING: f32 = 0.2;
 
 /// Fields that name a note.
 const NAMES: [Field; 2] = [Field::Title, Field::Aliases];
@@ -78,6 +85,8 @@ pub(super) struct Found {
     pub(super) page: Vec<Ranked>,
     /// Number of items that match.
     pub(super) total: u32,
+    /// Says what the operators of the query leave out, or that they were read as text.
+    pub(super) remark: Option<String>,
 }
 
 impl Found {
@@ -98,6 +107,22 @@ impl Found {
         })
     }
 
+    /// Returns true if no item of the page has more of the question than one ordinary word, or a whole name, as a prompt needs.
+    pub(super) fn is_doubtful(&self, corpora: &Corpora<'_>, texts: &mut Texts<'_>) -> bool {
+        if !self.query.is_sentence() {
+            return false;
+        }
+        let fits = texts.weighed();
+        let answers = |(place, hit): (usize, &Ranked)| {
+            let key = corpora.document(hit).ok().and_then(|(_, entry)| entry.map(|entry| entry.key.as_str()));
+            let of_terms = texts.fit_of_terms(&fits, &hit.terms);
+            let fit = texts.fit(&fits, place, key, true).unwrap_or(of_terms);
+            let evidence = fit.evidence.max(if hit.inherited > 0.0 { of_terms.evidence } else { 0.0 });
+            evidence >= LEAST_EVIDENCE || fit.named > 0.0 || fit.missing <= LEAST_MISSING
+        };
+        !self.page.is_empty() && !self.page.iter().enumerate().any(answers)
+    }
+
     /// Returns the texts of the page, whose blocks have competed.
     pub(super) fn texts<'c>(&mut self, asked: &Asked<'_>, corpora: &'c Corpora<'_>) -> Texts<'c> {
         let contest = self.contest.take().filter(|contest| contest.has_all(&self.page));
@@ -114,14 +139,10 @@ impl Asked<'_> {
             let message = alloc::format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
             return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
         }
-        let query = Query::parse(&request.query)
+        let question = Question::parse(&request.query)
             .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
-        if request.max_bytes.is_some() && (request.offset > 0 || !request.sort.is_empty() || request.explain) {
-            let message = "passages that fill a budget have no pages, no sort keys and no parts of a score";
-            return Err(Error::invalid_argument(message, "leave the budget out, or these options"));
-        }
         let time = time_of(&request.query, call.now.timestamp());
-        self.catch_up(&query).await?;
+        self.catch_up(&question).await?;
         // Notes that are approved in the index but not in their files.
         let mut refused: Vec<DocId> = Vec::new();
         let mut attempt = 0;
@@ -130,7 +151,8 @@ impl Asked<'_> {
             let selection = self.select(&refused).await?;
             // A literal search may have read notes meanwhile, and does not index their words.
             notebook.corpus.borrow_mut().index_notes();
-            let mut ranking = self.rank(&query, &selection);
+            let (query, remark) = self.read(&question, &selection);
+            let mut ranking = self.rank(query, &selection);
             let reread = self.reread();
             let mut contest = None;
             if reread > 0 {
@@ -141,12 +163,15 @@ impl Asked<'_> {
                     continue;
                 }
                 let reread = reread.min(ranking.hits.len());
-                let of_best = self.contest(&self.corpora(), &selection, &query, ranking.hits.part(..reread));
+                let of_best = self.contest(&self.corpora(), &selection, query, ranking.hits.part(..reread));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
                     order_by_passages(best, &of_best, &self.corpora(), &|corpora, hit| {
                         time.as_ref()
                             .is_some_and(|time| corpora.time_of(call, hit).is_some_and(|at| time.contains(&at)))
                     });
+                    if asks_for_latest(&request.query) {
+                        latest_first(best, &self.corpora(), call);
+                    }
                     newer_first(best, &selection.superseded);
                 }
                 contest = Some(of_best);
@@ -165,7 +190,7 @@ impl Asked<'_> {
             };
             if unapproved.is_empty() || is_last {
                 let total = ranking.total;
-                return Ok(Found { query, contest, selection, page, total });
+                return Ok(Found { query: query.clone(), contest, selection, page, total, remark });
             }
             refused.extend(unapproved.iter().map(|hit| hit.doc));
         }
@@ -186,7 +211,7 @@ impl Asked<'_> {
     }
 
     /// Brings the index of the notes up to date, unless the host guarantees that nothing changed.
-    async fn catch_up(&self, query: &Query) -> Result<(), Error> {
+    async fn catch_up(&self, question: &Question) -> Result<(), Error> {
         let Self { call, notebook, request, .. } = *self;
         let ranges = |notes: &Corpus| {
             let approved = notes.files.approved();
@@ -197,10 +222,13 @@ impl Asked<'_> {
                 counted: Some(counts_note).filter(|_| self.reach == Reach::Prompt),
                 ..Source::new(notes.ranked(), &tie)
             };
-            let Some(entries) = self.entries else { return Source::needed_ranges(&[notes], query) };
+            let needed = |sources: &[Source<'_>]| {
+                question.readings().flat_map(|query| Source::needed_ranges(sources, query)).collect()
+            };
+            let Some(entries) = self.entries else { return needed(&[notes]) };
             let corpus = entries.corpus.borrow();
             let tie = |id: DocId| corpus.tie(id);
-            Source::needed_ranges(&[notes, Source::new(corpus.ranked(), &tie)], query)
+            needed(&[notes, Source::new(corpus.ranked(), &tie)])
         };
         let needs_notes = request.filter != NoteFilter::default() || !request.sort.is_empty();
         let needed = if needs_notes { Needed::Everything } else { Needed::Ranges(&ranges) };
@@ -233,6 +261,18 @@ impl Asked<'_> {
         Ok(Selection { reach, kinds, filtered, approved, superseded })
     }
 
+    /// Decides how the question is read, and says what its operators leave out.
+    fn read<'q>(&self, question: &'q Question, selection: &Selection) -> (&'q Query, Option<String>) {
+        let corpora = self.corpora();
+        let reading = corpora.with_sources(selection, &|path| self.leaves_out(path), |sources| question.read(sources));
+        let name = |hit: &Ranked| {
+            let (document, entry) = corpora.document(hit).ok()?;
+            let path = || self.call.scope.display_path(&document.path);
+            corpora.is_item(hit).then(|| entry.map_or_else(path, |entry| entry.key.clone()))
+        };
+        (reading.query, reading.remark(name))
+    }
+
     fn rank(&self, query: &Query, selection: &Selection) -> Ranking {
         let Self { request, .. } = *self;
         let corpora = self.corpora();
@@ -250,7 +290,7 @@ impl Asked<'_> {
             corpora.with_sources(selection, &is_left_out, |sources| ranked::search(sources, query, limit));
         ranking.hits.retain(|hit| corpora.is_item(hit));
         if !request.sort.is_empty() {
-            ranking.hits = sorted(&corpora, ranking.hits, &request.sort);
+            ranking.hits = sorted(&corpora, ranking.hits, &request.sort, self.call.now);
         }
         ranking
     }
@@ -344,17 +384,42 @@ fn order_by_passages(
             * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
         scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
     }
+    after_what_answers(&mut scored, corpora);
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));
     hits.iter_mut().zip(scored).for_each(|(hit, (.., ordered))| *hit = ordered);
 }
 
+/// Lowers the notes of sessions below every item that somebody kept and that has as many words of the question.
+fn after_what_answers(scored: &mut [(f32, usize, Ranked)], corpora: &Corpora<'_>) {
+    let kept: Vec<(f32, usize)> = scored
+        .iter()
+        .filter(|(.., hit)| !corpora.is_session(hit))
+        .map(|(score, _, hit)| (*score, hit.terms.len()))
+        .collect();
+    for (score, _, hit) in scored.iter_mut().filter(|(.., hit)| corpora.is_session(hit)) {
+        let answering = kept.iter().filter(|(_, terms)| *terms >= hit.terms.len()).map(|(score, _)| *score);
+        // Of equal ones, the order of the search decides, so it must be lower.
+        *score = answering.map(|other| other * (1.0 - f32::EPSILON)).fold(*score, f32::min);
+    }
+}
+
+/// Puts the newest first of the hits that have the most words of the question, which asks for the latest.
+fn latest_first(hits: &mut [Ranked], corpora: &Corpora<'_>, call: &Call) {
+    let most = hits.iter().map(|hit| hit.terms.len()).max().unwrap_or_default();
+    let of_subject = |hit: &Ranked| (hit.terms.len() == most).then(|| corpora.time_of(call, hit).unwrap_or_default());
+    let mut ordered: Vec<(Option<u64>, usize, Ranked)> =
+        hits.iter().enumerate().map(|(place, hit)| (of_subject(hit), place, hit.clone())).collect();
+    order::sort_slice(&mut ordered, |(a, one, _), (b, other, _)| b.cmp(a).then(one.cmp(other)));
+    hits.iter_mut().zip(ordered).for_each(|(hit, (.., ordered))| *hit = ordered);
+}
+
 /// Sorts the hits by the fields of their files. Equal ones stay in the order of their scores.
-fn sorted(corpora: &Corpora<'_>, hits: Vec<Ranked>, keys: &[SortKey]) -> Vec<Ranked> {
+fn sorted(corpora: &Corpora<'_>, hits: Vec<Ranked>, keys: &[SortKey], now: LocalTime) -> Vec<Ranked> {
     let mut known: Vec<(Ranked, Option<Known<'_>>)> = hits
         .into_iter()
         .map(|hit| {
             let known = corpora.document(&hit).ok().and_then(|(document, entry)| {
-                Some(Known { document, entry, note: corpora.indexed_note(&hit, document)? })
+                Some(Known { document, entry, note: corpora.indexed_note(&hit, document)?, now })
             });
             (hit, known)
         })
@@ -371,13 +436,15 @@ struct Known<'a> {
     document: &'a IndexedFile,
     entry: Option<&'a SearchableEntry>,
     note: Note,
+    now: LocalTime,
 }
 
 impl Known<'_> {
     fn sort_fields(&self) -> SortFields<'_> {
-        let Self { document, entry, note } = self;
+        let Self { document, entry, note, now } = self;
+        let stated = || note.stated().map(|date| now.moment_of(date));
         SortFields {
-            created: entry.map_or_else(|| note.created(), |entry| Some(entry.created)),
+            created: entry.map_or_else(stated, |entry| Some(entry.created)),
             modified: entry.map_or(document.modified, |entry| entry.updated),
             path: document.path.as_str(),
             title: entry.map_or(&note.title, |entry| &entry.key),

@@ -9,7 +9,6 @@ use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::search::Skipped;
-use crate::store::utc_day;
 use crate::trust::{ForModel, Provenance};
 
 /// Maximum size of a query in bytes.
@@ -61,6 +60,9 @@ pub struct RecallReply {
     pub hits: Vec<RecallHit>,
     /// Number of items that match; `hits` is a page of them.
     pub total: u32,
+    /// True if no item has enough of what the question says to answer it.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub is_doubtful: bool,
     /// Hits as text for a person or a model, made harmless.
     pub rendered: ForModel,
     /// Problems that do not stop a recall: an invalid configuration, frontmatter that is not YAML, an invalid entry.
@@ -86,6 +88,8 @@ pub struct RecallHit {
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub date: u64,
+    /// Day of `date`, as the item has it, whatever the time zone is.
+    pub day: Option<String>,
     /// Score, which is meaningful only in comparison.
     pub score: f64,
     /// Words of the query that the item has.
@@ -98,6 +102,9 @@ pub struct RecallHit {
     pub passage: String,
     /// Path of the newer note that supersedes this one.
     pub superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_since: Option<String>,
     /// Parts of the score, if requested.
     pub parts: Vec<ScorePart>,
     /// Origin of its text, if the text is kept out of prompts until a person approves it.
@@ -120,12 +127,6 @@ pub struct ScorePart {
 }
 
 impl RecallHit {
-    /// Returns the date in UTC, as `2026-05-24`; `None` if the item states none.
-    #[must_use]
-    pub fn day(&self) -> Option<String> {
-        (self.date > 0).then(|| utc_day(self.date))
-    }
-
     /// Returns a note for models and people that the text may not go into prompts; empty if it may.
     #[must_use]
     pub fn mark(&self) -> String {

@@ -9,9 +9,10 @@ use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, ne
 use super::rewrite::{RenameSources, Rewritten, Task};
 use crate::changes::{Backups, Call, File};
 use crate::document::Note;
+use crate::document::paths::folder;
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
-use crate::notebook::files::{create_note, no_note};
+use crate::notebook::files::{below_notebook, create_note, no_note};
 use crate::notebook::types::{Warning, title_problem};
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
@@ -71,13 +72,15 @@ pub(super) async fn rename(
     check_not_day(old_path)?;
     let is_named_by_file = Note::parse(&text, config.tags).title.is_empty();
     let old = Note::parse_file(&text, config.tags, old_path.file_stem());
+    let own_folder = folder(below_notebook(call, old_path));
+    let (folder, title) = sources.meaning.folder_of(title, &old.title, old_path).unwrap_or((own_folder, title));
     let stem = match is_named_by_file {
         true => named_by_file(title)?,
         false => new_stem(old_path, &old.title, title, sources.verbatim_names),
     };
     let mut taken: Vec<RelPath> = Vec::new();
     while taken.len() < MAX_NAMES as usize {
-        let to = match new_path(call, config, old_path, &stem, &taken, is_named_by_file).await? {
+        let to = match new_path(call, config, old_path, (folder, &stem), &taken, is_named_by_file).await? {
             NewPath::Free(to) => to,
             NewPath::SameFile => return Ok(Attempt::SameFile),
         };

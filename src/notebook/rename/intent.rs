@@ -267,9 +267,6 @@ impl Intent {
             return None;
         }
         let (from, to) = (note_path(call, config, &written.from)?, note_path(call, config, &written.to)?);
-        if from.parent() != to.parent() {
-            return None;
-        }
         let Written { old_title, new_title, aliases, made, operation, writer, .. } = written;
         let writer = writer.map(|(provenance, [agent, client, session, tool])| Writer {
             provenance,

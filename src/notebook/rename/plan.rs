@@ -6,11 +6,12 @@ use alloc::vec::Vec;
 
 use crate::changes::Call;
 use crate::document::paths::{folder, stem};
-use crate::document::{Link, one_line};
+use crate::document::{Link, LinkKind, one_line};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
 use crate::notebook::files::{below_notebook, check_new_note, notebook_file};
 use crate::notebook::index::Notebook;
+use crate::notebook::links::{encoded_like, joined, relative_path, with_anchor};
 use crate::notebook::select::{Resolution, Resolver, fold};
 use crate::notebook::slug::slug;
 use crate::notebook::snapshot::Snapshot;
@@ -137,6 +138,30 @@ impl<'a> Meaning<'a> {
         Ok(Self { resolver, paths: views.iter().map(|view| view.path).collect(), old })
     }
 
+    /// Returns the folder and the title that `FOLDER/TITLE` means: in a folder that has notes, or of the note's own title. Any other
+    /// title may have a slash.
+    pub(super) fn folder_of<'t>(&self, text: &'t str, title: &'t str, old: &RelPath) -> Option<(&'t str, &'t str)> {
+        let (folder, name) = text.rsplit_once('/')?;
+        let (folder, name) = (folder.trim_matches(['/', ' ']), name.trim());
+        let name = if name.is_empty() { title } else { name };
+        let has_notes = |path: &&str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let is_own = text.ends_with('/') || name == title || name == old.file_stem();
+        (!folder.is_empty() && (is_own || self.paths.iter().any(has_notes))).then_some((folder, name))
+    }
+
+    /// Returns a relative link to another file from the place of the renamed note, as its author wrote it from the old one.
+    pub(super) fn moved(&self, link: &Link, raw: &str, (from, to): (&str, &str)) -> Option<String> {
+        let is_relative = matches!(link.kind, LinkKind::Markdown | LinkKind::Image)
+            && !(link.is_external || link.target.is_empty() || link.target.starts_with('/'));
+        let target = joined(folder(from), &link.target);
+        let is_of_root = || self.resolver.place(&target).is_none() && self.resolver.place(&link.target).is_some();
+        if !is_relative || is_of_root() {
+            return None;
+        }
+        let path = raw.split('#').next().unwrap_or_default();
+        Some(with_anchor(encoded_like(path, &link.target, relative_path(to, &target)), link))
+    }
+
     pub(super) fn leads_to_old(&self, from: &str, link: &Link) -> bool {
         let from = self.resolver.place(from);
         // This function cannot return an error. The rewritten notes are notes that the same index has named.
@@ -169,12 +194,11 @@ pub(super) async fn new_path(
     call: &Call,
     config: &NotebookConfig,
     old_path: &RelPath,
-    stem: &str,
+    (folder, stem): (&str, &str),
     taken: &[RelPath],
     is_named_by_file: bool,
 ) -> Result<NewPath, Error> {
-    let below = below_notebook(call, old_path);
-    let folder = below.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
+    let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
     let extension = old_path.file_name().strip_prefix(old_path.file_stem()).unwrap_or_default();
     for number in 1..=MAX_NAMES {
         let number = if number == 1 { String::new() } else { format!("-{number}") };

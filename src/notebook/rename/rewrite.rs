@@ -8,6 +8,7 @@ use core::ops::Range;
 use super::intent::Intent;
 use super::plan::Meaning;
 use crate::changes::Call;
+use crate::document::paths::folder;
 use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
@@ -53,12 +54,33 @@ impl Task<'_> {
     /// Returns the text of the note with its new title, and with the links to itself.
     pub(super) fn renamed_text(&self, text: &str) -> Rewritten {
         let Intent { from, to, new_title, .. } = &self.intent;
-        let rewritten = self.rewritten(text, from);
+        let moved = self.moved(text);
+        let rewritten = self.rewritten(&moved, from);
         let note = Note::parse(&rewritten.text, self.config.tags);
         // A note without its own title is named by its file.
         let says_it = if note.title.is_empty() { to.file_stem() == new_title } else { note.title == *new_title };
         let text = if says_it { rewritten.text } else { set_title(&rewritten.text, &note, new_title) };
         Rewritten { text, ..rewritten }
+    }
+
+    /// Returns the text of the note with its relative links to others as they are from its new folder.
+    fn moved(&self, text: &str) -> String {
+        let [from, to] = [&self.intent.from, &self.intent.to].map(|path| below_notebook(self.call, path));
+        if folder(from) == folder(to) {
+            return text.to_string();
+        }
+        let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+        for link in &Note::parse(text, self.config.tags).links {
+            let raw = text.get(link.target_span.clone()).unwrap_or_default();
+            if !self.sources.meaning.leads_to_old(from, link)
+                && let Some(target) = self.sources.meaning.moved(link, raw, (from, to))
+            {
+                edits.push((link.target_span.clone(), target));
+            }
+        }
+        order::sort_slice_by_key(&mut edits, |(span, _)| span.start);
+        edits.dedup_by(|later, first| later.0 == first.0);
+        replace_spans(text, &edits)
     }
 
     /// Returns the text of a note with its links to the old name changed.

@@ -33,6 +33,11 @@ pub(super) fn parse(text: &str, now: Timestamp) -> Result<Range<u64>, Error> {
     Ok(in_nanoseconds(&span, now))
 }
 
+/// Returns true if the date of a filter is a moment with an offset, and not a span of the calendar.
+pub(super) fn is_moment(text: &str) -> bool {
+    DateTime::parse_from_rfc3339(text.trim()).is_ok()
+}
+
 /// Returns the time in the time zone of `now`.
 pub(super) fn local(now: Timestamp) -> Option<NaiveDateTime> {
     let offset = TimeDelta::try_seconds(now.utc_offset_seconds.into())?;
@@ -117,6 +122,7 @@ fn words(text: &str, now: NaiveDateTime) -> Option<Span> {
     match (first, second, third, rest) {
         ("now", None, ..) => Some(now..now.checked_add_signed(TimeDelta::try_seconds(1)?)?),
         ("today", None, ..) => days(today, 1),
+        ("last" | "past", Some("hour"), None, None) => Some(now.checked_sub_signed(TimeDelta::hours(1))?..now),
         ("yesterday", None, ..) => days(today.pred_opt()?, 1),
         ("this" | "last", Some(unit), None, None) => {
             let back = u32::from(first == "last");
@@ -226,6 +232,7 @@ mod tests {
             ("3 days ago", "2026-01-04 00:00:00 2026-01-05 00:00:00"),
             ("two weeks ago", "2025-12-24 00:00:00 2025-12-25 00:00:00"),
             ("a month ago", "2025-12-07 00:00:00 2025-12-08 00:00:00"),
+            ("last hour", "2026-01-07 09:30:00 2026-01-07 10:30:00"),
             ("2 hours ago", "2026-01-07 08:30:00 2026-01-07 09:30:00"),
         ] {
             assert_eq!(span(text), expected, "{text}");

@@ -24,7 +24,7 @@ pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, 
 pub(crate) use self::links::{LinkTable, Resolution, Resolver, fold, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub(crate) use self::paths::notes_named;
-pub(crate) use self::spoken::{time_in, time_of, words_of};
+pub(crate) use self::spoken::{asks_for_latest, time_in, time_of, words_of};
 pub(crate) use self::tags::tag_counts;
 pub(crate) use self::zk_links::zk_href;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;
@@ -197,23 +197,26 @@ enum Relation {
 /// Ranges of creation and change, in nanoseconds since 1970-01-01T00:00:00Z.
 struct Dates {
     created: Range<u64>,
+    /// Of `created` on the calendar.
+    calendar: Range<u64>,
     modified: Range<u64>,
 }
 
 impl Dates {
     fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, Error> {
-        let mut dates = Self { created: 0..u64::MAX, modified: 0..u64::MAX };
+        let mut dates = Self { created: 0..u64::MAX, calendar: 0..u64::MAX, modified: 0..u64::MAX };
         for NoteCondition { kind, value } in &filter.conditions {
+            let created = if dates::is_moment(value) { &mut dates.created } else { &mut dates.calendar };
             let (range, relation) = match kind {
-                ConditionKind::Created => (&mut dates.created, Relation::On),
-                ConditionKind::CreatedBefore => (&mut dates.created, Relation::Before),
-                ConditionKind::CreatedAfter => (&mut dates.created, Relation::After),
+                ConditionKind::Created => (created, Relation::On),
+                ConditionKind::CreatedBefore => (created, Relation::Before),
+                ConditionKind::CreatedAfter => (created, Relation::After),
                 ConditionKind::Modified => (&mut dates.modified, Relation::On),
                 ConditionKind::ModifiedBefore => (&mut dates.modified, Relation::Before),
                 ConditionKind::ModifiedAfter => (&mut dates.modified, Relation::After),
                 _ => continue,
             };
-            let span = dates::parse(value, now)?;
+            let span = dates::parse(value, now).or_else(|error| spoken::whole(value, now).ok_or(error))?;
             let (start, end) = match relation {
                 Relation::On => (span.start, span.end),
                 Relation::Before => (0, span.start),
@@ -225,6 +228,8 @@ impl Dates {
     }
 
     fn fit(&self, view: &NoteView<'_>) -> bool {
-        self.created.contains(&view.created) && self.modified.contains(&view.modified)
+        self.created.contains(&view.created)
+            && self.calendar.contains(&view.calendar)
+            && self.modified.contains(&view.modified)
     }
 }

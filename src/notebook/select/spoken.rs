@@ -22,11 +22,33 @@ pub(crate) fn time_in(words: &[&str], now: Timestamp) -> Option<(Range<u64>, usi
     Some((in_nanoseconds(&span, now), used))
 }
 
+/// Returns the time that a text names, and nothing else.
+pub(super) fn whole(text: &str, now: Timestamp) -> Option<Range<u64>> {
+    let lower = text.to_lowercase();
+    let words = words_of(&lower);
+    time_in(&words, now).filter(|(_, used)| *used == words.len()).map(|(time, _)| time)
+}
+
 /// Returns the first time that a question names.
 pub(crate) fn time_of(question: &str, now: Timestamp) -> Option<Range<u64>> {
     let lower = question.to_lowercase();
     let words = words_of(&lower);
     (0..words.len()).find_map(|at| Some(time_in(words.get(at..)?, now)?.0))
+}
+
+/// Nouns for what is asked for by its time.
+const DATED: [&str; 8] = ["session", "decision", "log", "note", "entry", "change", "fact", "time"];
+
+/// Returns true if a question asks for the latest of several, such as "the latest decision about ports". A "last name" is not one.
+pub(crate) fn asks_for_latest(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let words = words_of(&lower);
+    let is_dated = |word: &&str| DATED.contains(&word.strip_suffix('s').unwrap_or(word)) || *word == "entries";
+    words.iter().zip(words.iter().skip(1).map(Some).chain([None])).any(|(word, next)| match *word {
+        "latest" | "newest" => true,
+        "last" | "recent" | "previous" => next.is_some_and(is_dated),
+        _ => false,
+    })
 }
 
 /// Returns the words of a question, in which a date is one word.

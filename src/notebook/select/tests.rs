@@ -47,6 +47,7 @@ impl Notes {
                 note,
                 modified: 0,
                 created: 0,
+                calendar: 0,
             })
             .collect()
     }

@@ -304,7 +304,7 @@ impl Tool<'_> {
         let edited = self.call().update(path, backups, |file| {
             let text = file.text()?.ok_or_else(|| gone(typed))?;
             let (edited, answer) = change(text, added)?;
-            Ok((Some(self.call().screen.edit(file, edited)?), answer))
+            Ok((Some(self.call().edit(file, edited)?), answer))
         });
         edited.await.map(|(answer, _)| answer)
     }

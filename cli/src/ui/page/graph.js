@@ -369,7 +369,9 @@ function drawNames(context, { layout, scale, left, top }, graph, width, height) 
   const named = graph.notes.length <= ALL_NAMED ? [...new Set([...graph.most, ...graph.notes.keys()])] : graph.most.slice(0, 12);
   const taken = [];
   for (const index of named) {
-    const title = graph.notes[index].title.split(HIDDEN).filter((_, part) => part % 2 === 0).join('').slice(0, 30);
+    const { title: name, superseded_by: newer } = graph.notes[index];
+    const shown = name.split(HIDDEN).filter((_, part) => part % 2 === 0).join('').slice(0, 30);
+    const title = newer ? `${shown} (${STRINGS.graph.superseded})` : shown;
     const length = context.measureText(title).width;
     const [x, y] = [layout.x[index] * scale + left, layout.y[index] * scale + top];
     const places = [

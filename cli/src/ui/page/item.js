@@ -31,7 +31,9 @@ function ItemView({ name, go }) {
   }
   return html`<${Answer} answer=${answer}>
     ${() => html`<article>
-      <h1><${Shown} text=${item.title} /> <${Waits} of=${item.unapproved} /></h1>
+      <h1 class=${item.newer?.superseded_by ? 'superseded' : null}>
+        <span><${Shown} text=${item.title} /></span> <${Waits} of=${item.unapproved} /> <${Newer} of=${item.newer} />
+      </h1>
       <div class="buttons" ref=${buttons}>
         <button type="button" aria-pressed=${mode === 'rendered'} onClick=${() => setMode('rendered')}>
           ${STRINGS.memory.rendered}

@@ -171,6 +171,7 @@ const rowOfNote = note => ({
   lead: note.lead,
   date: note.modified,
   unapproved: note.unapproved,
+  newer: note,
   tags: note.tags,
 });
 
@@ -198,6 +199,7 @@ const rowOfHit = hit => ({
   lead: hit.passage,
   date: hit.date,
   unapproved: hit.unapproved,
+  newer: hit,
   projects: hit.only_in,
   expires: expiryOf(hit.category, hit.date),
 });

@@ -90,7 +90,7 @@ function LibraryView({ name, question = '', go }) {
                         onChange=${() => toggle(row.id)}
                       />`}
                       <a
-                        class="row"
+                        class=${row.newer?.superseded_by ? 'row superseded' : 'row'}
                         id=${`row-${index}`}
                         href=${`#/memory/${encodeURIComponent(row.name)}`}
                         aria-current=${row.name === name ? 'true' : null}
@@ -99,6 +99,7 @@ function LibraryView({ name, question = '', go }) {
                       >
                         <span class="title"><${Shown} text=${row.title} /></span>
                         <span class=${`tag kind-${row.kind}`}>${row.kind}</span>
+                        <${Newer} of=${row.newer} />
                         <${Waits} of=${row.unapproved} />
                         ${row.expires && html`<span class="tag">${STRINGS.memory.expiresAt} <${Time} value=${row.expires} /></span>`}
                         <span class="day"><${Day} value=${row.date} /></span>

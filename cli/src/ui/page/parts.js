@@ -215,6 +215,12 @@ function Waits({ of }) {
   return html`<span class="tag waits" title=${STRINGS.inbox.provenance[of] ?? of}>${STRINGS.waiting}</span>`;
 }
 
+/** Names the note that supersedes an item. */
+function Newer({ of }) {
+  if (!of?.superseded_by) return null;
+  return html`<span class="tag waits">${STRINGS.superseded(of.superseded_by, of.superseded_since)}</span>`;
+}
+
 /** A link to an item in the page. */
 function Item({ name, children }) {
   return html`<a href=${`#/memory/${encodeURIComponent(name)}`}><${Shown} text=${children ?? name} /></a>`;

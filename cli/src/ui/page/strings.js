@@ -48,6 +48,7 @@ const STRINGS = {
     },
   },
   waiting: 'waits for approval',
+  superseded: (by, since) => `superseded by ${by}${since ? ` since ${since}` : ''}`,
   keys: {
     title: 'Keys',
     open: 'Keys (?)',
@@ -231,6 +232,7 @@ const STRINGS = {
     cut: 'Older changes are not kept.',
   },
   graph: {
+    superseded: 'superseded',
     title: 'Links between notes',
     colour: 'Colour by',
     colours: { folder: 'Kind, by folder', tag: 'Tag', age: 'Age' },

@@ -334,7 +334,7 @@ fn the_title_is_the_first_heading_of_level_one() {
         ("---\ntitle: ~\n---\n# a\nb", "a", "b"),
         ("---\nx: y\n---\nb", "", "b"),
         ("---\ntitle: a\n---\n# b\nc", "a", "# b\nc"),
-        ("---\ntitle: 12\n---\nb", "", "b"),
+        ("---\ntitle: 012\n---\nb", "012", "b"),
         ("\u{feff}---\r\ntitle: a\r\n---\r\nb\r\n", "a", "b"),
         ("```\n# a\n```\n\n# b #\nc", "b", "c"),
         ("# a_b_c \\*d &amp; __e__\n", "a_b_c *d & e", ""),
@@ -379,7 +379,29 @@ fn dates_are_read_as_utc() {
     }
     let note = note("---\ndate: 2026-01-04\n---\n");
     assert_eq!(note.date(), Some("2026-01-04"));
-    assert_eq!(note.created(), Some(1_767_484_800_000_000_000));
+    assert_eq!(note.stated().map(|date| date.moment(0)), Some(1_767_484_800_000_000_000));
+}
+
+#[test]
+fn a_date_is_of_the_day_that_it_says_wherever_it_is_read() {
+    for date in [
+        "2026-01-15",
+        "2026-01-15T23:30:00+01:00",
+        "2026-01-15 23:30",
+        "2026-01-15T00:10:00-08:00",
+        "2026-01-15T12:00Z",
+    ] {
+        for offset in [-28_800, 0, 7_200, 45_900] {
+            let Some(stated) = Stated::parse(date) else { continue };
+            let local = stated.clock_at(offset) / 1_000_000_000 + 86_400;
+            let day = (i64::try_from(local).expect("small") + i64::from(offset)) / 86_400 - 1;
+            assert_eq!(day, 20_468, "{date} at {offset}");
+        }
+    }
+    // A time with an offset is a moment, and one without is that of the reader.
+    let moment = |date: &str, offset| Stated::parse(date).expect("a date").moment(offset) / 1_000_000_000;
+    assert_eq!(moment("2026-01-15T23:30:00+01:00", -18_000), moment("2026-01-15T22:30:00Z", 0));
+    assert_eq!(moment("2026-01-15T22:30", 3_600), moment("2026-01-15T21:30:00Z", 0));
 }
 
 /// Parses a date by the patterns of `strftime`.

@@ -4,6 +4,8 @@ use hashbrown::HashMap;
 
 use alloc::string::String;
 
+use unicode_normalization::UnicodeNormalization;
+
 /// Folds text by Unicode simple case folding, the rule of case-insensitive regular expressions: `Σ`, `σ` and `ς` are
 /// equal, `K` and the Kelvin sign are equal, `ß` and `SS` are different.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +24,8 @@ impl Folder {
                 added.make_ascii_lowercase();
             }
         } else {
-            out.extend(text.chars().map(|c| self.fold(c)));
+            // Forms of one letter are equal: macOS writes `é` as two characters.
+            out.extend(text.nfc().map(|c| self.fold(c)));
         }
     }
 

@@ -288,13 +288,13 @@ impl RankedIndex {
         (in_base.is_some() || in_recent.is_some()).then(|| Form { name: name.into(), in_base, in_recent })
     }
 
-    /// Returns all terms of the same English stem, by name.
+    /// Returns all forms of a term, by name.
     pub(super) fn forms(&self, name: &[u8]) -> Vec<Form> {
         let (mut stem, mut other) = (String::new(), String::new());
-        if !Language::English.stem(name, &mut stem) {
+        if !Language::form_of(name, &mut stem) {
             return self.exact(name).into_iter().collect();
         }
-        let mut has_stem = |name: &[u8]| Language::English.stem(name, &mut other) && stem == other;
+        let mut has_stem = |name: &[u8]| Language::form_of(name, &mut other) && stem == other;
         let hash = hash(stem.as_bytes());
         let base: Vec<u32> = self.base.with_stem(hash).filter(|term| has_stem(self.base.name(*term))).collect();
         let recent = self.recent.with_stem(hash).filter(|term| has_stem(self.recent.name(*term))).collect();
@@ -489,7 +489,7 @@ impl Recent {
         let term = u32::try_from(self.terms.len()).ok()?;
         self.names.extend_from_slice(name);
         let mut same_stem = None;
-        if Language::English.stem(name, stem) {
+        if Language::form_of(name, stem) {
             same_stem = self.by_stem.insert(hash(stem.as_bytes()), term);
         }
         self.terms.push(Term {

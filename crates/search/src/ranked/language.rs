@@ -23,6 +23,9 @@ pub(super) enum Language {
     Russian,
 }
 
+/// Maximum size of a term with signs that has other forms.
+const MAX_JOINED_BYTES: usize = 24;
+
 impl Language {
     /// Every language.
     pub(super) const ALL: &[Self] =
@@ -122,6 +125,32 @@ impl Language {
             Some([rest, ending].concat())
         });
         self.program().stem(restored.next().as_deref().unwrap_or(word), out);
+        true
+    }
+
+    /// Writes what the other forms of a term have in common to `out`: the English stem of a word, also of one that is written with
+    /// signs in it, so that `e-mail` and `email`, `Node.js` and `nodejs`, `DL-11` and `DL11` are forms of one word. Returns false for a
+    /// term without other forms.
+    pub(super) fn form_of(term: &[u8], out: &mut String) -> bool {
+        if Self::English.stem(term, out) {
+            return true;
+        }
+        let is_sign = |byte: &u8| matches!(byte, b'-' | b'.' | b'_');
+        let is_word = |byte: &u8| is_sign(byte) || byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        // The signs of a number and of a version say something.
+        let is_number = |bytes: &[u8]| matches!(bytes, [b'0'..=b'9', sign, b'0'..=b'9'] if is_sign(sign));
+        let is_joined = (3..=MAX_JOINED_BYTES).contains(&term.len())
+            && term.iter().all(is_word)
+            && term.iter().any(u8::is_ascii_lowercase)
+            && !term.windows(3).any(is_number);
+        if !is_joined {
+            return false;
+        }
+        let joined: Vec<u8> = term.iter().copied().filter(|byte| !is_sign(byte)).collect();
+        if !Self::English.stem(&joined, out) {
+            out.clear();
+            out.push_str(core::str::from_utf8(&joined).unwrap_or_default());
+        }
         true
     }
 

@@ -40,7 +40,7 @@
 //! that are adjacent as in the query adds `PHRASE` 0.6 of the score of the more common one. All found words together
 //! add `PROXIMITY` 0.4 of their score, divided by their distance in the smallest window that has them all.
 //!
-//! **Operators** (`query.rs`, `matching.rs`). Adjacent words are alternatives, unless a phrase, a field or an `AND`
+//! **Operators** (`query.rs`, `matching.rs`, `question.rs`). They count where they were meant. Adjacent words are alternatives, unless a phrase, a field or an `AND`
 //! beside them is required. If nothing matches, phrases count as words, and `AND` counts as a space.
 //!
 //! **Superseding** (`succession.rs`, `notebook/succession.rs`). The score of a note that another one names under `supersedes`
@@ -75,6 +75,7 @@ mod passage;
 mod plan;
 mod postings;
 mod query;
+mod question;
 mod score;
 mod segment;
 mod source;
@@ -91,6 +92,7 @@ pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};
 pub use query::{EmptyQuery, Query};
+pub use question::{Question, Reading};
 pub use score::search;
 pub use source::Source;
 pub use succession::Succession;

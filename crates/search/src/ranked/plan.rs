@@ -27,6 +27,8 @@ const STOP_WORD: f32 = 0.15;
 const FRAGMENT: f32 = 0.5;
 /// Weight of such a pair that begins with a function character.
 const AFTER_FUNCTION: f32 = 0.25;
+/// Maximum size of a unit of measurement after a number, such as `kw`.
+const MAX_MEASURE_BYTES: usize = 3;
 /// Maximum number of words of a segment that a prefix matches.
 const MAX_EXPANSIONS: usize = 1000;
 /// Maximum number of tokens of a long sentence that are scored: the rarest ones.
@@ -184,7 +186,28 @@ fn forms(index: &RankedIndex, unit: &Unit, languages: &[Language], compounds: Ve
         add(of_stem(index, &unit.term, *language), OTHER_FORM);
     }
     add(compounds, COMPOUND);
+    add(of_number(index, &unit.term), COMPOUND);
     found
+}
+
+/// Returns the terms with the same number, which one of them continues: `1.5` and `1.5kw`, `1.2.3` and `1.2.3-rc.1`.
+fn of_number(index: &RankedIndex, term: &[u8]) -> Vec<Form> {
+    let digits = term.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let continues = |rest: &[u8]| match rest {
+        [b'-', ..] => true,
+        unit => (1..=MAX_MEASURE_BYTES).contains(&unit.len()) && unit.iter().all(u8::is_ascii_lowercase),
+    };
+    let (number, rest) = term.split_at_checked(digits).unwrap_or_default();
+    match rest {
+        _ if digits < 2 => Vec::new(),
+        [] => {
+            let mut found = index.starting_with(number, MAX_EXPANSIONS);
+            found.retain(|form| form.name.get(digits..).is_some_and(continues));
+            found
+        }
+        rest if continues(rest) => index.exact(number).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the terms of the same stem.

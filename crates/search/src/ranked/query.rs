@@ -43,6 +43,8 @@ pub struct Query {
     pub(super) root: Node,
     /// Languages that its function words tell; empty if it has none.
     pub(super) languages: Vec<Language>,
+    /// Its operators that leave items out, with their operands, as written: exclusions, fields and `AND`.
+    pub(super) operators: Vec<String>,
 }
 
 /// A word of the query as it was typed, or a quoted phrase.
@@ -111,6 +113,11 @@ impl Node {
 impl Query {
     /// Parses a query.
     pub fn parse(text: &str) -> Result<Self, EmptyQuery> {
+        Self::read(text, false)
+    }
+
+    /// Parses a query, with `as_text` without the operators that leave items out.
+    pub(super) fn read(text: &str, as_text: bool) -> Result<Self, EmptyQuery> {
         if text.trim().is_empty() {
             return Err(EmptyQuery);
         }
@@ -118,7 +125,14 @@ impl Query {
         let mut parser = Parser {
             rest: text,
             is_behind_word: false,
-            query: Self { words: Vec::new(), units: Vec::new(), root: Node::Any(Vec::new()), languages: Vec::new() },
+            as_text,
+            query: Self {
+                words: Vec::new(),
+                units: Vec::new(),
+                root: Node::Any(Vec::new()),
+                languages: Vec::new(),
+                operators: Vec::new(),
+            },
             tokens: Tokens::default(),
             position: 0,
             known: SortedMap::default(),
@@ -142,6 +156,13 @@ impl Query {
 }
 
 impl Query {
+    /// Returns true if it is several plain words, of which any may be found.
+    #[must_use]
+    pub fn is_sentence(&self) -> bool {
+        matches!(&self.root, Node::Beside(nodes) if nodes.iter().all(|node| matches!(node, Node::Word(_))))
+            && self.units.iter().all(|unit| !unit.is_prefix)
+    }
+
     /// Guesses the language, and marks its function words.
     fn find_stop_words(&mut self) {
         let words = self.units.iter().filter(|unit| !unit.is_whole).map(|unit| &*unit.term);
@@ -171,6 +192,8 @@ struct Parser<'a> {
     rest: &'a str,
     /// True if the rest directly follows a word, so that a minus sign is not an operator.
     is_behind_word: bool,
+    /// True if no operator leaves items out.
+    as_text: bool,
     query: Query,
     tokens: Tokens,
     position: u32,
@@ -205,18 +228,21 @@ impl<'a> Parser<'a> {
             if !self.operator(Operator::And) {
                 return group(all, Node::All);
             }
+            self.query.operators.push("AND".into());
         }
     }
 
     fn beside(&mut self, context: Context) -> Option<Node> {
         let mut nodes = Vec::new();
         loop {
+            self.skip_space();
+            let before = self.rest;
             if self.operator(Operator::Not) {
                 let excluded = Context { is_excluded: !context.is_excluded, ..context };
                 nodes.extend(self.operand(excluded).map(|node| Node::Not(Box::new(node))));
+                self.note_operator(before);
                 continue;
             }
-            self.skip_space();
             if self.rest.is_empty()
                 || self.rest.starts_with([')', '|'])
                 || self.is_at(Operator::Or)
@@ -231,6 +257,7 @@ impl<'a> Parser<'a> {
     /// Parses one word, phrase or parenthesis, with the field before it.
     fn operand(&mut self, context: Context) -> Option<Node> {
         self.skip_space();
+        let before = self.rest;
         let filter = self.field();
         let context = Context { field: filter.or(context.field), ..context };
         let node = if let Some(rest) = self.rest.strip_prefix('(') {
@@ -266,7 +293,19 @@ impl<'a> Parser<'a> {
             self.known.extend(number.map(|number| (key, number)));
             number.map(|word| self.combine(word, context))
         };
-        if filter.is_some() { node.map(|node| Node::InField(Box::new(node))) } else { node }
+        if filter.is_none() {
+            return node;
+        }
+        if !context.is_excluded {
+            self.note_operator(before);
+        }
+        node.map(|node| Node::InField(Box::new(node)))
+    }
+
+    /// Notes an operator with its operand, which ends where the rest begins.
+    fn note_operator(&mut self, before: &str) {
+        let written = before.part(..before.len().saturating_sub(self.rest.len()));
+        self.query.operators.push(written.trim_end().into());
     }
 
     /// Returns the node of a word. A required or excluded word must be found exactly, not in part.
@@ -331,6 +370,9 @@ impl<'a> Parser<'a> {
 
     /// Parses `title:` and similar prefixes, if an operand follows at once.
     fn field(&mut self) -> Option<Field> {
+        if self.as_text {
+            return None;
+        }
         let (name, rest) = self.rest.split_at_checked(self.rest.find(|c: char| !c.is_ascii_lowercase())?)?;
         let (field, rest) = (Field::from_filter_name(name)?, rest.strip_prefix(':')?);
         if rest.is_empty() || rest.starts_with(char::is_whitespace) {
@@ -358,6 +400,9 @@ impl<'a> Parser<'a> {
             Operator::And => ("", "AND"),
             Operator::Not => ("-", "NOT"),
         };
+        if self.as_text && operator != Operator::Or {
+            return None;
+        }
         let behind_sign = self.rest.strip_prefix(sign).filter(|_| !sign.is_empty());
         let is_sign = behind_sign.is_some_and(|after| {
             let mut next = after.chars();

@@ -200,7 +200,7 @@ impl Writer {
         if doc_frequency == 0 {
             return;
         }
-        if Language::English.stem(name, &mut self.stem) {
+        if Language::form_of(name, &mut self.stem) {
             self.stems.push(order::pair(hash(self.stem.as_bytes()), count(self.terms.len() / TERM_BYTES)));
         }
         self.names.extend_from_slice(name);

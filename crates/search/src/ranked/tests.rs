@@ -35,7 +35,7 @@ impl Text {
     }
 }
 
-fn index_of(bodies: &[&str]) -> RankedIndex {
+pub(super) fn index_of(bodies: &[&str]) -> RankedIndex {
     let mut index = RankedIndex::default();
     for (doc, body) in (0..).zip(bodies) {
         assert!(Text::body(body).insert(&mut index, doc));
@@ -43,7 +43,7 @@ fn index_of(bodies: &[&str]) -> RankedIndex {
     index
 }
 
-fn by_number<'a>(doc: u32) -> Tie<'a> {
+pub(super) fn by_number<'a>(doc: u32) -> Tie<'a> {
     (Reverse(u64::from(u32::MAX - doc)), "")
 }
 

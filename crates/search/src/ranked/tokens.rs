@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use saddlebag_collections::{SlicePart, TextPart};
+use saddlebag_collections::{SlicePart, TextPart, is_picture};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
@@ -79,6 +79,12 @@ impl Tokens {
                 WIDE => match (Class::at(text, at), text.get(at..).and_then(|rest| rest.chars().next())) {
                     (Class::Word, _) => self.identifier(text, at),
                     (Class::Unspaced, _) => self.unspaced(text, at),
+                    (Class::Other, Some(c)) if is_picture(c) => {
+                        let (start, end) = (self.text.len(), at + c.len_utf8());
+                        self.text.extend_from_slice(text.part(at..end).as_bytes());
+                        self.part(start..self.text.len(), at..end);
+                        end
+                    }
                     (_, Some(c)) => at + c.len_utf8(),
                     (_, None) => at + 1,
                 },
