@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
+use super::map::Map;
 use super::overflow::block_in;
 use super::section::{PromptCall, Section, SectionContent, SectionItem, SectionKind, TurnMemories};
 use super::types::{Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow};
@@ -30,6 +31,9 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 /// Maximum number of attempts to read start and end of a file that changes meanwhile.
 const MAX_ATTEMPTS: u32 = 4;
 
+/// Bytes of a block that are no section.
+const MAX_FRAME_BYTES: u32 = 200;
+
 /// Number of logs in the block.
 const LOGS: usize = 2;
 
@@ -40,6 +44,8 @@ pub(super) struct Gathered {
     recalled: Vec<SectionItem>,
     /// Files and entries that are in no section.
     left_out: Vec<LeftOut>,
+    /// Time of the last change of what the map was made of, in nanoseconds since 1970-01-01T00:00:00Z.
+    newest: u64,
 }
 
 impl Gathered {
@@ -106,22 +112,42 @@ impl Run<PromptCall<'_>> for Context {
     }
 }
 
-/// Builds the block for the start of a session, with the note of an earlier one as a separate section.
+/// Builds the block for the start of a session, with the note of an earlier one as a separate section. Also returns the time of
+/// the last change of what its map was made of, in nanoseconds since 1970-01-01T00:00:00Z.
 pub(crate) async fn session_block(
     with: &PromptCall<'_>,
     request: Context,
     hand_off: Option<Section>,
-) -> Result<ContextReply, Error> {
+) -> Result<(ContextReply, u64), Error> {
     let Context { overflow, max_bytes, form, .. } = request;
     let mut gathered = gather(with, request).await?;
     gathered.sections.extend(hand_off);
-    Ok(gathered.block(form, overflow, max_bytes as usize))
+    Ok((gathered.block(form, overflow, max_bytes as usize), gathered.newest))
+}
+
+/// Builds a block of the map alone.
+pub(crate) async fn map_block(with: &PromptCall<'_>, form: BlockForm, max_bytes: u32) -> Result<ContextReply, Error> {
+    let room = (max_bytes as usize).saturating_sub(form.start().len() + form.end().len());
+    let (section, _) = map(with, form, room).await?;
+    Ok(block_in(form, section.as_slice(), Overflow::Balanced, max_bytes as usize))
+}
+
+/// Makes the section of the map, and returns the time of the last change of what it was made of.
+async fn map(with: &PromptCall<'_>, form: BlockForm, room: usize) -> Result<(Option<Section>, u64), Error> {
+    let PromptCall { call, entries, .. } = *with;
+    let max_bytes = room.min(call.scope.map_bytes as usize);
+    if max_bytes == 0 {
+        return Ok((None, 0));
+    }
+    let map = Map::load(call, entries).await?;
+    let newest = map.newest;
+    Ok((map.section(call, form, max_bytes).await, newest))
 }
 
 /// Reads the sections.
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
     let PromptCall { call, entries, run, memories } = *with;
-    let Context { overflow, max_bytes, turn, .. } = request;
+    let Context { overflow, max_bytes, turn, form, .. } = request;
     let memories = turn.map(memories);
     let layout = &call.scope.layout;
     let today = call.now.date();
@@ -143,6 +169,12 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
     let user_notes = user_notes(call).await?;
     sections.extend(user_notes.section);
+    // The policies of zerostack have its sections alone.
+    let (section, newest) = match overflow {
+        Overflow::Balanced => map(with, form, max_bytes.saturating_sub(MAX_FRAME_BYTES) as usize / 2).await?,
+        Overflow::Documented | Overflow::Prioritised => (None, 0),
+    };
+    sections.extend(section);
     let not_hydrated = match request.entries {
         Some(request) => {
             let (section, left_out) = hydrated(call, entries, request, run).await?;
@@ -160,7 +192,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     left_out.extend(user_notes.left_out);
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
-    Ok(Gathered { sections, recalled, left_out })
+    Ok(Gathered { sections, recalled, left_out, newest })
 }
 
 /// Hydrates the entries of the section, and reports those that are left out. If they cannot be read, the block is made

@@ -43,6 +43,7 @@
 
 mod form;
 mod gather;
+mod map;
 mod overflow;
 mod preamble;
 mod section;
@@ -54,6 +55,7 @@ mod user_notes;
 mod tests;
 
 pub use form::BlockForm;
+pub use map::DEFAULT_MAP_BYTES;
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
 pub use saddlebag_sanitize::{BLOCK_END, BLOCK_START, estimate_tokens};
 pub use sources::{LineSource, SourceFamily};
@@ -62,7 +64,7 @@ pub use types::{
     append_memory_block, effective_reserve,
 };
 
-pub(crate) use gather::session_block;
+pub(crate) use gather::{map_block, session_block};
 pub(crate) use overflow::block_in;
 pub(crate) use section::{PromptCall, Section, SectionContent, SectionItem, SectionKind, TurnMemories};
 pub(crate) use sources::JoinedFile;

@@ -133,6 +133,15 @@ impl SessionNote {
     }
 }
 
+/// What becomes of the claim of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claims {
+    /// The note has it.
+    Recorded,
+    /// Nobody: what a session would begin with is only shown.
+    Shown,
+}
+
 /// Note to show at the start of a session, and the notes that cannot be shown.
 #[derive(Debug, Default)]
 pub(super) struct HandOff {
@@ -145,7 +154,12 @@ pub(super) struct HandOff {
 
 /// Finds the note to show. If `may_claim` is set, it is the newest one that may be claimed, and it is claimed, and a few lines
 /// about the last sessions follow it; otherwise it is the session's own. A note that the session claimed before is shown again.
-pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool) -> Result<HandOff, Error> {
+pub(super) async fn hand_off(
+    call: &Call,
+    session: &SessionName,
+    may_claim: bool,
+    claims: Claims,
+) -> Result<HandOff, Error> {
     let (notes, mut left_out) = newest(call).await?;
     let now = call.now.epoch_nanoseconds();
     let own = notes.iter().find(|note| note.belongs_to(session)).filter(|_| !may_claim);
@@ -163,6 +177,9 @@ pub(super) async fn hand_off(call: &Call, session: &SessionName, may_claim: bool
         }
         if !note.is_next() && is_taken(call, note, &notes).await? {
             continue;
+        }
+        if claims == Claims::Shown {
+            return Ok(shown(call, session, Some(note), &notes, may_claim, left_out));
         }
         // Whoever reads the claim sees by the state that this session is active.
         record(call, session, Line::new(call, Event::Begun)).await?;

@@ -111,7 +111,8 @@ const TABLE: &[Spec] = &[
         set: ToolSet::Everyday,
         description: "Keep something. Give one: title = a note, knowledge or a decision with its reasons; \
                       key = one fact, replacing what the key said; to = a line of long_term (in every prompt) or a \
-                      `- [ ]` task in the scratchpad. supersedes: the note that it replaces.",
+                      `- [ ]` task in the scratchpad. Sessions begin with titles and keys: choose words that a \
+                      colleague understands. supersedes: the note that it replaces.",
         fields: &[
             needed("content", Kind::Text),
             optional("title", Kind::Text),

@@ -80,6 +80,7 @@ mod segment;
 mod source;
 mod stemmer;
 mod succession;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -94,4 +95,5 @@ pub use query::{EmptyQuery, Query};
 pub use score::search;
 pub use source::Source;
 pub use succession::Succession;
+pub use telling::telling_words;
 pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};
