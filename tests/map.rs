@@ -1,13 +1,13 @@
 //! What memory knows: the names of decisions, facts and entries, in every block that a model begins with.
 
 use saddlebag::Config;
-use saddlebag::context::Context;
-use saddlebag::entries::EntriesConfig;
+use saddlebag::context::{Context, ContextEntries};
+use saddlebag::entries::{EntriesConfig, HydrationPolicy};
 use saddlebag::notebook::Remember;
 use saddlebag::session::{BeginSession, BeginSource, RecallForPrompt};
 use saddlebag_host::Simulator;
-use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, changes, keep};
+use support::drive::{Drive, changes, drive};
+use support::{Kind, agent_config, both_engines, keep};
 
 const TITLE: &str = "## What memory knows";
 
@@ -78,7 +78,13 @@ fn every_start_names_decisions_first_then_what_was_changed_last(kind: Kind) {
         found.iter().position(|name| *name == "Refund window") < found.iter().position(|name| *name == "Logo font")
     );
     assert!(first.contains("`mem_show NAME` or `saddlebag show NAME`"), "{first}");
-    let block = drive.call(Context::default()).unwrap().block.unwrap_or_default().into_string();
+    let hydrated = ContextEntries { max_bytes: 9_000, policy: HydrationPolicy::Greedy };
+    let block = drive
+        .call(Context { entries: Some(hydrated), ..Context::default() })
+        .unwrap()
+        .block
+        .unwrap_or_default()
+        .into_string();
     assert_eq!(map(&block), map(&first));
     for source in
         [BeginSource::Compact, BeginSource::Clear, BeginSource::Resume, BeginSource::Fork, BeginSource::Subagent]

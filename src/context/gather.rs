@@ -20,7 +20,7 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, 
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
-use crate::trust::{Approved, ForModel, Provenance};
+use crate::trust::{Approved, ForModel, Provenance, titles};
 
 /// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;
@@ -30,9 +30,6 @@ const MAX_LONG_TERM_BYTES: u32 = 131_072;
 
 /// Maximum number of attempts to read start and end of a file that changes meanwhile.
 const MAX_ATTEMPTS: u32 = 4;
-
-/// Bytes of a block that are no section.
-const MAX_FRAME_BYTES: u32 = 200;
 
 /// Number of logs in the block.
 const LOGS: usize = 2;
@@ -76,7 +73,11 @@ impl Gathered {
 
     /// Adds what is in no section to the report of a block.
     fn reported(&self, mut reply: ContextReply) -> ContextReply {
-        reply.left_out.extend(self.left_out.iter().cloned());
+        for out in &self.left_out {
+            // What two sections cannot read is reported once.
+            let is_known = out.section == titles::MAP && reply.left_out.iter().any(|known| known.path == out.path);
+            reply.left_out.extend(Some(out).filter(|_| !is_known).cloned());
+        }
         reply
     }
 }
@@ -128,20 +129,30 @@ pub(crate) async fn session_block(
 /// Builds a block of the map alone.
 pub(crate) async fn map_block(with: &PromptCall<'_>, form: BlockForm, max_bytes: u32) -> Result<ContextReply, Error> {
     let room = (max_bytes as usize).saturating_sub(form.start().len() + form.end().len());
-    let (section, _) = map(with, form, room).await?;
-    Ok(block_in(form, section.as_slice(), Overflow::Balanced, max_bytes as usize))
+    let MapSection { section, left_out, .. } = map(with, form, room, true).await?;
+    let mut reply = block_in(form, section.as_slice(), Overflow::Balanced, max_bytes as usize);
+    reply.left_out.extend(left_out);
+    Ok(reply)
 }
 
-/// Makes the section of the map, and returns the time of the last change of what it was made of.
-async fn map(with: &PromptCall<'_>, form: BlockForm, room: usize) -> Result<(Option<Section>, u64), Error> {
+/// Section of the map.
+#[derive(Default)]
+struct MapSection {
+    section: Option<Section>,
+    left_out: Vec<LeftOut>,
+    newest: u64,
+}
+
+/// Makes the section of the map, with the entries or without.
+async fn map(with: &PromptCall<'_>, form: BlockForm, room: usize, with_entries: bool) -> Result<MapSection, Error> {
     let PromptCall { call, entries, .. } = *with;
     let max_bytes = room.min(call.scope.map_bytes as usize);
     if max_bytes == 0 {
-        return Ok((None, 0));
+        return Ok(MapSection::default());
     }
-    let map = Map::load(call, entries).await?;
-    let newest = map.newest;
-    Ok((map.section(call, form, max_bytes).await, newest))
+    let mut map = Map::load(call, Some(entries).filter(|_| with_entries)).await?;
+    let (left_out, newest) = (core::mem::take(&mut map.left_out), map.newest);
+    Ok(MapSection { section: map.section(call, form, max_bytes).await, left_out, newest })
 }
 
 /// Reads the sections.
@@ -170,9 +181,9 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     let user_notes = user_notes(call).await?;
     sections.extend(user_notes.section);
     // The policies of zerostack have its sections alone.
-    let (section, newest) = match overflow {
-        Overflow::Balanced => map(with, form, max_bytes.saturating_sub(MAX_FRAME_BYTES) as usize / 2).await?,
-        Overflow::Documented | Overflow::Prioritised => (None, 0),
+    let MapSection { section, left_out: not_mapped, newest } = match overflow {
+        Overflow::Balanced => map(with, form, max_bytes as usize / 2, request.entries.is_some()).await?,
+        Overflow::Documented | Overflow::Prioritised => MapSection::default(),
     };
     sections.extend(section);
     let not_hydrated = match request.entries {
@@ -192,6 +203,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     left_out.extend(user_notes.left_out);
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
+    left_out.extend(not_mapped);
     Ok(Gathered { sections, recalled, left_out, newest })
 }
 

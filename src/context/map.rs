@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::form::BlockForm;
 use super::section::{Section, SectionContent, SectionKind};
 use super::sources::JoinedFile;
+use super::types::{LeftOut, LeftOutReason};
 use super::user_notes::SUPERSEDES;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, one_line};
@@ -32,9 +33,8 @@ use crate::trust::{Approved, ForModel};
 /// Default size limit of the map in bytes.
 pub const DEFAULT_MAP_BYTES: u32 = 4_000;
 
-/// Bytes for what is over the budget, and the share of the budget that it has at most.
+/// Maximum number of bytes for what is over the budget.
 const REST_BYTES: usize = 600;
-const REST_SHARE: usize = 4;
 /// Maximum size of a name in bytes. An item with a longer one is listed by its path.
 const MAX_NAME_BYTES: usize = 100;
 /// Number of names of a group of items that are not listed.
@@ -50,14 +50,19 @@ const FORMAT: u8 = 1;
 /// Place of the cache, in the scope.
 const CACHE: &str = ".saddlebag/index/map";
 
-const INTRO: &str = "Names only: read an item before you rely on it, with `mem_show NAME` or `saddlebag show NAME`.\n";
+const INTRO: &str = "Names only; `mem_show NAME` or `saddlebag show NAME` has the text.\n";
+const MORE: &str = " more, which `mem_recall` and `mem_list` find:";
+/// Bytes of a line about a group, beside names.
+const GROUP_BYTES: usize = 12;
 const DECISIONS: &str = "Decisions:\n";
-const FACTS: &str = "Facts, the last changed first:\n";
+const FACTS: &str = "Facts:\n";
 
 /// The items of a scope that may go into a prompt, in the order of the map.
 #[derive(Default)]
 pub(super) struct Map {
     items: Vec<Item>,
+    /// What cannot be read.
+    pub(super) left_out: Vec<LeftOut>,
     /// Time of the last change of a file that the map was made of, in nanoseconds since 1970-01-01T00:00:00Z.
     pub(super) newest: u64,
 }
@@ -105,12 +110,14 @@ struct KnownNote {
 }
 
 impl Map {
-    /// Lists the notes and entries, and reads what has changed since the cache was written.
-    pub(super) async fn load(call: &Call, entries: &Entries) -> Result<Self, Error> {
+    /// Lists the notes, and the entries if they are given, and reads what has changed since the cache was written.
+    pub(super) async fn load(call: &Call, entries: Option<&Entries>) -> Result<Self, Error> {
         let mut map = Self::default();
         map.add_notes(call).await?;
         map.leave_out_superseded();
-        map.add_entries(call, entries).await?;
+        if let Some(entries) = entries.filter(|entries| entries.agent().is_ok()) {
+            map.add_entries(call, entries).await?;
+        }
         let is_decision = |item: &Item| is_in_folder(&item.below, DECISIONS_FOLDER);
         order::sort_slice(&mut map.items, |a, b| {
             let key = |item: &Item| (!is_decision(item), Reverse(item.modified));
@@ -127,23 +134,24 @@ impl Map {
         }
         let mut files = match list_markdown(&call.fs, folders, &call.scope.limits).await {
             Ok(listed) => listed.entries,
-            // The rest of the block is worth more than an error.
-            Err(error) if error.code == ErrorCode::Storage => return Ok(()),
+            Err(error) if error.code == ErrorCode::Storage => return Ok(self.leave_out(FACTS_FOLDER, error)),
             Err(error) => return Err(error),
         };
         files.retain(|file| file.kind == EntryKind::File);
         let is_cached = call.scope.index_file && files.len() >= CACHE_FROM;
         let cache = if is_cached { Cache::load(call).await } else { Cache::default() };
-        let mut known: SortedMap<String, KnownNote> = SortedMap::default();
-        known.extend(cache.notes.into_iter().map(|note| (note.path.clone(), note)));
+        let mut known = cache.notes;
+        order::sort_slice(&mut known, |a, b| a.path.cmp(&b.path));
         let count = known.len();
         let mut notes: Vec<(KnownNote, Option<Approved>)> = Vec::new();
         let mut unread: Vec<Entry> = Vec::new();
         for file in files {
             self.newest = self.newest.max(file.modified);
-            match known.remove(&file.path.as_str().to_string()) {
+            let place = known.binary_search_by(|note| note.path.as_str().cmp(file.path.as_str()));
+            match place.ok().and_then(|place| known.get_mut(place)) {
                 Some(note) if note.version == file.version.0 && note.modified == file.modified => {
-                    notes.push((note, None))
+                    let (path, version) = (note.path.clone(), core::mem::take(&mut note.version));
+                    notes.push((KnownNote { path, version, modified: note.modified, said: note.said.take() }, None));
                 }
                 _ => unread.push(file),
             }
@@ -177,6 +185,12 @@ impl Map {
         Ok(())
     }
 
+    /// Reports what cannot be read. The rest of the block is worth more than an error.
+    fn leave_out(&mut self, path: &str, error: Error) {
+        let reason = LeftOutReason::Unreadable(error.for_model().into_message());
+        self.left_out.push(LeftOut::whole(path, SectionKind::Map.title(), reason, 0));
+    }
+
     /// Removes the notes that others supersede. Notes that supersede each other in a circle stay.
     fn leave_out_superseded(&mut self) {
         let mut newer: SortedMap<String, String> = SortedMap::default();
@@ -199,12 +213,11 @@ impl Map {
     }
 
     async fn add_entries(&mut self, call: &Call, entries: &Entries) -> Result<(), Error> {
-        if entries.agent().is_err() {
-            return Ok(());
-        }
         let found = match entries::current(call, entries).await {
             Ok((found, _)) => found,
-            Err(error) if error.code == ErrorCode::Storage => return Ok(()),
+            Err(error) if error.code == ErrorCode::Storage => {
+                return Ok(self.leave_out("entries", entries::unavailable(error)));
+            }
             Err(error) => return Err(error),
         };
         self.newest = self.newest.max(entries.newest());
@@ -228,14 +241,23 @@ impl Map {
         let around =
             around + [INTRO, DECISIONS, FACTS].iter().map(|text| text.len() + form.mark().len()).sum::<usize>();
         let room = max_bytes.checked_sub(around).filter(|_| !self.items.is_empty())?;
-        let whole: usize = self.items.iter().map(costs).sum();
-        let for_rest = if whole <= room { 0 } else { REST_BYTES.min(room / REST_SHARE) };
-        let mut left = room - for_rest;
-        let mut fitting = 0;
-        for item in &self.items {
-            let Some(rest) = left.checked_sub(costs(item)) else { break };
-            (left, fitting) = (rest, fitting + 1);
-        }
+        let fitting = |room: usize| {
+            let ends = self.items.iter().scan(0, |end: &mut usize, item| {
+                *end += costs(item);
+                Some(*end)
+            });
+            ends.take_while(|end| *end <= room).count()
+        };
+        let all = fitting(room);
+        // What is said about the rest takes the place of some names.
+        let of_rest = self.items.get(all..).filter(|rest| !rest.is_empty()).map_or(0, |rest| {
+            let named = |(group, items): &(String, Vec<usize>)| {
+                let names = items.iter().take(NAMES_OF_GROUP).filter_map(|&place| rest.get(place)).map(costs);
+                group.len() + GROUP_BYTES + names.sum::<usize>()
+            };
+            groups(rest).iter().map(named).sum::<usize>() + MORE.len() + 2 * GROUP_BYTES
+        });
+        let fitting = fitting(room.saturating_sub(of_rest.min(REST_BYTES)));
         let mut rest = self.items.split_off(fitting);
         let groups = groups(&rest);
         let of_groups: Vec<usize> =
@@ -258,7 +280,7 @@ impl Map {
             }
         }
         if !rest.is_empty() {
-            let heading = format!("{} more, which `mem_recall` and `mem_list` find:", rest.len());
+            let heading = format!("{}{MORE}", rest.len());
             lines.add(&Approved::default().map(|_| heading), "");
             for (name, items) in &groups {
                 let examples: Vec<&Item> = items.iter().filter_map(|&place| rest.get(place)).collect();

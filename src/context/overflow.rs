@@ -352,7 +352,7 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     let for_all = room.saturating_sub(unusable.iter().map(|note| note.len()).sum());
     // A map that is cut at its end does not say how much it leaves out.
     let map = of_kind(SectionKind::Map).and_then(|place| Some((place, wanted.get(place)?.whole)));
-    let mut reserves: Vec<(usize, usize)> = map.filter(|(_, bytes)| *bytes <= for_all / 2).into_iter().collect();
+    let mut reserves: Vec<(usize, usize)> = map.filter(|(_, bytes)| *bytes <= for_all / 8 * 5).into_iter().collect();
     if let Some(place) = of_kind(SectionKind::Memories).filter(|place| bodies.get(*place).is_some_and(Body::has_items))
     {
         let for_all = for_all - reserves.iter().map(|(_, bytes)| bytes).sum::<usize>();

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::language::Language;
+use super::fit::PARTICLES;
+use super::language::{Language, has_line};
 use super::tokens::{TokenKind, Tokens};
 
 /// Words that any note may be called, in lower case and without diacritics: of notes, of their weight, and of the occasion.
@@ -119,7 +120,7 @@ const PAIRS: &[(&str, &str)] = &[("on", "call")];
 /// ```
 /// use saddlebag_search::ranked::telling_words;
 ///
-/// assert_eq!(telling_words("The lock of a lot goes through pkg/lotlock."), ["lock", "lot", "goes", "pkg/lotlock"]);
+/// assert_eq!(telling_words("The lock of a sale is in pkg/lotlock."), ["lock", "sale", "pkg/lotlock"]);
 /// assert!(telling_words("2026-11-28: notes from the call, important!!").is_empty());
 /// ```
 #[must_use]
@@ -140,7 +141,9 @@ fn is_telling(word: &str, tokens: &mut Tokens) -> bool {
     let parts: Vec<&str> = parts.filter_map(|token| core::str::from_utf8(token.text).ok()).collect();
     let says_something = |part: &&str| {
         let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
-        !is_number && !Language::is_function_word(part.as_bytes()) && !OF_ANY_NOTE.contains(part)
+        let word = part.as_bytes();
+        let is_particle = Language::is_function_word(word) || has_line(PARTICLES, word);
+        !is_number && !is_particle && !OF_ANY_NOTE.contains(part)
     };
     let is_pair = parts.windows(2).any(|pair| PAIRS.iter().any(|(a, b)| *pair == [*a, *b]));
     is_pair || parts.iter().any(|part| says_something(part))
