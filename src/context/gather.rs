@@ -180,12 +180,6 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     sections.extend(read_sections(call, &files, overflow, max_bytes).await);
     let user_notes = user_notes(call).await?;
     sections.extend(user_notes.section);
-    // The policies of zerostack have its sections alone.
-    let MapSection { section, left_out: not_mapped, newest } = match overflow {
-        Overflow::Balanced => map(with, form, max_bytes as usize / 2, request.entries.is_some()).await?,
-        Overflow::Documented | Overflow::Prioritised => MapSection::default(),
-    };
-    sections.extend(section);
     let not_hydrated = match request.entries {
         Some(request) => {
             let (section, left_out) = hydrated(call, entries, request, run).await?;
@@ -194,6 +188,12 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         }
         None => Vec::new(),
     };
+    // The policies of zerostack have its sections alone.
+    let MapSection { section, left_out: not_mapped, newest } = match overflow {
+        Overflow::Balanced => map(with, form, max_bytes as usize / 2, request.entries.is_some()).await?,
+        Overflow::Documented | Overflow::Prioritised => MapSection::default(),
+    };
+    sections.extend(section);
     let TurnMemories { items: recalled, unapproved } = memories.unwrap_or_default();
     let section = SectionKind::Memories.title();
     let mut left_out: Vec<LeftOut> = unapproved
