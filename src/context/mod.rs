@@ -16,7 +16,7 @@
 //! | --- | --- | --- | --- |
 //! | `documented` | Long-term memory of the project, long-term memory of all projects, scratchpad, yesterday, today | The end is cut off, with a marker | The text, without wrapper and marker |
 //! | `prioritised` | Scratchpad, newest log, long-term memory of the project, long-term memory of all projects, second-newest log | One section is cut, those after it are only named | The same |
-//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items; entries are whole or left out; each cut is marked. Recalled notes have half of the block, the best first. If a share would be useless, a section is left out: the older log, then the scratchpad, then the log of today, then the hand-off, then the entries, then the memory of all projects, then the map | The whole block |
+//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items; entries are whole or left out; each cut is marked. Recalled notes have half of the block, the best first. If a share would be useless, a section is left out: the older log, then the scratchpad, then the log of today, then the hand-off, then the entries, then the map, then the memory of all projects | The whole block |
 //!
 //! The first two come from zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised`
 //! lists the folder of the logs and takes the two newest that have text, whatever their day.

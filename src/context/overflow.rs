@@ -19,6 +19,9 @@ use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
 /// Minimum size of text that is worth including, in bytes.
 pub(super) const MIN_SHARE_BYTES: usize = 48;
 
+/// Size in bytes from which on a block keeps its map whole. In a smaller one, long-term memory says more.
+const LEAST_FOR_MAP: usize = 2_000;
+
 /// A section with text, ready to be included.
 struct Body<'a> {
     section: &'a Section,
@@ -352,7 +355,8 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     let for_all = room.saturating_sub(unusable.iter().map(|note| note.len()).sum());
     // A map that is cut at its end does not say how much it leaves out.
     let map = of_kind(SectionKind::Map).and_then(|place| Some((place, wanted.get(place)?.whole)));
-    let mut reserves: Vec<(usize, usize)> = map.filter(|(_, bytes)| *bytes <= for_all / 8 * 5).into_iter().collect();
+    let mut reserves: Vec<(usize, usize)> =
+        map.filter(|(_, bytes)| for_all >= LEAST_FOR_MAP && *bytes <= for_all / 8 * 5).into_iter().collect();
     if let Some(place) = of_kind(SectionKind::Memories).filter(|place| bodies.get(*place).is_some_and(Body::has_items))
     {
         let for_all = for_all - reserves.iter().map(|(_, bytes)| bytes).sum::<usize>();
@@ -448,7 +452,7 @@ fn wanted(body: &Body<'_>) -> Wanted {
 }
 
 /// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's
-/// log, then the hand-off, then the entries, then what all projects share, then the map.
+/// log, then the hand-off, then the entries, then the map, then what all projects share.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
@@ -457,9 +461,9 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
         SectionKind::Log { today: true, .. } => (3, None),
         SectionKind::HandOff => (4, None),
         SectionKind::Entries => (5, None),
-        SectionKind::UserNotes => (6, None),
-        SectionKind::LongTerm => (7, None),
-        SectionKind::Map => (8, None),
+        SectionKind::Map => (6, None),
+        SectionKind::UserNotes => (7, None),
+        SectionKind::LongTerm => (8, None),
         SectionKind::ProjectLongTerm => (9, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
