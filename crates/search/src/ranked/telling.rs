@@ -6,110 +6,17 @@ use super::fit::PARTICLES;
 use super::language::{Language, has_line};
 use super::tokens::{TokenKind, Tokens};
 
-/// Words that any note may be called, in lower case and without diacritics: of notes, of their weight, and of the occasion.
-const OF_ANY_NOTE: &[&str] = &[
-    // English
-    "call",
-    "chat",
-    "conversation",
-    "decision",
-    "decisions",
-    "discussion",
-    "doc",
-    "draft",
-    "entry",
-    "fact",
-    "facts",
-    "file",
-    "general",
-    "idea",
-    "ideas",
-    "important",
-    "info",
-    "information",
-    "item",
-    "knowledge",
-    "latest",
-    "learning",
-    "learnings",
-    "meeting",
-    "memo",
-    "memory",
-    "misc",
-    "miscellaneous",
-    "new",
-    "note",
-    "notes",
-    "project",
-    "quick",
-    "random",
-    "remark",
-    "remember",
-    "reminder",
-    "session",
-    "stuff",
-    "summary",
-    "temp",
-    "text",
-    "thing",
-    "things",
-    "thought",
-    "thoughts",
-    "tmp",
-    "today",
-    "todo",
-    "todos",
-    "untitled",
-    "update",
-    "updates",
-    "urgent",
-    "useful",
-    "various",
-    "week",
-    "yesterday",
-    // German
-    "allgemein",
-    "allgemeines",
-    "besprechung",
-    "diverses",
-    "entscheidung",
-    "entscheidungen",
-    "gesprach",
-    "heute",
-    "idee",
-    "notiz",
-    "notizen",
-    "projekt",
-    "sonstiges",
-    "termin",
-    "verschiedenes",
-    "wichtig",
-    "wichtiges",
-    "zusammenfassung",
-    // French
-    "aujourd",
-    "decision",
-    "divers",
-    "hui",
-    "idee",
-    "projet",
-    "rendez",
-    "reunion",
-    "resume",
-    // Spanish, Italian, Portuguese
-    "hoy",
-    "importante",
-    "nota",
-    "notas",
-    "oggi",
-    "progetto",
-    "projeto",
-    "proyecto",
-    "resumen",
-    "reuniao",
-    "riunione",
-    "varios",
-];
+/// Words that any note may be called, in lower case and without diacritics: of notes, of their weight, and of the occasion. English,
+/// German, French; Spanish, Italian and Portuguese.
+const OF_ANY_NOTE: &str = "
+    call chat conversation decision decisions discussion doc draft entry fact facts file general idea ideas important info
+    information item knowledge latest learning learnings meeting memo memory misc miscellaneous new note notes project quick random
+    remark remember reminder session stuff summary temp text thing things thought thoughts tmp today todo todos untitled update
+    updates urgent useful various week yesterday
+    allgemein allgemeines besprechung diverses entscheidung entscheidungen gesprach heute idee notiz notizen projekt sonstiges termin
+    verschiedenes wichtig wichtiges zusammenfassung
+    aujourd divers hui projet rendez reunion resume
+    hoy importante nota notas oggi progetto projeto proyecto resumen reuniao riunione varios";
 
 /// Words of a name that only together say something, such as those of `on-call`.
 const PAIRS: &[(&str, &str)] = &[("on", "call")];
@@ -143,7 +50,7 @@ fn is_telling(word: &str, tokens: &mut Tokens) -> bool {
         let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
         let word = part.as_bytes();
         let is_particle = Language::is_function_word(word) || has_line(PARTICLES, word);
-        !is_number && !is_particle && !OF_ANY_NOTE.contains(part)
+        !is_number && !is_particle && OF_ANY_NOTE.split_whitespace().all(|known| known != *part)
     };
     let is_pair = parts.windows(2).any(|pair| PAIRS.iter().any(|(a, b)| *pair == [*a, *b]));
     is_pair || parts.iter().any(|part| says_something(part))
