@@ -10,7 +10,7 @@ use atomic_refcell::AtomicRefCell;
 use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
 use crate::approval::{TrustCall, TrustCommand, TrustReply};
 use crate::changes::{Call, Progress, Recorder, WrittenLogs};
-use crate::context::{PromptCall, PromptCommand, PromptReply};
+use crate::context::{DEFAULT_MAP_BYTES, PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
@@ -66,6 +66,9 @@ pub struct Config {
     pub secret: Option<HostSecret>,
     /// Place where the text that a change replaces is kept.
     pub backups: BackupPlace,
+    /// Maximum size of the section that names what memory knows, in bytes; 0 leaves it out, `None` is
+    /// [`DEFAULT_MAP_BYTES`].
+    pub map_bytes: Option<u32>,
 }
 
 impl Config {
@@ -159,10 +162,11 @@ macro_rules! families {
                 }
             }
 
-            /// Returns the most that the command may do to files: [`Request::EFFECT`].
+            /// Returns the most that the command may do to files: [`Request::EFFECT`], or nothing for what is only shown.
             #[must_use]
             pub fn effect(&self) -> Effect {
                 match self {
+                    Self::Session(command) if command.is_dry_run() => Effect::Reads,
                     $(Self::$family(command) => command.effect(),)*
                 }
             }
@@ -365,7 +369,9 @@ impl Memory {
             machine,
             secret,
             backups,
+            map_bytes,
         } = config;
+        let map_bytes = map_bytes.unwrap_or(DEFAULT_MAP_BYTES);
         let slug = project.map(|text| ProjectSlug::from_str(&text)).transpose().map_err(ConfigError::InvalidProject)?;
         let is_refused = |prefix: &String| prefix.len() > MAX_PATH_PREFIX_BYTES || prefix.chars().any(char::is_control);
         if is_refused(&path_prefix) || roots.iter().any(is_refused) {
@@ -399,7 +405,17 @@ impl Memory {
             epoch,
             machine,
             secret,
-            scope: Arc::new(Scope { layout, path_prefix, roots, limits, index_file, version_scheme, trust, backups }),
+            scope: Arc::new(Scope {
+                layout,
+                path_prefix,
+                roots,
+                limits,
+                index_file,
+                version_scheme,
+                trust,
+                backups,
+                map_bytes,
+            }),
             notebook: Arc::new(Notebook::new(corpus.clone())),
             corpus,
             entries: Arc::new(entries),

@@ -29,6 +29,7 @@ mod index_schemes;
 mod journal;
 mod kept_text;
 mod left_out_names;
+mod map;
 mod native_and_component_agree;
 mod notebook;
 mod nothing_escapes_the_root;

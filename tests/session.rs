@@ -16,7 +16,7 @@ use support::drive::{Drive, drive};
 use support::{Kind, agent_config, both_engines, each, keep, path};
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
-    BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None }
+    BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None, dry_run: false }
 }
 
 fn prompt(session: &str, prompt: &str) -> RecallForPrompt {

@@ -51,6 +51,9 @@ pub(crate) struct Global {
     /// longest ago
     #[arg(long, global = true, hide_short_help = true, value_name = "N", env = "SADDLEBAG_MAX_ENTRIES", default_value_t = MAX_ENTRIES)]
     pub(crate) max_entries: u32,
+    /// Maximum size of the names of what memory knows, at the start of a session, in bytes; 0: none [default: 4000]
+    #[arg(long, global = true, hide_short_help = true, value_name = "BYTES", env = "SADDLEBAG_MAP_BYTES")]
+    pub(crate) map_bytes: Option<u32>,
     /// Origin of the stored text; text of tools and imports does not go into prompts until the user approves it
     /// [default: user; agent for `mcp` and `tools`]
     #[arg(long, global = true, hide_short_help = true, value_name = "KIND", env = "SADDLEBAG_PROVENANCE",

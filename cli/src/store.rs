@@ -359,6 +359,7 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         trust: TrustConfig { provenance: global.provenance.unwrap_or_default(), secrets: global.secrets },
         long_term: global.long_term(),
         machine: Some(global.machine.clone().unwrap_or_else(saddlebag_host::machine_name)),
+        map_bytes: global.map_bytes,
         recording: trace::recording(global)?,
         ..Options::new(engine(global)?)
     })

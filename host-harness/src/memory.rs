@@ -100,6 +100,8 @@ pub struct Options {
     pub machine: Option<String>,
     /// Place where the text that a change replaces is kept.
     pub backups: BackupPlace,
+    /// Maximum size of the section of a block that names what memory knows, in bytes; 0 leaves it out, `None` is the default.
+    pub map_bytes: Option<u32>,
     /// Called for each recovered temporary file of a writer that died.
     pub on_recovered: Option<fn(&Recovered)>,
     /// Recording of every call to the engine.
@@ -125,6 +127,7 @@ impl Options {
             long_term: LongTermScope::default(),
             machine: None,
             backups: BackupPlace::default(),
+            map_bytes: None,
             on_recovered: None,
             recording: None,
         }
@@ -230,6 +233,7 @@ impl Saddlebag {
             machine: options.machine,
             secret: None,
             backups: options.backups,
+            map_bytes: options.map_bytes,
         };
         let Some(recording) = options.recording else {
             return Ok(Self(Host::new(open_engine(options.engine, config)?, store)));

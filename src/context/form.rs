@@ -57,7 +57,7 @@ impl BlockForm {
     }
 
     /// Returns the mark at the beginning of every line of stored text.
-    fn mark(self) -> &'static str {
+    pub(super) fn mark(self) -> &'static str {
         match self {
             Self::Claude => "",
             Self::Openai => "> ",

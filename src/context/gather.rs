@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::form::BlockForm;
+use super::map::Map;
 use super::overflow::block_in;
 use super::section::{PromptCall, Section, SectionContent, SectionItem, SectionKind, TurnMemories};
 use super::types::{Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow};
@@ -19,7 +20,7 @@ use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, 
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, RelPath};
-use crate::trust::{Approved, ForModel, Provenance};
+use crate::trust::{Approved, ForModel, Provenance, titles};
 
 /// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;
@@ -40,6 +41,8 @@ pub(super) struct Gathered {
     recalled: Vec<SectionItem>,
     /// Files and entries that are in no section.
     left_out: Vec<LeftOut>,
+    /// Time of the last change of what the map was made of, in nanoseconds since 1970-01-01T00:00:00Z.
+    newest: u64,
 }
 
 impl Gathered {
@@ -70,7 +73,11 @@ impl Gathered {
 
     /// Adds what is in no section to the report of a block.
     fn reported(&self, mut reply: ContextReply) -> ContextReply {
-        reply.left_out.extend(self.left_out.iter().cloned());
+        for out in &self.left_out {
+            // What two sections cannot read is reported once.
+            let is_known = out.section == titles::MAP && reply.left_out.iter().any(|known| known.path == out.path);
+            reply.left_out.extend(Some(out).filter(|_| !is_known).cloned());
+        }
         reply
     }
 }
@@ -106,22 +113,52 @@ impl Run<PromptCall<'_>> for Context {
     }
 }
 
-/// Builds the block for the start of a session, with the note of an earlier one as a separate section.
+/// Builds the block for the start of a session, with the note of an earlier one as a separate section. Also returns the time of
+/// the last change of what its map was made of, in nanoseconds since 1970-01-01T00:00:00Z.
 pub(crate) async fn session_block(
     with: &PromptCall<'_>,
     request: Context,
     hand_off: Option<Section>,
-) -> Result<ContextReply, Error> {
+) -> Result<(ContextReply, u64), Error> {
     let Context { overflow, max_bytes, form, .. } = request;
     let mut gathered = gather(with, request).await?;
     gathered.sections.extend(hand_off);
-    Ok(gathered.block(form, overflow, max_bytes as usize))
+    Ok((gathered.block(form, overflow, max_bytes as usize), gathered.newest))
+}
+
+/// Builds a block of the map alone.
+pub(crate) async fn map_block(with: &PromptCall<'_>, form: BlockForm, max_bytes: u32) -> Result<ContextReply, Error> {
+    let room = (max_bytes as usize).saturating_sub(form.start().len() + form.end().len());
+    let MapSection { section, left_out, .. } = map(with, form, room, true).await?;
+    let mut reply = block_in(form, section.as_slice(), Overflow::Balanced, max_bytes as usize);
+    reply.left_out.extend(left_out);
+    Ok(reply)
+}
+
+/// Section of the map.
+#[derive(Default)]
+struct MapSection {
+    section: Option<Section>,
+    left_out: Vec<LeftOut>,
+    newest: u64,
+}
+
+/// Makes the section of the map, with the entries or without.
+async fn map(with: &PromptCall<'_>, form: BlockForm, room: usize, with_entries: bool) -> Result<MapSection, Error> {
+    let PromptCall { call, entries, .. } = *with;
+    let max_bytes = room.min(call.scope.map_bytes as usize);
+    if max_bytes == 0 {
+        return Ok(MapSection::default());
+    }
+    let mut map = Map::load(call, Some(entries).filter(|_| with_entries)).await?;
+    let (left_out, newest) = (core::mem::take(&mut map.left_out), map.newest);
+    Ok(MapSection { section: map.section(call, form, max_bytes).await, left_out, newest })
 }
 
 /// Reads the sections.
 pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Gathered, Error> {
     let PromptCall { call, entries, run, memories } = *with;
-    let Context { overflow, max_bytes, turn, .. } = request;
+    let Context { overflow, max_bytes, turn, form, .. } = request;
     let memories = turn.map(memories);
     let layout = &call.scope.layout;
     let today = call.now.date();
@@ -151,6 +188,12 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
         }
         None => Vec::new(),
     };
+    // The policies of zerostack have its sections alone.
+    let MapSection { section, left_out: not_mapped, newest } = match overflow {
+        Overflow::Balanced => map(with, form, max_bytes as usize / 2, request.entries.is_some()).await?,
+        Overflow::Documented | Overflow::Prioritised => MapSection::default(),
+    };
+    sections.extend(section);
     let TurnMemories { items: recalled, unapproved } = memories.unwrap_or_default();
     let section = SectionKind::Memories.title();
     let mut left_out: Vec<LeftOut> = unapproved
@@ -160,7 +203,8 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     left_out.extend(user_notes.left_out);
     left_out.extend(not_dates);
     left_out.extend(not_hydrated);
-    Ok(Gathered { sections, recalled, left_out })
+    left_out.extend(not_mapped);
+    Ok(Gathered { sections, recalled, left_out, newest })
 }
 
 /// Hydrates the entries of the section, and reports those that are left out. If they cannot be read, the block is made

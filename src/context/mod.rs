@@ -9,14 +9,14 @@
 //! `gather.rs` reads the sections together: long-term memory of the project and of all projects, the open items of the
 //! scratchpad, two daily logs. A request with `entries` adds the hydrated entries under their own budget. A request
 //! with a `turn` adds what the session has in memory for that turn, as the last section. Then `overflow.rs` builds the
-//! block as a pure function of sections, policy and budget. No other file of the store is read, so the cost does not
-//! depend on the number of notes.
+//! block as a pure function of sections, policy and budget. `map.rs` lists `decisions/`, `facts/` and the entries, and reads
+//! what has changed and what it names. No other file of the store is read.
 //!
 //! | Policy | Order | When it is too much | Budget holds for |
 //! | --- | --- | --- | --- |
 //! | `documented` | Long-term memory of the project, long-term memory of all projects, scratchpad, yesterday, today | The end is cut off, with a marker | The text, without wrapper and marker |
 //! | `prioritised` | Scratchpad, newest log, long-term memory of the project, long-term memory of all projects, second-newest log | One section is cut, those after it are only named | The same |
-//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items; entries are whole or left out; each cut is marked. Recalled notes have half of the block, the best first. If a share would be useless, a section is left out: the older log, then the scratchpad, then the log of today, then the hand-off, then the entries, then the memory of all projects | The whole block |
+//! | `balanced`, the default | As `documented`, and the same block when everything fits | Small sections stay whole, the others share evenly; logs and long-term memory keep their newest text, the scratchpad its first items; entries are whole or left out; each cut is marked. Recalled notes have half of the block, the best first. If a share would be useless, a section is left out: the older log, then the scratchpad, then the log of today, then the hand-off, then the entries, then the map, then the memory of all projects | The whole block |
 //!
 //! The first two come from zerostack v1.5 to v1.7 and leave out long-term memory over 131,072 bytes. `prioritised`
 //! lists the folder of the logs and takes the two newest that have text, whatever their day.
@@ -43,6 +43,7 @@
 
 mod form;
 mod gather;
+mod map;
 mod overflow;
 mod preamble;
 mod section;
@@ -54,6 +55,7 @@ mod user_notes;
 mod tests;
 
 pub use form::BlockForm;
+pub use map::DEFAULT_MAP_BYTES;
 pub use preamble::{DEFAULT_PREAMBLE_BYTES, Preamble, PreambleFile, PreamblePart, PreambleReply, PreambleRole};
 pub use saddlebag_sanitize::{BLOCK_END, BLOCK_START, estimate_tokens};
 pub use sources::{LineSource, SourceFamily};
@@ -62,7 +64,7 @@ pub use types::{
     append_memory_block, effective_reserve,
 };
 
-pub(crate) use gather::session_block;
+pub(crate) use gather::{map_block, session_block};
 pub(crate) use overflow::block_in;
 pub(crate) use section::{PromptCall, Section, SectionContent, SectionItem, SectionKind, TurnMemories};
 pub(crate) use sources::JoinedFile;

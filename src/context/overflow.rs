@@ -19,6 +19,9 @@ use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
 /// Minimum size of text that is worth including, in bytes.
 pub(super) const MIN_SHARE_BYTES: usize = 48;
 
+/// Size in bytes from which on a block keeps its map whole. In a smaller one, long-term memory says more.
+const LEAST_FOR_MAP: usize = 2_000;
+
 /// A section with text, ready to be included.
 struct Body<'a> {
     section: &'a Section,
@@ -38,12 +41,17 @@ impl Body<'_> {
         self.header.len() + self.text.len()
     }
 
+    fn has_items(&self) -> bool {
+        !self.items.is_empty()
+    }
+
     /// Returns true if a cut keeps the beginning: the best recalled notes, the first open items.
     fn keeps_start(&self) -> bool {
         matches!(
             self.section.kind,
             SectionKind::Scratchpad
                 | SectionKind::UserNotes
+                | SectionKind::Map
                 | SectionKind::HandOff
                 | SectionKind::Entries
                 | SectionKind::Memories
@@ -259,9 +267,10 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
         (Overflow::Prioritised, SectionKind::LongTerm) => (3, None),
         (Overflow::Prioritised, SectionKind::Log { date, .. }) => (4, Some(date)),
         (_, SectionKind::UserNotes) => (4, None),
-        (_, SectionKind::HandOff) => (5, None),
-        (_, SectionKind::Entries) => (6, None),
-        (_, SectionKind::Memories) => (7, None),
+        (_, SectionKind::Map) => (5, None),
+        (_, SectionKind::HandOff) => (6, None),
+        (_, SectionKind::Entries) => (7, None),
+        (_, SectionKind::Memories) => (8, None),
         (_, SectionKind::ProjectLongTerm) => (0, None),
         (_, SectionKind::LongTerm) => (1, None),
         (_, SectionKind::Scratchpad) => (2, None),
@@ -342,22 +351,35 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     let start = || Content::after(form.start());
     let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
     let mut included = alloc::vec![true; bodies.len()];
-    let recalled = bodies.iter().position(|body| body.section.kind == SectionKind::Memories && !body.items.is_empty());
+    let of_kind = |kind: SectionKind| bodies.iter().position(|body| body.section.kind == kind);
     let for_all = room.saturating_sub(unusable.iter().map(|note| note.len()).sum());
-    let reserved = recalled.map_or(0, |place| reserved(bodies, &wanted, place, for_all));
-    if let Some(included) = recalled.and_then(|recalled| included.get_mut(recalled)) {
-        *included = false;
+    // A map that is cut at its end does not say how much it leaves out.
+    let map = of_kind(SectionKind::Map).and_then(|place| Some((place, wanted.get(place)?.whole)));
+    let mut reserves: Vec<(usize, usize)> =
+        map.filter(|(_, bytes)| for_all >= LEAST_FOR_MAP && *bytes <= for_all / 8 * 5).into_iter().collect();
+    if let Some(place) = of_kind(SectionKind::Memories).filter(|place| bodies.get(*place).is_some_and(Body::has_items))
+    {
+        let for_all = for_all - reserves.iter().map(|(_, bytes)| bytes).sum::<usize>();
+        let reserved = reserved(bodies, &wanted, place, for_all);
+        reserves.extend(Some((place, reserved)).filter(|_| reserved > 0));
+        // What is not reserved for the recalled notes, no share makes up for.
+        included.iter_mut().skip(place).take(1).for_each(|included| *included = false);
     }
-    let (recalled, room) = (recalled.filter(|_| reserved > 0), room - reserved);
-    let with_recalled = |mut shares: Vec<usize>| {
-        if let Some(share) = recalled.and_then(|recalled| shares.get_mut(recalled)) {
-            *share = reserved;
+    for (place, _) in &reserves {
+        included.iter_mut().skip(*place).take(1).for_each(|included| *included = false);
+    }
+    let room = room - reserves.iter().map(|(_, bytes)| bytes).sum::<usize>();
+    let with_reserves = |mut shares: Vec<usize>| {
+        for (place, bytes) in &reserves {
+            shares.iter_mut().skip(*place).take(1).for_each(|share| *share = *bytes);
         }
         shares
     };
     loop {
         let mut notes: Vec<ForModel> = unusable.to_vec();
-        let is_omitted = |place: usize| included.get(place) == Some(&false) && recalled != Some(place);
+        let is_omitted = |place: usize| {
+            included.get(place) == Some(&false) && reserves.iter().all(|(reserved, _)| *reserved != place)
+        };
         let omitted = bodies.iter().enumerate().filter(|(place, _)| is_omitted(*place));
         let omitted: Vec<&str> = omitted.map(|(_, body)| body.title.as_str()).collect();
         notes.extend(omitted.iter().map(|title| omission(title)));
@@ -374,12 +396,12 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
             note_bytes -= notes.pop().map_or(note_bytes, |note| note.len());
         }
         match shares(&wanted, &included, room - note_bytes) {
-            Some(shares) => return assemble(start(), bodies, &with_recalled(shares), &notes),
+            Some(shares) => return assemble(start(), bodies, &with_reserves(shares), &notes),
             None => match least_important(bodies, &included).and_then(|least| included.get_mut(least)) {
                 Some(least) => *least = false,
                 None => {
                     let none = alloc::vec![0; bodies.len()];
-                    return assemble(start(), bodies, &with_recalled(none), &notes);
+                    return assemble(start(), bodies, &with_reserves(none), &notes);
                 }
             },
         }
@@ -430,7 +452,7 @@ fn wanted(body: &Body<'_>) -> Wanted {
 }
 
 /// Returns the section to give up first: the older log, then the recalled notes, then the scratchpad, then today's
-/// log, then the hand-off, then the entries, then what all projects share.
+/// log, then the hand-off, then the entries, then the map, then what all projects share.
 fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
     let importance = |body: &Body<'_>| match body.section.kind {
         SectionKind::Log { today: false, date } => (0, Some(date)),
@@ -439,9 +461,10 @@ fn least_important(bodies: &[Body<'_>], included: &[bool]) -> Option<usize> {
         SectionKind::Log { today: true, .. } => (3, None),
         SectionKind::HandOff => (4, None),
         SectionKind::Entries => (5, None),
-        SectionKind::UserNotes => (6, None),
-        SectionKind::LongTerm => (7, None),
-        SectionKind::ProjectLongTerm => (8, None),
+        SectionKind::Map => (6, None),
+        SectionKind::UserNotes => (7, None),
+        SectionKind::LongTerm => (8, None),
+        SectionKind::ProjectLongTerm => (9, None),
     };
     (0..bodies.len()).filter(|&i| included.get(i) == Some(&true)).min_by_key(|&i| bodies.get(i).map(importance))
 }

@@ -29,6 +29,8 @@ pub(crate) enum SectionKind {
         /// True if the day is today.
         today: bool,
     },
+    /// Names of what is in memory.
+    Map,
     /// Note of an earlier session.
     HandOff,
     /// Hydrated entries.
@@ -131,6 +133,7 @@ impl SectionKind {
             Self::Scratchpad => titles::SCRATCHPAD.to_string(),
             Self::Log { date, today: false } => format!("{} {date}", titles::LOG),
             Self::Log { date, today: true } => format!("{} {date} (today)", titles::LOG),
+            Self::Map => titles::MAP.to_string(),
             Self::HandOff => titles::HAND_OFF.to_string(),
             Self::Entries => titles::ENTRIES.to_string(),
             Self::Memories => titles::MEMORIES.to_string(),
@@ -140,7 +143,7 @@ impl SectionKind {
     pub(super) fn family(self) -> SourceFamily {
         match self {
             Self::Entries => SourceFamily::Entries,
-            Self::Memories | Self::HandOff | Self::UserNotes => SourceFamily::Notebook,
+            Self::Memories | Self::Map | Self::HandOff | Self::UserNotes => SourceFamily::Notebook,
             Self::LongTerm | Self::ProjectLongTerm | Self::Scratchpad | Self::Log { .. } => SourceFamily::Journal,
         }
     }

@@ -58,6 +58,8 @@ pub(crate) struct Scope {
     pub(crate) trust: TrustConfig,
     /// Place where replaced text is kept.
     pub(crate) backups: BackupPlace,
+    /// Maximum size of the map of a block, in bytes; 0: a block has none.
+    pub(crate) map_bytes: u32,
 }
 
 impl Scope {

@@ -21,6 +21,7 @@ use super::types::{StoreReply, StoreState};
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::protocol::{Error, ErrorCode};
+use crate::search::naming_advice;
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
 
@@ -215,6 +216,9 @@ pub(super) fn reply(call: &Call, fields: &Fields, applied: Applied) -> StoreRepl
         StoreState::Held => held(fields).message.into_string(),
     };
     message.push_str(&more);
+    if state == StoreState::Stored {
+        message.push_str(&naming_advice(key, &fields.content, call.scope.layout.project_name()));
+    }
     for (what, keys) in [("swept", &removed.swept), ("evicted", &removed.evicted)] {
         if !keys.is_empty() {
             message.push_str(&format!("; {what}: {}", keys.join(", ")));

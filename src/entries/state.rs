@@ -48,6 +48,11 @@ impl Entries {
         Self { scope: self.scope.clone(), ..Self::default() }
     }
 
+    /// Returns the time of the last change of a file of the entries, as they were last read.
+    pub(crate) fn newest(&self) -> u64 {
+        self.corpus.borrow().files.since(0).map(|(_, file)| file.modified).max().unwrap_or_default()
+    }
+
     /// Returns the folders with the entries of this memory.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)

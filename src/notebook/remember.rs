@@ -23,6 +23,7 @@ use crate::json::word_and_value;
 use crate::order;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
+use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
@@ -155,7 +156,11 @@ pub(super) async fn remember(
         let problem = format!("{same}: use their paths, or supersede the older note");
         warnings.push(Warning::new(&call.scope.display_path(other), problem));
     }
-    let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&message));
+    let advice = match state {
+        RememberState::AlreadyThere => String::new(),
+        _ => naming_advice(title, &request.content, call.scope.layout.project_name()),
+    };
+    let (path, message) = (call.scope.display_path(&path), ForModel::escaped(&(message + &advice)));
     warnings.extend(title_problem(title).map(|problem| Warning::new(&path, problem)));
     Ok(RememberReply { path, title: title.into(), state, message, warnings })
 }

@@ -12,6 +12,7 @@ use core::str::FromStr;
 use super::index::{Notebook, NotebookCall};
 use super::page::locate_page;
 use crate::changes::{Call, Texts, run};
+use crate::context::DEFAULT_MAP_BYTES;
 use crate::engine::{Limits, Scope};
 use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
 use crate::protocol::{
@@ -46,6 +47,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
         version_scheme: String::new(),
         trust: TrustConfig::default(),
         backups: BackupPlace::default(),
+        map_bytes: DEFAULT_MAP_BYTES,
     };
     Call::new(fs, Arc::new(scope), now, None, Writer::default(), None).expect("a call")
 }

@@ -9,6 +9,7 @@ mod corpus;
 mod entries;
 mod files;
 mod index_file;
+mod naming;
 mod parts;
 mod refresh;
 mod render;
@@ -17,6 +18,7 @@ mod schemes;
 mod scopes;
 mod types;
 
+pub use naming::says_nothing;
 pub use render::TRUNCATED;
 pub use saddlebag_search::literal::Terms;
 pub(crate) use types::SkipReason;
@@ -29,6 +31,7 @@ pub(crate) use index_file::{
     is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,
     save as save_index_file,
 };
+pub(crate) use naming::{key_words, naming_advice};
 #[cfg(feature = "trace")]
 pub(crate) use parts::is_part as is_index_part;
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};

@@ -6,17 +6,17 @@ use alloc::vec::Vec;
 use saddlebag_collections::words;
 
 use super::end::note_sessions_without_an_end;
-use super::hand_off::hand_off;
+use super::hand_off::{Claims, hand_off};
 use super::state::{Event, Line, note_name, others, record, sweep};
 use super::types::{SessionCall, SessionName};
 use crate::context::{
-    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutKind, Overflow, PromptCall,
-    TurnMemories, session_block,
+    BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutKind, LineSource, Overflow, PromptCall,
+    TurnMemories, map_block, session_block,
 };
 use crate::entries::HydrationPolicy;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
-use crate::trust::ForModel;
+use crate::trust::{ForModel, titles};
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_SESSION_BYTES: u32 = 8_000;
@@ -32,6 +32,8 @@ pub struct BeginSession {
     pub max_bytes: u32,
     /// Form of the block; `None` is that for Claude.
     pub form: Option<BlockForm>,
+    /// If set, only builds the block: nothing is claimed or recorded.
+    pub dry_run: bool,
 }
 
 /// Reason why a session begins.
@@ -47,6 +49,8 @@ pub enum BeginSource {
     Compact,
     /// A copy of an earlier session.
     Fork,
+    /// A helper of the session begins, such as a subagent. Its block has the map alone, and nothing is recorded.
+    Subagent,
 }
 
 words!(BeginSource, "reason why a session begins" {
@@ -55,6 +59,7 @@ words!(BeginSource, "reason why a session begins" {
     Clear = "clear",
     Compact = "compact",
     Fork = "fork",
+    Subagent = "subagent",
 });
 
 impl BeginSource {
@@ -83,6 +88,8 @@ pub struct BeginSessionReply {
     pub left_out: Vec<LeftOut>,
     /// Findings in the text, by section.
     pub findings: Vec<Flagged>,
+    /// Sources of the lines of stored text, in the order of the block.
+    pub sources: Vec<LineSource>,
 }
 
 impl Request for BeginSession {
@@ -91,7 +98,13 @@ impl Request for BeginSession {
     const EFFECT: Effect = Effect::Replaces;
 
     fn samples(name: &str) -> Vec<Self> {
-        let begin = |source| Self { session: name.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None };
+        let begin = |source| Self {
+            session: name.into(),
+            source,
+            max_bytes: DEFAULT_SESSION_BYTES,
+            form: None,
+            dry_run: false,
+        };
         [BeginSource::Startup, BeginSource::Resume].map(begin).to_vec()
     }
 }
@@ -100,44 +113,54 @@ impl Run<SessionCall<'_>> for BeginSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<BeginSessionReply, Error> {
         let SessionCall { call, entries, origin, .. } = *with;
         let session = SessionName::new(self.session)?;
+        let form = self.form.unwrap_or_default();
+        let memories = &|_| TurnMemories::default();
+        let prompt = PromptCall { call, entries, run: origin.run.as_deref(), memories };
+        if self.source == BeginSource::Subagent {
+            return Ok(reply(map_block(&prompt, form, self.max_bytes).await?, None));
+        }
         let others = others(call, &session).await?;
-        if self.source != BeginSource::Compact {
+        if self.source != BeginSource::Compact && !self.dry_run {
             note_sessions_without_an_end(with, &others).await?;
         }
-        let found = hand_off(call, &session, self.source.may_claim(), &others).await?;
+        let claims = if self.dry_run { Claims::Shown } else { Claims::Recorded };
+        let found = hand_off(call, &session, self.source.may_claim(), claims, &others).await?;
         let hydrated = entries
             .agent()
             .is_ok()
             .then(|| ContextEntries { max_bytes: u64::from(self.max_bytes), policy: HydrationPolicy::Greedy });
-        let request = Context {
-            overflow: Overflow::Balanced,
-            max_bytes: self.max_bytes,
-            turn: None,
-            entries: hydrated,
-            form: self.form.unwrap_or_default(),
-        };
-        let memories = &|_| TurnMemories::default();
-        let prompt_call = PromptCall { call, entries, run: origin.run.as_deref(), memories };
-        let block = session_block(&prompt_call, request, found.section).await?;
-        sweep(call, &others).await?;
-        let mut line = Line::new(call, Event::Begun);
-        line.shown = whole(&block);
-        line.lost = self.source.loses_context();
-        line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
-        // Without room for the line, a prompt may get text that the block has.
-        record(call, &session, line).await?;
-        let ContextReply { block, tokens, mut left_out, findings, .. } = block;
-        left_out.extend(found.left_out);
-        let hand_off = found.path.map(|path| call.scope.display_path(&path));
-        Ok(BeginSessionReply { text: block, tokens, hand_off, left_out, findings })
+        let request =
+            Context { overflow: Overflow::Balanced, max_bytes: self.max_bytes, turn: None, entries: hydrated, form };
+        let (block, newest) = session_block(&prompt, request, found.section).await?;
+        let hand_off = found.path.as_ref().map(|path| call.scope.display_path(path));
+        if !self.dry_run {
+            sweep(call, &others).await?;
+            let mut line = Line::new(call, Event::Begun);
+            line.text = Some(session.as_str().into());
+            line.shown = whole(&block);
+            line.newest = newest;
+            line.lost = self.source.loses_context();
+            line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
+            // Without room for the line, a prompt may get text that the block has.
+            record(call, &session, line).await?;
+        }
+        let mut reply = reply(block, hand_off);
+        reply.left_out.extend(found.left_out);
+        Ok(reply)
     }
+}
+
+fn reply(block: ContextReply, hand_off: Option<String>) -> BeginSessionReply {
+    let ContextReply { block: text, tokens, left_out, findings, sources } = block;
+    BeginSessionReply { text, tokens, hand_off, left_out, findings, sources }
 }
 
 /// Returns the paths of the files that are whole in a block.
 fn whole(reply: &ContextReply) -> Vec<String> {
     let is_cut = |path: &str| reply.left_out.iter().any(|out| out.path == path && out.kind == LeftOutKind::Budget);
     let mut paths: Vec<String> = Vec::new();
-    for source in &reply.sources {
+    // The map has names of files alone.
+    for source in reply.sources.iter().filter(|source| source.section != titles::MAP) {
         if !source.path.is_empty() && !paths.contains(&source.path) && !is_cut(&source.path) {
             paths.push(source.path.clone());
         }

@@ -172,6 +172,15 @@ impl SessionNote {
     }
 }
 
+/// What becomes of the claim of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claims {
+    /// The note has it.
+    Recorded,
+    /// Nobody: what a session would begin with is only shown.
+    Shown,
+}
+
 /// Note to show at the start of a session, and the notes that cannot be shown.
 #[derive(Debug, Default)]
 pub(super) struct HandOff {
@@ -188,6 +197,7 @@ pub(super) async fn hand_off(
     call: &Call,
     session: &SessionName,
     may_claim: bool,
+    claims: Claims,
     others: &[OtherState],
 ) -> Result<HandOff, Error> {
     let (notes, mut left_out) = newest(call).await?;
@@ -224,6 +234,9 @@ pub(super) async fn hand_off(
         if note.judged().is_err() {
             left_out.push(unshown(call, &note.path, LeftOutReason::Unapproved, note.text.len() as u64));
             continue;
+        }
+        if claims == Claims::Shown {
+            return Ok(shown(call, &known, Some(note), may_claim, left_out));
         }
         // Whoever reads the claim sees by the state that this session is active.
         record(call, session, Line::new(call, Event::Begun)).await?;

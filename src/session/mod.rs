@@ -35,6 +35,7 @@ mod client_text;
 mod end;
 mod hand_off;
 mod known_errors;
+mod news;
 mod note;
 mod outcomes;
 mod prompt;
@@ -67,13 +68,24 @@ pub(crate) use types::SessionCall;
 
 use crate::family::family;
 
+impl SessionCommand {
+    /// Returns true for a command that only shows what it would do.
+    pub(crate) fn is_dry_run(&self) -> bool {
+        match self {
+            Self::BeginSession(command) => command.dry_run || command.source == BeginSource::Subagent,
+            Self::RecallForPrompt(command) => command.dry_run,
+            _ => false,
+        }
+    }
+}
+
 family! {
     "session", run with SessionCall<'_>;
     /// A command about the session of an agent.
     SessionCommand =>
     /// Reply of a [`SessionCommand`].
     SessionReply {
-        BeginSession { session: name "session", source, max_bytes, form },
+        BeginSession { session: name "session", source, max_bytes, form, dry_run },
         RecallForPrompt { session: name "session", prompt: parts "prompt", max_bytes, min_score, keep_out, dry_run, form },
         RecallForTool { session: name "session", files: parts "files", command: parts "command", max_bytes, form },
         RecordToolUse {

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use saddlebag_collections::words;
 
 use super::client_text::prompt_of;
+use super::news::news;
 use super::note::MAX_PROMPT_CHARS;
 use super::question::{Wanted, question};
 use super::screened::{Excluded, Screening, first_chars};
@@ -231,6 +232,16 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                     reply.sources.push(source);
                     line.shown.extend(Some(path).filter(|_| !is_part));
                 }
+            }
+        }
+        // A client that takes no text with a prompt is not told.
+        let is_told = self.min_score != Some(u32::MAX) && !state.is_cut;
+        if let Some(news) = if is_told { news(with, &state, &line.shown).await? } else { None } {
+            let source = news.item.path.clone();
+            items.push(news.item);
+            if let Some(text) = rendered(form, &items, self.max_bytes as usize) {
+                (reply.text, line.newest) = (Some(text), news.newest);
+                reply.sources.push(source);
             }
         }
         let recorded = if self.dry_run { Recorded::Whole } else { record(call, &session, line).await? };

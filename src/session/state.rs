@@ -71,6 +71,9 @@ pub(super) struct Line {
     /// Paths of the notes and entries that were shown; before a tool, marks of the lines that were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) shown: Vec<String>,
+    /// Time of the last change of what the model was told the names of, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) newest: u64,
     /// Note of the session, or at its begin the note that was handed to it, relative to the notebook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
@@ -80,6 +83,11 @@ pub(super) struct Line {
     /// True if the session was over. Such a line has no note if nothing happened that is worth one.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) finished: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Kind of a line.

@@ -51,7 +51,7 @@ where
 }
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
-    BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None }
+    BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None, dry_run: false }
 }
 
 fn prompt(session: &str, prompt: &str) -> RecallForPrompt {

@@ -101,7 +101,7 @@ const TABLE: &[Spec] = &[
         id: Id::Show,
         name: "mem_show",
         set: ToolSet::Everyday,
-        description: "Read one item: path, title or key, or long_term (lasting facts), scratchpad (tasks), daily \
+        description: "Read one item: path, title or key, or long_term, scratchpad (tasks), daily \
                       (today's log), daily:YYYY-MM-DD. NAME@2: the version before.",
         fields: &[needed("name", Kind::Text), CURSOR],
         answer: &[],
@@ -111,9 +111,10 @@ const TABLE: &[Spec] = &[
         id: Id::Keep,
         name: "mem_remember",
         set: ToolSet::Everyday,
-        description: "Keep something. Give one: title = a note, knowledge or a decision with its reasons; \
+        description: "Keep something. Give one: title = a note or a decision with its reasons; \
                       key = one fact, replacing what the key said; to = a line of long_term (in every prompt) or a \
-                      `- [ ]` task in the scratchpad. supersedes: the note that it replaces.",
+                      `- [ ]` task in the scratchpad. Choose names that colleagues \
+                      understand. supersedes: the note that it replaces.",
         fields: &[
             needed("content", Kind::Text),
             optional("title", Kind::Text),
@@ -142,7 +143,7 @@ const TABLE: &[Spec] = &[
         id: Id::Drop,
         name: "mem_forget",
         set: ToolSet::Everyday,
-        description: "Remove a wrong or unwanted note or fact.",
+        description: "Remove a wrong note or fact.",
         fields: &[needed("name", Kind::Text)],
         answer: &[],
         effect: ForgetEntry::EFFECT,

@@ -41,7 +41,7 @@ macro_rules! wit_contract {
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
-            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, entries, trust, long_term, machine, secret, backups }
+            config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, entries, trust, long_term, machine, secret, backups, map_bytes }
         }
 
         $crate::$variants! { $openness:
@@ -339,8 +339,8 @@ macro_rules! wit_contract {
     };
     (@session $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form }
-            session::BeginSessionReply { text, tokens, hand_off, left_out, findings }
+            session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form, dry_run }
+            session::BeginSessionReply { text, tokens, hand_off, left_out, findings, sources }
             session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, keep_out, dry_run, form }
             session::NotShown { source, reason }
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
@@ -355,7 +355,7 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            session::BeginSource { Startup, Resume, Clear, Compact, Fork }
+            session::BeginSource { Startup, Resume, Clear, Compact, Fork, Subagent }
             session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
             session::StoredItem { Entry(value), Note(value), Other }
             session::HandOffChoice { Next, Refused }

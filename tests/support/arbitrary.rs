@@ -719,8 +719,9 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
 fn session() -> impl Strategy<Value = SessionCommand> {
     let id = || prop::sample::select(vec!["one", "two", "", "../x"]).prop_map(str::to_string);
     let form = || prop::option::of(prop::sample::select(vec![BlockForm::Claude, BlockForm::Plain]));
-    let begin = (id(), prop::sample::select(BeginSource::ALL.to_vec()), 0_u32..4000, form())
-        .prop_map(|(session, source, max_bytes, form)| BeginSession { session, source, max_bytes, form }.into());
+    let begin = (id(), prop::sample::select(BeginSource::ALL.to_vec()), 0_u32..4000, form(), any::<bool>()).prop_map(
+        |(session, source, max_bytes, form, dry_run)| BeginSession { session, source, max_bytes, form, dry_run }.into(),
+    );
     let keep_out =
         prop::collection::vec(prop::sample::select(vec!["facts/**", "[", "*.md"]).prop_map(String::from), 0..2);
     let recall =

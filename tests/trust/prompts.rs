@@ -83,7 +83,8 @@ pub(super) fn prompts(drive: &mut Drive<Simulator>, turn: u64, items: &[StoredIt
         Ok(format!("{:?}\n{}", reply.sources, text_of(reply.text)))
     };
     let begin = |drive: &mut Drive<Simulator>, session: String| {
-        let request = BeginSession { session, source: BeginSource::Startup, max_bytes: BYTES, form: None };
+        let request =
+            BeginSession { session, source: BeginSource::Startup, max_bytes: BYTES, form: None, dry_run: false };
         Ok(text_of(drive.call(request)?.text))
     };
     // The session itself does not get again what its block has.

@@ -22,7 +22,8 @@ const CATEGORY: &str = "core";
 #[derive(Debug, Args)]
 #[command(after_help = example("remember \"Load balancer\" \"Two nodes, renewed every 60 days.\" --tag infra"))]
 pub(crate) struct RememberArgs {
-    /// Title of the note, one line of any text; with --key the text of the entry, kept byte for byte
+    /// Title of the note, one line that a colleague would understand, since sessions begin with the titles; with --key the text of
+    /// the entry, kept byte for byte
     #[arg(value_name = "TITLE|TEXT", allow_hyphen_values = true)]
     title: String,
     /// Text of the note, in Markdown; `-` reads it, or the entry's, from standard input

@@ -5,8 +5,10 @@ use clap::Args;
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
-use saddlebag::notebook::ListNotes;
+use saddlebag::notebook::{ConditionKind, ListNotes, NoteCondition, NoteFilter};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::search::says_nothing;
+use saddlebag::store::{DECISIONS_FOLDER, FACTS_FOLDER};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,8 +18,11 @@ use crate::help::example;
 use crate::hook::log;
 use crate::output::{Output, single_line, warn_of_skipped};
 use crate::project::{Other, others};
-use crate::store::{Root, Store};
+use crate::store::{Root, Store, project};
 use crate::subcommand::Subcommand;
+
+/// Maximum number of names that say nothing.
+const MAX_NAMES: usize = 10;
 
 /// Print the size of memory, and how much waits for approval
 #[derive(Debug, Args)]
@@ -37,6 +42,8 @@ pub(crate) struct Sizes {
     entries: u32,
     /// Number of notes and entries that wait for approval.
     waiting: u32,
+    /// Names of decisions, facts and entries that say nothing about them, at most ten.
+    names_that_say_nothing: Vec<String>,
     /// Number of failures in the log of the hooks.
     hook_failures: u32,
     /// Last failure in the log of the hooks.
@@ -83,6 +90,7 @@ pub(crate) fn sizes(global: &Global, output: &mut Output) -> Result<Sizes, Failu
     let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
     let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
     let entries = store.call(newest, output)?.total;
+    let names_that_say_nothing = least_telling(&mut store, project(global)?.slug().as_deref(), output)?;
     let pending = store.call(Pending { limit: 1, ..Pending::default() }, output)?;
     for file in counted.skipped.into_iter().chain(pending.skipped) {
         if journal.skipped.iter().all(|other| other.path != file.path) {
@@ -97,6 +105,7 @@ pub(crate) fn sizes(global: &Global, output: &mut Output) -> Result<Sizes, Failu
         notes,
         entries,
         waiting,
+        names_that_say_nothing,
         hook_failures,
         last_hook_failure,
         other_memory: others(global),
@@ -119,6 +128,10 @@ fn text(sizes: &Sizes) -> String {
     lines.push(format!("notes: {notes}"));
     lines.push(format!("entries: {entries}"));
     lines.push(format!("waiting for approval: {waiting}"));
+    if !sizes.names_that_say_nothing.is_empty() {
+        let names = single_line(&sizes.names_that_say_nothing.join(", "));
+        lines.push(format!("names that say nothing at the start of a session; `saddlebag move` changes them: {names}"));
+    }
     if *hook_failures > 0 {
         lines.push(format!("failures of hooks, printed by `saddlebag hook log`: {hook_failures}"));
     }
@@ -130,6 +143,27 @@ fn text(sizes: &Sizes) -> String {
         lines.push(format!("the server can {property}: {}", if *holds { "yes" } else { "no" }));
     }
     lines.join("\n")
+}
+
+/// Returns the names of decisions, facts and entries that say nothing about them, those of the notes first.
+fn least_telling(store: &mut Store, project: Option<&str>, output: &mut Output) -> Result<Vec<String>, Failure> {
+    let path = |folder: &str| NoteCondition { kind: ConditionKind::Path, value: folder.to_string() };
+    let filter =
+        NoteFilter { conditions: [FACTS_FOLDER, DECISIONS_FOLDER].map(path).to_vec(), ..NoteFilter::default() };
+    let notes = store.call(ListNotes { filter, ..ListNotes::default() }, output)?.notes;
+    let mut names: Vec<String> = notes.into_iter().map(|note| note.title).collect();
+    let mut cursor = None;
+    loop {
+        let page = store.call(ListEntries { filter: EntryFilter::default(), limit: None, cursor }, output)?;
+        names.extend(page.entries.into_iter().map(|entry| entry.key));
+        cursor = page.next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    names.retain(|name| says_nothing(name, project));
+    names.truncate(MAX_NAMES);
+    Ok(names)
 }
 
 /// Returns the number of lines that `log --line` has added to today's note. Each begins with the time of day.

@@ -66,7 +66,7 @@ pub(crate) fn perform(
         }
     }
     // Looked for before the session leaves its first file.
-    let hint = matches!(event.detail, Detail::Start(..)).then(|| told(&others(&global))).flatten();
+    let hint = event.begins_session().then(|| told(&others(&global))).flatten();
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
     let mut session = Session { store, event, output: Output::new(false), folder };
     let reserved = reserved + hint.as_ref().map_or(0, |hint| u32::try_from(hint.len() + 1).unwrap_or(u32::MAX));
@@ -143,6 +143,7 @@ impl Session<'_> {
             source: begin_source(source),
             max_bytes: room.unwrap_or(START_BYTES),
             form: Some(form(self.event.client)),
+            dry_run: false,
         };
         Ok(self.call(command, None)?.text.map(ForModel::into_string))
     }
@@ -205,6 +206,7 @@ fn begin_source(source: Source) -> BeginSource {
         Source::Clear => BeginSource::Clear,
         Source::Compact => BeginSource::Compact,
         Source::Fork => BeginSource::Fork,
+        Source::Subagent => BeginSource::Subagent,
     }
 }
 

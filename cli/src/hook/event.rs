@@ -101,7 +101,7 @@ const NAMES: [(&str, Option<Moment>); 57] = [
     ("PermissionRequest", None),
     ("permissionRequest", None),
     ("PostCompact", None),
-    ("SubagentStart", None),
+    ("SubagentStart", Some(Moment::Start)),
     ("subagentStart", None),
     ("SubagentStop", None),
     ("subagentStop", None),
@@ -154,6 +154,11 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// Returns true if a session begins, and not only a subagent of it.
+    pub(crate) fn begins_session(&self) -> bool {
+        matches!(self.detail, Detail::Start(source, _) if source != Source::Subagent)
+    }
+
     /// Returns the moment.
     pub(crate) fn moment(&self) -> Moment {
         match self.detail {
@@ -200,6 +205,8 @@ pub(crate) enum Source {
     Compact,
     /// A copy of an earlier session.
     Fork,
+    /// A subagent of the session.
+    Subagent,
 }
 
 words!(Source, "source of a session" {
@@ -208,6 +215,7 @@ words!(Source, "source of a session" {
     Clear = "clear",
     Compact = "compact",
     Fork = "fork",
+    Subagent = "subagent",
 });
 
 /// Use of a tool, without the content of any file.

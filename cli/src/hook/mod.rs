@@ -35,6 +35,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use args::HookArgs;
+pub(crate) use event::Client;
 pub(crate) use tools::acting_tools;
 
 use crate::failure::{Exit, Failure, ProgramCode};
@@ -139,9 +140,9 @@ fn answered(args: &HookArgs, global: &Global, run: &Run) -> Result<Option<Value>
     let given = Given { event: args.event.clone(), client: args.client };
     let Some(event) = payload::event(&payload, &given)? else { return Ok(None) };
     run.is_about(event.client, event.moment());
-    let text = match event.detail {
-        event::Detail::Start(..) => started(&event, args, global),
-        _ => commands::perform(&event, args, global, 0)?,
+    let text = match event.begins_session() {
+        true => started(&event, args, global),
+        false => commands::perform(&event, args, global, 0)?,
     };
     Ok(text.map(|text| answer::answer(&event, &text)))
 }

@@ -22,6 +22,9 @@ const MAX_PROMPT_BYTES: usize = 32 << 10;
 /// Maximum length of a word from a payload in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 40;
 
+/// Name of the event at which a subagent begins.
+const SUBAGENT: &str = "SubagentStart";
+
 /// Choices of the command line, for what a payload leaves open.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
@@ -57,6 +60,7 @@ pub(crate) fn event(payload: &Map<String, Value>, given: &Given) -> Result<Optio
     let Some(detail) = detail(moment, name, client, &fields)? else { return Ok(None) };
     let ids: &[&str] = match moment {
         Moment::BeforeTool | Moment::Tool => &["tool_use_id", "toolUseId", "call"],
+        Moment::Start => &["agent_id"],
         Moment::Prompt => &["prompt_id", "turn_id", "generation_id", "call"],
         // The same turn may end more than once.
         _ => &[],
@@ -187,6 +191,11 @@ fn folders(client: Client, fields: &Fields<'_>) -> Vec<PathBuf> {
 /// Returns the fields of a moment; `None` if there is nothing to do.
 fn detail(moment: Moment, name: &str, client: Client, fields: &Fields<'_>) -> Result<Option<Detail>, Trouble> {
     Ok(Some(match moment {
+        // Another client drops the text for a subagent.
+        Moment::Start if name == SUBAGENT => match client {
+            Client::ClaudeCode | Client::Codex => Detail::Start(Source::Subagent, None),
+            _ => return Ok(None),
+        },
         Moment::Start => {
             let first = ["initialPrompt", "initial_prompt"].iter().find_map(|name| fields.text(name));
             Detail::Start(

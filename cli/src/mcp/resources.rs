@@ -10,6 +10,7 @@ use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, ReadFile};
 use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState, ReadReply};
 use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;
+use saddlebag::session::{BeginSession, BeginSource, DEFAULT_SESSION_BYTES};
 use saddlebag::store::is_of_entries;
 use saddlebag::tools::ToolSet;
 use saddlebag::trust::ForModel;
@@ -67,6 +68,17 @@ pub(crate) fn context(sets: &[ToolSet]) -> Context {
     let request = Hydrate { max_bytes: DEFAULT_BLOCK_BYTES.into(), policy: HydrationPolicy::Greedy };
     let entries = with_entries.then_some(ContextEntries::from(request));
     Context { entries, ..Context::default() }
+}
+
+/// Returns the command that makes the block with the names of what memory knows.
+pub(crate) fn names(session: &str) -> BeginSession {
+    BeginSession {
+        session: session.to_string(),
+        source: BeginSource::Subagent,
+        max_bytes: DEFAULT_SESSION_BYTES,
+        form: None,
+        dry_run: true,
+    }
 }
 
 pub(crate) fn block_text(reply: ContextReply) -> String {

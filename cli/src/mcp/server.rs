@@ -4,10 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -124,6 +125,12 @@ impl MemoryServer {
     }
 }
 
+/// Returns true for a client whose hooks give each session the names of what memory knows.
+fn has_hooks(client: &str) -> bool {
+    let name = client.to_ascii_lowercase().replace([' ', '_'], "-");
+    crate::hook::Client::WORDS.iter().any(|known| name.starts_with(known))
+}
+
 /// Returns the name that the client gave when it connected, cut to the length that an origin may have. `None` if it gave
 /// none that can be shown.
 fn client(context: &RequestContext<RoleServer>) -> Option<String> {
@@ -162,6 +169,22 @@ fn whole(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 impl ServerHandler for MemoryServer {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut answer = self.negotiate_initialize(&request)?;
+        if !has_hooks(&request.client_info.name) {
+            // Without the names, the tools work as well.
+            let names = self.run(resources::names(&self.session), &context).await.ok().and_then(|reply| reply.text);
+            answer.instructions =
+                Some(names.map_or_else(|| INSTRUCTIONS.to_string(), |names| format!("{INSTRUCTIONS}\n\n{names}")));
+        }
+        Ok(answer)
+    }
+
     fn get_info(&self) -> ServerConfig {
         let capabilities =
             ServerCapabilities::builder().enable_completions().enable_prompts().enable_resources().enable_tools();

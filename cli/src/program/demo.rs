@@ -38,7 +38,7 @@ const SAMPLE: [(&str, &str); 4] = [
 const SAMPLE_LOG: &str = include_str!("../../sample/yesterday.md");
 
 /// Maximum number of lines of a reply to print.
-const SHOWN_LINES: usize = 28;
+const SHOWN_LINES: usize = 36;
 
 /// Show memory at work on a sample store in a fresh folder
 #[derive(Debug, Args)]

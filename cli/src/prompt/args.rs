@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use saddlebag::context::{BlockForm, Overflow};
+use saddlebag::context::{BlockForm, DEFAULT_BLOCK_BYTES, Overflow};
+use saddlebag::session::DEFAULT_SESSION_BYTES;
 
 use crate::help::example;
 use crate::past::AtArgs;
@@ -17,7 +18,9 @@ pub(super) enum ReportForm {
     Html,
 }
 
-/// Print the memory block for a prompt
+/// Print the memory block that a session begins with, or another one
+///
+/// Without --overflow, --recall, --entries=BYTES and --preamble, this is what the hook gives a new session, byte for byte.
 #[derive(Debug, Args)]
 #[command(after_help = example("context --entries --max-bytes 16384"))]
 pub(crate) struct ContextArgs {
@@ -42,10 +45,10 @@ pub(crate) struct ContextArgs {
     /// Choice when memory is larger than the block: documented, prioritised or balanced
     #[arg(long, default_value = "balanced", value_name = "POLICY", value_parser = word::<Overflow>())]
     pub(super) overflow: Overflow,
-    /// Maximum size of the block, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = saddlebag::context::DEFAULT_BLOCK_BYTES)]
-    pub(super) max_bytes: u32,
-    /// Include entries, up to this many bytes [without BYTES: up to the size of the block]
+    /// Maximum size of the block, in bytes [default: 8000 for the start of a session, 32768 for another block]
+    #[arg(long, value_name = "BYTES")]
+    pub(super) max_bytes: Option<u32>,
+    /// Include entries, up to this many bytes [without BYTES: up to the size of the block]; the start of a session has them
     #[arg(long, value_name = "BYTES", num_args = 0..=1, require_equals = true)]
     pub(super) entries: Option<Option<u64>>,
     /// Instead of the text, print its size and what it leaves out
@@ -74,4 +77,17 @@ pub(crate) struct ContextArgs {
     pub(super) recall: Option<String>,
     #[command(flatten)]
     pub(super) at: AtArgs,
+}
+
+impl ContextArgs {
+    /// Returns true if the block is the one that a session begins with.
+    pub(super) fn is_start(&self) -> bool {
+        let is_own = matches!(self.entries, Some(Some(_))) || self.recall.is_some() || self.preamble;
+        self.overflow == Overflow::Balanced && !is_own
+    }
+
+    /// Returns the maximum size of the block in bytes.
+    pub(super) fn block_bytes(&self) -> u32 {
+        self.max_bytes.unwrap_or(if self.is_start() { DEFAULT_SESSION_BYTES } else { DEFAULT_BLOCK_BYTES })
+    }
 }

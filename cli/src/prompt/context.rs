@@ -6,6 +6,7 @@ use saddlebag::context::{
 use saddlebag::entries::{EntryFilter, HydrationPolicy, ListEntries};
 use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
+use saddlebag::session::{BeginSession, BeginSessionReply, BeginSource};
 use saddlebag::trust::ForModel;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +20,8 @@ use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::trust::flags;
 
+/// Name of the session that the start is shown for. Nothing is recorded for it.
+const SESSION: &str = "context";
 /// Number of the only turn of a run.
 const TURN: u64 = 1;
 
@@ -63,10 +66,23 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     let preamble_given = preamble.is_some();
     let mut store = Store::open(global)?;
     store.look_back(args.at.at.clone());
-    let turn = recalled(args.recall.as_deref(), &mut store, output)?;
-    let entries = hydrated(args.entries, args.max_bytes);
-    let ContextArgs { overflow, max_bytes, form, .. } = *args;
-    let context = store.call(Context { overflow, max_bytes, turn, entries, form }, output)?;
+    let max_bytes = args.block_bytes();
+    let context = if args.is_start() {
+        let begin = BeginSession {
+            session: SESSION.to_string(),
+            source: BeginSource::Startup,
+            max_bytes,
+            form: Some(args.form),
+            dry_run: true,
+        };
+        let BeginSessionReply { text: block, tokens, left_out, findings, sources, .. } = store.call(begin, output)?;
+        ContextReply { block, tokens, left_out, findings, sources }
+    } else {
+        let turn = recalled(args.recall.as_deref(), &mut store, output)?;
+        let ContextArgs { overflow, form, .. } = *args;
+        let entries = hydrated(args.entries, max_bytes);
+        store.call(Context { overflow, max_bytes, turn, entries, form }, output)?
+    };
     let text = match &preamble {
         Some(preamble) => Some(append_memory_block(preamble, context.block.as_ref().map(ForModel::as_str))),
         None => context.block.clone().map(ForModel::into_string),

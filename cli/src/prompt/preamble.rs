@@ -41,8 +41,9 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     let mut store = Store::for_project(project, global)?;
     store.look_back(args.at.at.clone());
     let turn = recalled(args.recall.as_deref(), &mut store, output)?;
-    let entries = hydrated(args.entries, args.max_bytes);
-    let ContextArgs { overflow, max_bytes, form, prompt, preamble_bytes, .. } = *args;
+    let max_bytes = args.block_bytes();
+    let entries = hydrated(args.entries, max_bytes);
+    let ContextArgs { overflow, form, prompt, preamble_bytes, .. } = *args;
     let memory = Context { overflow, max_bytes, turn, entries, form };
     let request = Preamble { files, memory, memory_prompt: prompt, max_bytes: preamble_bytes };
     let preamble = store.call(request, output)?;

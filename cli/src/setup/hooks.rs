@@ -39,6 +39,7 @@ enum Shape {
 const CLAUDE_CODE: Hooks = Hooks {
     events: &[
         ("SessionStart", "start"),
+        ("SubagentStart", "start"),
         ("UserPromptSubmit", "prompt"),
         ("PreToolUse", BEFORE_TOOL),
         ("PostToolUse", "tool"),
@@ -53,6 +54,7 @@ const CLAUDE_CODE: Hooks = Hooks {
 const CODEX: Hooks = Hooks {
     events: &[
         ("SessionStart", "start"),
+        ("SubagentStart", "start"),
         ("UserPromptSubmit", "prompt"),
         ("PreToolUse", BEFORE_TOOL),
         ("PostToolUse", "tool"),

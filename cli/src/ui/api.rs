@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use saddlebag::history::{HistoryCommand, SetHistoryPolicy};
 use saddlebag::notebook::{ListNotes, ListNotesReply};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::session::{RecallForPrompt, SessionCommand};
 use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
 use saddlebag::{Answered, Command, Effect, Moment, Origin, Request};
 use serde::Serialize;
@@ -121,8 +120,6 @@ impl Api {
 /// Returns true if a command may change memory.
 fn changes(command: &Command) -> bool {
     match command {
-        // What a preview of a prompt would record is not recorded.
-        Command::Session(SessionCommand::RecallForPrompt(RecallForPrompt { dry_run, .. })) => !dry_run,
         // It changes no memory, but what is kept of changes. Without values it shows what is kept.
         Command::History(HistoryCommand::SetHistoryPolicy(policy)) => *policy != SetHistoryPolicy::default(),
         command => command.effect() != Effect::Reads,

@@ -60,9 +60,9 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
     for (key, interface, command) in [
         (
             "context",
-            "prompt",
-            json!({ "context": { "overflow": "balanced", "max-bytes": null, "turn": null,
-            "entries": { "max-bytes": null, "policy": "greedy" }, "form": "claude" } }),
+            "session",
+            json!({ "begin-session": { "session": "preview", "source": "startup", "max-bytes": null, "form": "claude",
+            "dry-run": true } }),
         ),
         (
             "notes",

@@ -59,7 +59,7 @@ fn entries_go_into_the_block_when_asked_for() {
     store.run(&["write", "long_term", "a fact of the journal"]).exits(0);
     keep(&store, &["large", &"x".repeat(500), "-c", "notes"]);
     keep(&store, &["deploy_target", "The staging cluster"]);
-    let without = store.run(&["context"]).exits(0).stdout;
+    let without = store.run(&["context", "--overflow", "documented"]).exits(0).stdout;
     assert!(without.contains("a fact of the journal") && !without.contains("deploy_target"), "{without}");
     let with =
         store.run(&["context", "--entries=200"]).exits(0).complains("of large (Entries (hydrated)): not hydrated");

@@ -88,15 +88,16 @@ fn the_sources_of_a_block_name_the_file_of_each_line() {
     store.run(&["write", "scratchpad", "- [ ] rotate the key"]).exits(0);
     store.run(&["remember", "--key", "editor", "Helix"]).exits(0);
     store.run(&["context", "--sources", "--entries"]).exits(0).prints(&format!(
-        "4-4       MEMORY.md\n7-7       {}\n10-11     agents/main/entries/core/editor.md (editor)\n",
+        "4-4       MEMORY.md\n7-7       {}\n12-12     agents/main/entries/core/editor.md\n15-16     \
+         agents/main/entries/core/editor.md (editor)\n",
         store.printed("SCRATCHPAD.md")
     ));
     let json = store.run(&["--json", "context", "--entries"]).exits(0).json();
     let lines: Vec<&str> = json["block"].as_str().unwrap().lines().collect();
     assert_eq!(lines[3], "Staging listens on port 8443.");
-    let source = &json["sources"][2];
+    let source = &json["sources"][3];
     assert_eq!((&source["key"], &source["family"]), (&"editor".into(), &"entries".into()), "{json}");
-    assert_eq!(lines[10].trim(), "Helix");
+    assert_eq!(lines[15].trim(), "Helix");
     store.refuses(&["context", "--sources", "--report"], 2, "cannot be used with");
 }
 

@@ -76,7 +76,7 @@ fn nothing_found_exits_with_1() {
     assert!(store.tree().is_empty());
     // A memory with facts is not empty, even if none of them is in a block.
     store.run(&["remember", "Port", "It is 5432."]).exits(0);
-    store.run(&["context"]).exits(0).prints("").complains("--recall");
+    store.run(&["context", "--overflow", "documented"]).exits(0).prints("").complains("--recall");
     store.run(&["--json", "context"]).exits(0);
 }
 

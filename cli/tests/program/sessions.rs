@@ -181,3 +181,70 @@ fn a_prompt_lists_each_folder_once() {
     listed.dedup();
     assert!(all > 1 && listed.len() == all, "{}", asked.stderr);
 }
+
+/// Returns what a hook gives to the model.
+fn given(run: &Run) -> String {
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).expect("an answer");
+    answer["hookSpecificOutput"]["additionalContext"].as_str().expect("text").to_string()
+}
+
+#[test]
+fn context_is_what_a_session_begins_with_byte_for_byte() {
+    let store = Store::new();
+    session(&store, "2026-05-28", "old", "worked: true\n", "Rotated the keys.");
+    store.run(&["remember", "Refund window", "Fourteen days."]).exits(0);
+    store.run(&["remember", "--key", "port", "8443"]).exits(0);
+    let shown = store.run(&["context"]).exits(0).stdout;
+    let page = store.run(&["context", "--report", "--format", "html"]).exits(0).stdout;
+    let sources = store.run(&["context", "--sources"]).exits(0).stdout;
+    let begun = given(&begin(&store, "first"));
+    assert_eq!(shown.trim_end_matches('\n'), begun);
+    for text in ["Rotated the keys.", "- Refund window\n", "- port\n", "- port (core)\n  8443"] {
+        assert!(begun.contains(text), "{text}: {begun}");
+    }
+    assert!(page.contains("Rotated the keys.") && sources.contains("facts/refund-window.md"), "{sources}");
+    // Looking claimed nothing, and the session did.
+    assert!(store.run(&["sessions"]).exits(0).stdout.contains("handed to first"));
+    assert!(!store.run(&["context"]).exits(0).stdout.contains("Rotated the keys.\n\n## Entries"));
+    let off = store.run(&["--map-bytes", "0", "context"]).exits(0).stdout;
+    assert!(!off.contains("What memory knows") && shown.contains("What memory knows"), "{off}");
+}
+
+#[test]
+fn each_subagent_gets_the_names_and_nothing_is_recorded_for_it() {
+    let store = Store::new();
+    session(&store, "2026-05-28", "old", "worked: true\n", "Rotated the keys.");
+    store.run(&["remember", "Refund window", "Fourteen days."]).exits(0);
+    let before = store.tree();
+    for agent in ["a1", "a2"] {
+        let event = serde_json::json!({
+            "session_id": "s", "hook_event_name": "SubagentStart", "agent_id": agent, "agent_type": "Explore",
+            "cwd": store.here.display().to_string(),
+        });
+        let run = store.run_with(&["hook", "start"], event.to_string().as_bytes()).exits(0);
+        let text = given(&run);
+        assert!(text.contains("- Refund window") && !text.contains("Rotated"), "{text}");
+        assert!(run.stdout.contains("\"SubagentStart\""), "{}", run.stdout);
+    }
+    assert_eq!(store.tree(), before);
+}
+
+#[test]
+fn a_name_that_says_nothing_gets_a_better_one_and_status_lists_it() {
+    let store = Store::new();
+    let text = "Refunds over 500 euros need the approval of finance.";
+    let advice = "the name says nothing about it, and sessions begin with the names: better is for example \
+                  `Refunds euros need approval finance`";
+    assert!(store.run(&["remember", "important!!", text]).exits(0).stdout.contains(advice));
+    assert!(store.run(&["remember", "--key", "2026-05-30", text]).exits(0).stdout.contains(advice));
+    let arguments = serde_json::json!({ "title": "Notes from the call", "content": text }).to_string();
+    let answer = store.run(&["tools", "mem_remember", &arguments]).exits(0).stdout;
+    assert!(answer.contains(advice), "{answer}");
+    assert!(!store.run(&["remember", "Refund window", text]).exits(0).stdout.contains("says nothing"));
+    let status = store.run(&["status"]).exits(0).stdout;
+    let line = status.lines().find(|line| line.starts_with("names that say nothing")).unwrap_or_default();
+    for name in ["important!!", "2026-05-30", "Notes from the call"] {
+        assert!(line.contains(name), "{status}");
+    }
+    assert!(!line.contains("Refund window"), "{status}");
+}

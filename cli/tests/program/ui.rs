@@ -166,3 +166,23 @@ fn the_page_stores_no_value_that_was_rejected_for_good() {
     let stored = remember("The port is 5434.");
     assert_eq!(stored.status, 200, "{stored:?}");
 }
+
+#[test]
+fn the_page_shows_what_a_session_begins_with_and_may_not_begin_one() {
+    let store = Store::new();
+    store.run(&["remember", "Refund window", "Fourteen days."]).exits(0);
+    let page = Page::start(&store, &["--read-only"]);
+    let [cookie, secret] = page.sign_in();
+    let path = format!("{}api/call", page.folder);
+    let begin = |dry_run: bool| {
+        let begin = serde_json::json!({
+            "session": "preview", "source": "startup", "max-bytes": null, "form": "claude", "dry-run": dry_run,
+        });
+        let body = serde_json::json!({ "interface": "session", "command": { "begin-session": begin } }).to_string();
+        page.ask("POST", &path, &[&cookie, &secret], &body)
+    };
+    let reply: Value = serde_json::from_str(&begin(true).body).expect("a reply");
+    let shown = store.run(&["context"]).exits(0).stdout;
+    assert_eq!(reply["text"].as_str(), shown.strip_suffix('\n'), "{reply}");
+    assert_ne!(begin(false).status, 200);
+}

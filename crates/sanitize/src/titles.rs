@@ -16,7 +16,11 @@ pub const MEMORIES: &str = "Relevant Memories";
 /// Title of the note of an earlier session.
 pub const HAND_OFF: &str = "Hand-off of a session";
 
+/// Title of the names of what is in memory.
+pub const MAP: &str = "What memory knows";
+
 /// All titles except the titles of logs, which have a date.
-pub(crate) const ALL: [&str; 7] = [LONG_TERM, PROJECT_LONG_TERM, USER_NOTES, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF];
+pub(crate) const ALL: [&str; 8] =
+    [LONG_TERM, PROJECT_LONG_TERM, USER_NOTES, SCRATCHPAD, ENTRIES, MEMORIES, HAND_OFF, MAP];
 /// Beginning of the title of a log; the day follows.
 pub const LOG: &str = "Daily log";

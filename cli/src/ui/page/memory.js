@@ -104,7 +104,7 @@ class MemoryInFile {
     const deadLinks = this.data['dead-links'];
     const ofNotes = list => ({ ...notes, links: [], notes: list, total: list.length });
     switch (name) {
-      case 'context':
+      case 'begin-session':
         return context;
       case 'list-notes': {
         const conditions = command.filter?.conditions ?? [];
@@ -345,13 +345,12 @@ const nameOfHit = hit => (hit.kind === 'entry' ? hit.title : hit.path);
 
 /** The commands that the views use, with the arguments that all of them give. */
 const COMMANDS = {
-  context: memory => at =>
-    memory.call(
-      'prompt',
-      'context',
-      { overflow: 'balanced', 'max-bytes': null, turn: null, entries: { policy: 'greedy' }, form: 'claude' },
-      { at },
-    ),
+  /** What a session begins with. Nothing is recorded. */
+  context: memory => async at => {
+    const begin = { session: 'preview', source: 'startup', 'max-bytes': null, form: 'claude', 'dry-run': true };
+    const { text, ...reply } = await memory.call('session', 'begin-session', begin, { at });
+    return { ...reply, block: text };
+  },
   /** `score` has the unit of `--min-score`. */
   preview: memory => (prompt, { bytes, score, form }) =>
     memory.call('session', 'recall-for-prompt', {

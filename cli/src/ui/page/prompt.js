@@ -1,5 +1,5 @@
-/** Number of bytes of a block, as the contract has it by default. */
-const BLOCK_BYTES = 32768;
+/** Number of bytes of the block that a session begins with, as the hook has it by default. */
+const BLOCK_BYTES = 8000;
 
 /** The block byte for byte, with the source of each line, and what a prompt would add. */
 function PromptView() {
@@ -24,8 +24,9 @@ function PromptView() {
 }
 
 /** Returns why a part of the block is there. */
-function whyOf({ family, path }) {
+function whyOf({ family, path, section }) {
   const name = path.split('/').pop();
+  if (section in STRINGS.prompt.sections) return STRINGS.prompt.sections[section];
   if (family !== 'journal') return STRINGS.prompt.whys[family];
   return STRINGS.prompt.whys[name === 'MEMORY.md' ? 'long' : name === 'SCRATCHPAD.md' ? 'tasks' : 'log'];
 }

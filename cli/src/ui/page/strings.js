@@ -160,6 +160,10 @@ const STRINGS = {
       entries: 'An approved entry of the agent, as far as the budget reaches.',
       notebook: 'An approved note, the newest first, as far as the budget reaches.',
     },
+    sections: {
+      'What memory knows': 'The names of approved items, decisions first, then the last changed.',
+      'Hand-off of a session': 'The last session that worked, and a few lines about those before it.',
+    },
     leftOut: 'Left out',
     everything: 'Nothing was left out.',
     bytes: (kept, left) => `${kept} bytes in the block, ${left} left out`,

@@ -40,6 +40,21 @@ fn a_session_begins_with_what_the_server_is() {
 }
 
 #[test]
+fn a_client_without_hooks_is_told_what_memory_knows() {
+    let store = Store::new();
+    store.run(&["remember", "Refund window", "Fourteen days."]).exits(0);
+    for (client, is_told) in [("by hand", true), ("claude-ai", true), ("claude-code", false), ("Codex", false)] {
+        let mut hello = hello(VERSION);
+        hello["clientInfo"]["name"] = client.into();
+        let mut pipes = Pipes::start(&store, &[]);
+        let result = pipes.result("initialize", hello);
+        let text = result["instructions"].as_str().unwrap_or_default();
+        assert_eq!(text.contains("- Refund window"), is_told, "{client}: {text}");
+        pipes.close();
+    }
+}
+
+#[test]
 fn a_request_of_the_version_without_sessions_needs_no_session() {
     let store = Store::new();
     let mut client = Pipes::start(&store, &[]);

@@ -96,7 +96,7 @@ fn a_shell_runs_the_program_at_any_path_with_its_arguments() {
     for _ in 0..2 {
         home.setup(&["claude-code", "--yes", "--command", path]).exits(0);
         let settings: Value = serde_json::from_str(&home.text(SETTINGS)).expect("JSON");
-        assert_eq!(handlers(&settings).len(), 8, "setup finds its own entries: {settings}");
+        assert_eq!(handlers(&settings).len(), 9, "setup finds its own entries: {settings}");
         let command = settings["hooks"]["Stop"][0]["hooks"][0]["command"].as_str().expect("a command");
         let ran = Command::new("/bin/sh").args(["-c", command]).output().expect("a shell");
         assert_eq!(String::from_utf8_lossy(&ran.stdout), "hook\nstop\n--client\nclaude-code\n", "{ran:?}");

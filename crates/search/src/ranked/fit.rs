@@ -42,7 +42,7 @@ const WORK: &str = include_str!("work.txt");
 
 /// Stems of the words that only connect, replace or count others, of English and beside its function words: pronouns,
 /// prepositions, particles, small numbers, greetings. One a line and in byte order.
-const PARTICLES: &str = include_str!("particles.txt");
+pub(super) const PARTICLES: &str = include_str!("particles.txt");
 
 /// Words of a prompt, a bit each: no more than 64 are scored.
 pub type Words = u64;

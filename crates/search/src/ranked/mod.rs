@@ -81,6 +81,7 @@ mod segment;
 mod source;
 mod stemmer;
 mod succession;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -96,4 +97,5 @@ pub use question::{Question, Reading};
 pub use score::search;
 pub use source::Source;
 pub use succession::Succession;
+pub use telling::telling_words;
 pub use types::{FIELDS, Field, FieldSet, Ranked, Ranking, ScorePart, Tie};
