@@ -95,9 +95,6 @@ pub(crate) struct Global {
     /// Print absolute paths instead of paths below the root
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) absolute: bool,
-    /// Keep no copy of the index in the store
-    #[arg(long, global = true, hide_short_help = true)]
-    pub(crate) no_index_file: bool,
     /// Use of colour
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Shown,

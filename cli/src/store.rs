@@ -348,7 +348,6 @@ pub(crate) fn options(global: &Global) -> Result<Options, Failure> {
         absolute_paths: global.absolute,
         // A run with a fixed clock is meant to be repeated, so its keys must be the same.
         epoch: global.now.map(|now| now.seconds.unsigned_abs()),
-        no_index_file: global.no_index_file,
         entries: Some(EntriesConfig {
             workspace: global.workspace.clone(),
             max_entries: global.max_entries,

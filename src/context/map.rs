@@ -134,7 +134,10 @@ impl Map {
         }
         let mut files = match list_markdown(&call.fs, folders, &call.scope.limits).await {
             Ok(listed) => listed.entries,
-            Err(error) if error.code == ErrorCode::Storage => return Ok(self.leave_out(FACTS_FOLDER, error)),
+            Err(error) if error.code == ErrorCode::Storage => {
+                self.leave_out(FACTS_FOLDER, error);
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         files.retain(|file| file.kind == EntryKind::File);
@@ -216,7 +219,8 @@ impl Map {
         let found = match entries::current(call, entries).await {
             Ok((found, _)) => found,
             Err(error) if error.code == ErrorCode::Storage => {
-                return Ok(self.leave_out("entries", entries::unavailable(error)));
+                self.leave_out("entries", entries::unavailable(error));
+                return Ok(());
             }
             Err(error) => return Err(error),
         };

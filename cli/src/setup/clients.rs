@@ -19,7 +19,7 @@ pub(crate) struct FilePlan {
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// Plugin for OpenCode. It is a copy of the one in `plugins/opencode`, because a package has only its own files.
+/// Plugin for OpenCode.
 pub(super) const OPENCODE_PLUGIN: &str = include_str!("opencode.js");
 /// Program in the text of the plugin.
 pub(super) const OPENCODE_PROGRAM: &str = "\"saddlebag\"";

@@ -20,9 +20,6 @@ const DESCRIPTION: &str = "Memory for agents, kept as plain Markdown files that 
 /// Text that tells a model how to use its memory. Every plugin has a copy.
 const SKILL: &str = "plugins/claude-code/skills/memory/SKILL.md";
 
-/// Plugin for OpenCode, which is written by hand. Setup has a copy.
-const OPENCODE: &str = "plugins/opencode/saddlebag.js";
-
 /// Files of the plugins that are made, with their schemas in `plugins/schemas/`.
 fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
     let run = Run { command: SERVER.to_string(), ..Run::default() };
@@ -34,7 +31,6 @@ fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
         ("mcpServers", table(vec![(SERVER, with_type(Client::Codex.server(&run, None)))])),
     ]);
     let skill = fs::read_to_string(project().join(SKILL)).expect("the text for models");
-    let opencode = fs::read_to_string(project().join(OPENCODE)).expect("the plugin for OpenCode");
     BTreeMap::from([
         ("plugins/claude-code/.claude-plugin/plugin.json", (json(&manifest(&[], &[])), Some("claude-plugin"))),
         ("plugins/claude-code/.mcp.json", (json(&claude), Some("mcp"))),
@@ -48,7 +44,6 @@ fn made() -> BTreeMap<&'static str, (String, Option<&'static str>)> {
         ("plugins/agent-plugins/plugin.json", (json(&agent_plugin()), Some("agent-plugin"))),
         ("plugins/agent-plugins/mcp.json", (json(&agent_plugins), Some("agent-plugin-mcp"))),
         ("plugins/agent-plugins/skills/memory/SKILL.md", (skill, None)),
-        ("cli/src/setup/opencode.js", (opencode, None)),
     ])
 }
 

@@ -122,7 +122,7 @@ fn the_help_of_a_command_has_its_own_options_and_names_where_the_others_are() {
         let help = store.run(arguments).exits(0).stdout;
         assert!(help.contains("--sort") && help.contains("--root"), "{help}");
         assert!(help.contains("Options of every command, all of them with `saddlebag --help`"), "{help}");
-        for option in ["--max-entries", "--durability", "--trace", "--no-index-file"] {
+        for option in ["--max-entries", "--durability", "--trace"] {
             assert!(!help.contains(option), "{arguments:?}: {option}\n{help}");
         }
     }
@@ -130,7 +130,7 @@ fn the_help_of_a_command_has_its_own_options_and_names_where_the_others_are() {
     assert!(overview.lines().count() <= 40 && overview.starts_with("Plain Markdown memory"), "{overview}");
     assert_eq!(overview, run(&mut store.bare(&["-h"]), None).exits(0).stdout);
     let all = store.run(&["--help"]).exits(0).stdout;
-    for option in ["--max-entries", "--durability", "--trace", "--no-index-file"] {
+    for option in ["--max-entries", "--durability", "--trace"] {
         assert!(all.contains(option), "{option}\n{all}");
     }
     store.run(&["recall", "--durability", "fast", "nothing"]).exits(1);

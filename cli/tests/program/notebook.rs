@@ -202,8 +202,6 @@ fn the_index_file_is_a_cache_that_may_go() {
     fs::write(index.join("0000"), b"broken").expect("written");
     assert_eq!(says(&store, &["recall", "word17"], 0), first);
     fs::remove_dir_all(&index).expect("removed");
-    assert_eq!(says(&store, &["--no-index-file", "recall", "word17"], 0), first);
-    assert!(!index.exists(), "it was not asked for");
     assert_eq!(says(&store, &["recall", "word17"], 0), first);
     store.put("notes/n17.md", "# Other\n");
     assert_eq!(says(&store, &["recall", "word17"], 1), "Nothing found.\n");

@@ -53,7 +53,7 @@
 //!   The file is written from the pieces in memory: parsed notes, packed postings. Nothing has a copy of the whole file.
 //!   The column of a scheme that would be dropped next is written again by a host that uses it, at most once a day.
 //! - *Changes since* are in `recent` beside it, if the host has a token of the store; see `recent.rs`.
-//! - *Deleted* at any time; `index-file` of the `config` (`--no-index-file`) turns it off.
+//! - *Deleted* at any time; `index-file` of the `config` turns it off.
 //!
 //! It is never the truth: it says what a file of this path and version holds, and the listing says which files and versions
 //! exist. Two concurrent writers leave parts of two writings, which is not a valid index, and the next command writes a new one.

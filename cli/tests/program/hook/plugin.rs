@@ -71,7 +71,7 @@ fn played(test: &str, hooks: &Hooks, program: &Path) -> Option<Value> {
     fs::write(&stub, STUB).expect("written");
     // OpenCode loads plugins as modules; Node.js does so by their name.
     let plugin = hooks.store.here.join("saddlebag.mjs");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins/opencode/saddlebag.js");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/setup/opencode.js");
     fs::copy(source, &plugin).expect("copied");
     let mut command = Command::new("node");
     command.arg(&stub).arg(&plugin).arg(&hooks.project).env("SADDLEBAG_PROGRAM", program);

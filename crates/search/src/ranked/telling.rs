@@ -53,7 +53,7 @@ fn is_telling(word: &str, tokens: &mut Tokens) -> bool {
         !is_number && !is_particle && OF_ANY_NOTE.split_whitespace().all(|known| known != *part)
     };
     let is_pair = parts.windows(2).any(|pair| PAIRS.iter().any(|(a, b)| *pair == [*a, *b]));
-    is_pair || parts.iter().any(|part| says_something(part))
+    is_pair || parts.iter().any(says_something)
 }
 
 #[cfg(test)]
