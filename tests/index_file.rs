@@ -437,6 +437,23 @@ fn an_index_of_a_host_without_tokens_gets_one(kind: Kind) {
     }
 }
 
+/// A hook gives a command up after its time.
+#[both_engines]
+fn a_command_that_is_given_up_leaves_the_index_of_what_it_read(kind: Kind) {
+    let mut store = Simulator::new(1);
+    (0..1_200).for_each(|i| store.insert(&path(&format!("notes/n{i}.md")), format!("word{i} common")));
+    let mut first = Drive::new(kind, config(1, true), store);
+    first.submit(FilesCommand::Recall(question("word17")));
+    while reads(&first.executor, 0).len() < 900 {
+        first.answer(0);
+    }
+    let since = first.executor.operations();
+    let mut next = Drive::new(kind, config(2, true), first.executor);
+    assert_eq!(recalled(&mut next, "word17"), ["notes/n17.md"]);
+    assert_eq!(recalled(&mut next, "word1111"), ["notes/n1111.md"]);
+    assert!(reads(&next.executor, since).len() < 700, "{:?}", reads(&next.executor, since).len());
+}
+
 /// A new engine reads only the notes that have changed since the index was written.
 #[both_engines]
 fn a_new_engine_reads_what_has_changed_since_the_index_was_written(kind: Kind) {

@@ -8,7 +8,7 @@ use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
 use super::files::{DocId, IndexedFile};
-use super::index_file::read_recent;
+use super::index_file::{read_recent, save};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
@@ -21,6 +21,8 @@ const LIST_BATCH: usize = 16;
 
 /// Number of files that are read together.
 const READ_BATCH: usize = 256;
+/// Number of files after which the index is written first, and after four times as many again.
+const FIRST_SAVE: usize = 512;
 
 /// Number of bytes that are read together, except for a single larger file. They are in memory at once, and parsed
 /// within the time of one call.
@@ -57,7 +59,7 @@ pub(crate) async fn refresh(
     let update = corpus.borrow_mut().begin();
     let rules = corpus.borrow().rules;
     if let Some((changed, pages)) = recent {
-        read(fs, corpus, changed, limits, purpose).await;
+        read(call, corpus, changed, purpose).await;
         let mut corpus = corpus.borrow_mut();
         corpus.loaded = corpus.rules == rules;
         if corpus.loaded {
@@ -93,7 +95,7 @@ pub(crate) async fn refresh(
         }
     }
     corpus.borrow_mut().keep_folders(&walk.seen);
-    read(fs, corpus, changed, limits, purpose).await;
+    read(call, corpus, changed, purpose).await;
     let mut corpus = corpus.borrow_mut();
     // A file counts as known only after it was listed and read, so that a concurrent search does not trust the
     // listing.
@@ -188,8 +190,11 @@ async fn look_through(
     }
 }
 
-/// Reads files into the corpus, many at once.
-async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>, limits: &Limits, purpose: Purpose) {
+/// Reads files into the corpus, many at once. An index of what was read so far is written now and then, so that a command that
+/// is given up leaves progress.
+async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>, purpose: Purpose) {
+    let (fs, limits) = (&call.fs, &call.scope.limits);
+    let mut next_save = FIRST_SAVE;
     let (regular, special): (Vec<Entry>, Vec<Entry>) =
         changed.into_iter().partition(|entry| entry.kind == EntryKind::File);
     for entry in special {
@@ -211,21 +216,29 @@ async fn read(fs: &Fs, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Entry>,
             batch.into_iter().partition(|entry| entry.size <= u64::from(limits.max_file_bytes));
         let paths: Vec<&RelPath> = small.iter().map(|entry| &entry.path).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
-        let mut corpus = corpus.borrow_mut();
-        let first = corpus.files.next_id();
-        let keep_texts = purpose == Purpose::Literal || corpus.keeps_texts;
+        let mut found = corpus.borrow_mut();
+        let first = found.files.next_id();
+        let keep_texts = purpose == Purpose::Literal || found.keeps_texts;
         for (entry, answer) in small.into_iter().zip(answers) {
-            corpus.take(entry, answer, limits, keep_texts);
+            found.take(entry, answer, limits, keep_texts);
         }
         for entry in large {
             let size = entry.size;
-            corpus.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
+            found.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
         }
-        if purpose == Purpose::Ranked {
-            corpus.index_notes();
-            if !corpus.keeps_texts {
-                corpus.files.drop_texts(first);
-            }
+        if purpose == Purpose::Literal {
+            continue;
+        }
+        found.index_notes();
+        if !found.keeps_texts {
+            found.files.drop_texts(first);
+        }
+        // With few files left, the index is written after them.
+        let is_time = found.unsaved() >= next_save && regular.len() * 9 >= found.files.len();
+        drop(found);
+        if is_time {
+            next_save *= 4;
+            save(call, corpus).await;
         }
     }
 }

@@ -90,7 +90,9 @@ fn every_claim_of_a_prompt_names_a_source_that_has_it() {
     for source in sources {
         let at = |field: &str| usize::try_from(source[field].as_u64().expect("a line")).expect("small");
         let text = fs::read_to_string(hooks.store.root.join(source["path"].as_str().expect("a path"))).expect("there");
+        // A name in a list.
         let last = lines[at("last_line") - 1].trim();
+        let last = last.strip_prefix("- ").unwrap_or(last);
         assert!(text.contains(last), "{source} has no {last}: {text}");
     }
     // Each item of an answer: a heading with the source, and indented or following lines of it.
