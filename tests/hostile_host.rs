@@ -463,7 +463,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
             match (command, drive.run(given.clone())) {
                 // A block without the files that cannot be read is still useful.
                 (Command::Prompt(PromptCommand::Context(request)), Ok(Reply::Prompt(PromptReply::Context(reply)))) => {
-                    assert_eq!(reply.left_out.len(), if request.entries.is_some() { 7 } else { 6 }, "{reply:?}");
+                    assert_eq!(reply.left_out.len(), if request.entries.is_some() { 8 } else { 6 }, "{reply:?}");
                 }
                 (
                     Command::Prompt(PromptCommand::Preamble(request)),

@@ -85,6 +85,7 @@ fn recall_finds_what_is_asked_for() {
     // For each kind, the figures of literal search and of recall.
     let mut ranks: BTreeMap<&str, (Ranks, Ranks)> = BTreeMap::new();
     let mut passages = (0, 0);
+    let mut doubtful = 0;
     for question in &questions {
         let request = Search::new(question.text.as_str());
         let literal = match drive.run(JournalCommand::Search(request)) {
@@ -94,7 +95,7 @@ fn recall_finds_what_is_asked_for() {
         let request = Recall { query: question.text.clone(), limit: 20, ..Recall::default() };
         let recalled = match drive.run(FilesCommand::Recall(request)) {
             Ok(Reply::Files(FilesReply::Recall(reply))) => {
-                assert!(!reply.is_doubtful, "{}", question.text);
+                doubtful += usize::from(reply.is_doubtful);
                 reply.hits
             }
             other => panic!("{}: {other:?}", question.text),
@@ -124,6 +125,7 @@ fn recall_finds_what_is_asked_for() {
     print_row("all", &all.0, &all.1);
     println!("passages that show the answer: {} of {}", passages.0, passages.1);
 
+    assert!(doubtful * 50 <= questions.len(), "{doubtful} of {} questions seem to have no answer", questions.len());
     let reached = figures(&all.1);
     assert!(reached.at_1 >= LEAST.at_1, "R@1 {:.3}", reached.at_1);
     assert!(reached.at_5 >= LEAST.at_5, "R@5 {:.3}", reached.at_5);

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use saddlebag::notebook::named_time;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LocalTime, NOTE_SUFFIX, Timestamp};
 
@@ -55,12 +56,27 @@ pub(crate) fn free_text(text: &str) -> Result<String, String> {
     Ok(text.to_string())
 }
 
-/// Parses a day, which begins at midnight in UTC, or a time.
-pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
-    let is_day = text.len() == 10;
-    let whole = if is_day { format!("{text}T00:00:00Z") } else { text.to_string() };
-    saddlebag_host::parse_time(&whole)
-        .map_err(|_| format!("`{text}` is not a date; examples are 2026-05-30 and 2026-05-30T09:15:00+02:00"))
+/// A day or a time from which on something is wanted, such as `2026-05-30`, `yesterday` or `last week`.
+#[derive(Clone, Debug)]
+pub(crate) struct Since(String);
+
+/// Parses a day or a time.
+pub(crate) fn since(text: &str) -> Result<Since, String> {
+    let examples = "examples are 2026-05-30, yesterday, `last week` and 2026-05-30T09:15:00+02:00";
+    let named = named_time(text, saddlebag_host::now());
+    named.map(|_| Since(text.into())).map_err(|_| format!("`{text}` is not a date; {examples}"))
+}
+
+impl Since {
+    /// Returns its beginning in nanoseconds since 1970-01-01T00:00:00Z. A day begins in the time zone of `now`.
+    pub(crate) fn nanoseconds(&self, now: Timestamp) -> u64 {
+        named_time(&self.0, now).map_or(0, |time| time.start)
+    }
+
+    /// Returns its beginning in seconds since 1970-01-01T00:00:00Z.
+    pub(crate) fn seconds(&self, now: Timestamp) -> i64 {
+        i64::try_from(self.nanoseconds(now) / 1_000_000_000).unwrap_or(i64::MAX)
+    }
 }
 
 /// Returns a time in nanoseconds since 1970-01-01T00:00:00Z.
@@ -95,10 +111,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_midnight_and_other_words_are_refused() {
-        assert_eq!(since("2026-05-30").map(|time| time.seconds), Ok(1_780_099_200));
-        assert_eq!(since("2026-05-30T02:00:00+02:00").map(|time| time.seconds), Ok(1_780_099_200));
-        for text in ["", "yesterday", "2026-13-01", "2026-05-3é"] {
+    fn a_day_begins_at_midnight_of_the_time_zone_and_other_words_are_refused() {
+        let now = saddlebag_host::parse_time("2026-05-31T09:15:00+02:00").expect("a time");
+        for (text, seconds) in
+            [("2026-05-30", 1_780_092_000), ("yesterday", 1_780_092_000), ("2026-05-30T02:00:00+02:00", 1_780_099_200)]
+        {
+            assert_eq!(since(text).map(|time| time.seconds(now)), Ok(seconds), "{text}");
+        }
+        for text in ["", "soon", "2026-13-01", "2026-05-3é"] {
             assert!(since(text).is_err(), "{text}");
         }
     }

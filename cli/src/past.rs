@@ -9,7 +9,7 @@ use crate::input::since;
 /// Option of a subcommand that can show an earlier time.
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
-    /// Time at which to look at the memory: a date (its first moment, in UTC), a time, or an operation of `op log`, such as a
+    /// Time at which to look at the memory: a date (its first moment), a time, or an operation of `op log`, such as a
     /// snapshot
     #[arg(long, value_name = "TIME|OPERATION", value_parser = moment)]
     pub(crate) at: Option<Moment>,
@@ -17,10 +17,8 @@ pub(crate) struct AtArgs {
 
 /// Parses a time, or the operation that was made then.
 pub(crate) fn moment(text: &str) -> Result<Moment, String> {
-    let is_operation = text.len() >= MIN_OPERATION_DIGITS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    match since(text) {
-        Ok(time) => Ok(Moment::Second(time.seconds)),
-        Err(_) if is_operation => Ok(Moment::Operation(text.into())),
-        Err(error) => Err(error),
+    if text.len() >= MIN_OPERATION_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Ok(Moment::Operation(text.into()));
     }
+    Ok(Moment::Second(since(text)?.seconds(saddlebag_host::now())))
 }

@@ -1,6 +1,7 @@
 //! [`Subcommand`]: one subcommand is one file with its arguments, its work, and its output as text and as JSON.
 
 use clap::Args;
+use saddlebag::store::Timestamp;
 use saddlebag::{Answered, Moment, ReplyTo};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -24,8 +25,8 @@ pub(crate) trait Ask: Args {
     /// Command that the subcommand runs.
     type Request: Answered<Request: saddlebag::Request<Reply: Serialize + JsonSchema>>;
 
-    /// Returns the command for the arguments.
-    fn request(self) -> Result<Self::Request, Failure>;
+    /// Returns the command for the arguments. Words of a time are read at `now`.
+    fn request(self, now: Timestamp) -> Result<Self::Request, Failure>;
 
     /// Returns the time at which the command looks at the memory; `None`: now.
     fn at(&self) -> Option<Moment> {
@@ -54,7 +55,7 @@ impl<A: Ask> Subcommand for A {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let at = self.at();
-        let request = self.request()?;
+        let request = self.request(global.now.unwrap_or_else(saddlebag_host::now))?;
         let mut store = Store::open(global)?;
         store.look_back(at);
         show::<A>(&store.call(request, output)?, output)

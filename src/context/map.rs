@@ -403,7 +403,7 @@ fn said_by(call: &Call, file: &RelPath, text: &Approved) -> (Said, Approved) {
     (said, line)
 }
 
-/// Returns key words of a text if the name of the item says nothing.
+/// Returns key words of the text if the name of the item says nothing.
 fn words_beside(call: &Call, name: &str, text: &str) -> String {
     if says_nothing(name, call.scope.layout.project_name()) { key_words(text) } else { String::new() }
 }

@@ -170,7 +170,7 @@ pub(crate) fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow
             }
             SectionContent::Text { text, unread_bytes } => {
                 let text = match section.kind {
-                    SectionKind::Scratchpad => made_harmless(&text.map(open_items)),
+                    SectionKind::Scratchpad => made_harmless(&text.map(|text| open_items(text, overflow))),
                     _ => made_harmless(text),
                 };
                 let part = Part { lines: 0..line_feeds(text.as_str()) + 1, path: section.path.clone(), key: None };
@@ -278,8 +278,10 @@ fn order(kind: SectionKind, overflow: Overflow, sections: &[Section]) -> (u8, Op
     }
 }
 
-fn open_items(text: &str) -> String {
-    let items: Vec<&str> = text.lines().filter(|line| is_open_item(line)).collect();
+/// Returns the open items. The two policies of zerostack know only the list markers that it knows.
+fn open_items(text: &str, overflow: Overflow) -> String {
+    let is_known = |line: &str| overflow == Overflow::Balanced || line.trim_start().starts_with(['-', '*']);
+    let items: Vec<&str> = text.lines().filter(|line| is_open_item(line) && is_known(line)).collect();
     items.join("\n")
 }
 

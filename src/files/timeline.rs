@@ -23,104 +23,16 @@ const DAY_NANOSECONDS: u64 = 86_400_000_000_000;
 const PASSAGE_BYTES: usize = 400;
 
 /// Words of a question that ask what happened in a time.
-const PAST: &[&str] = &[
-    "did",
-    "was",
-    "were",
-    "done",
-    "happened",
-    "worked",
-    "changed",
-    "decided",
-    "decisions",
-    "learned",
-    "finished",
-    "made",
-    "got",
-    "wrote",
-    "logged",
-    "log",
-    "logs",
-    "recap",
-    "summary",
-    "summarise",
-    "summarize",
-    "new",
-    "agree",
-    "agreed",
-];
+const PAST: &str = "
+    did was were done happened worked changed decided decisions learned finished made got wrote logged log logs
+    recap summary summarise summarize new agree agreed";
 
 /// Other words of a question that say nothing about what is looked for. A question with any other word is not about a time alone.
-const FILLERS: &[&str] = &[
-    "what",
-    "which",
-    "do",
-    "have",
-    "has",
-    "had",
-    "is",
-    "i",
-    "we",
-    "you",
-    "my",
-    "our",
-    "the",
-    "a",
-    "in",
-    "on",
-    "at",
-    "of",
-    "for",
-    "over",
-    "during",
-    "happen",
-    "work",
-    "working",
-    "decide",
-    "all",
-    "me",
-    "us",
-    "show",
-    "tell",
-    "list",
-    "everything",
-    "things",
-    "notes",
-    "sessions",
-    "about",
-    "been",
-    "get",
-    "up",
-    "to",
-    "so",
-    "far",
-    "please",
-    "hi",
-    "hey",
-    "hello",
-    "can",
-    "could",
-    "remind",
-    "remember",
-    "where",
-    "leave",
-    "left",
-    "off",
-    "s",
-    "doing",
-    "going",
-    "finish",
-    "change",
-    "changes",
-    "learn",
-    "make",
-    "since",
-    "morning",
-    "afternoon",
-    "evening",
-    "anything",
-    "there",
-];
+const FILLERS: &str = "
+    what which do have has had is i we you my our the a in on at of for over during happen work working decide all
+    me us show tell list everything things notes sessions about been get up to so far please hi hey hello can
+    could remind remember where leave left off s doing going finish change changes learn make since morning
+    afternoon evening anything there";
 
 /// A time that a question is about, and nothing else.
 pub(crate) struct TimeAsked {
@@ -152,10 +64,9 @@ impl Dated {
 }
 
 /// Words of a question about the latest of several, beside those of a question about a time.
-const LATEST: &[&str] = &[
-    "last", "latest", "newest", "recent", "previous", "most", "and", "stop", "stopped", "leave", "left", "were",
-    "session", "decision", "log", "note", "entry", "entrie", "change", "fact", "time",
-];
+const LATEST: &str = "
+    last latest newest recent previous most and stop stopped leave left were session decision log note entry
+    entrie change fact time";
 
 /// Returns the items that a question such as "latest decisions" or "where did we stop?" asks for; `None` if it is about more.
 pub(super) fn latest_asked(query: &str) -> Option<Dated> {
@@ -170,23 +81,26 @@ pub(super) fn latest_asked(query: &str) -> Option<Dated> {
         () if asks("note") => Some(ItemKind::Note),
         () => None,
     };
-    let is_filler = |word: &&str| {
-        [FILLERS, PAST, LATEST].iter().any(|words| words.contains(word)) || LATEST.contains(&stem(word).as_str())
-    };
+    let is_filler =
+        |word: &&str| [FILLERS, PAST, LATEST].iter().any(|words| has(words, word)) || has(LATEST, &stem(word));
     let dated = Dated { is_newest_first: true, kind, is_decision: asks("decision") };
     ((is_stop || asks_for_latest(query)) && words.iter().all(is_filler)).then_some(dated)
+}
+
+fn has(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
 }
 
 /// Returns the time that a question is about; `None` if it is about more than a time.
 pub(crate) fn time_asked(query: &str, now: LocalTime) -> Option<TimeAsked> {
     let lower = query.to_lowercase();
     let words = words_of(&lower);
-    let is_filler = |word: &&str| FILLERS.contains(word) || PAST.contains(word);
+    let is_filler = |word: &&str| has(FILLERS, word) || has(PAST, word);
     let before = words.iter().take_while(|word| is_filler(word)).count();
     (0..=before).find_map(|at| {
         let rest = words.get(at..)?;
         let (time, used) = time_in(rest, now.timestamp())?;
-        let is_past = words.iter().any(|word| PAST.contains(word));
+        let is_past = words.iter().any(|word| has(PAST, word));
         rest.get(used..)?.iter().all(is_filler).then_some(TimeAsked { time, is_past })
     })
 }

@@ -39,6 +39,7 @@ mod select;
 mod session;
 mod slug;
 mod snapshot;
+mod successor;
 mod superseded;
 mod tag_note;
 mod tags;
@@ -70,9 +71,7 @@ pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use note_info::NoteInfo;
-pub use recall::{
-    DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart, superseded_mark,
-};
+pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
 pub(crate) use remember_error::remember_error_of;
@@ -81,8 +80,11 @@ pub use remember_error::{
 };
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
+pub use select::named_time;
 pub(crate) use select::{asks_for_latest, time_in, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
+pub(crate) use successor::newer_note;
+pub use successor::superseded_mark;
 pub(crate) use superseded::{counting_again, superseded_by};
 pub use tag_note::{TagNote, TagNoteReply};
 pub use tags::{Tags, TagsReply};
@@ -103,8 +105,7 @@ pub(crate) use named::{named_notes, named_user_notes, of_user, successor};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{
-    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, newer_note, recall, recall_for_prompt, render,
-    shortened,
+    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render, shortened,
 };
 pub(crate) use rename::settle as settle_rename;
 

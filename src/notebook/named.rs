@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::index::{Notebook, catch_up, look_checked};
-use super::recall::{Successor, newer_note};
+use super::successor::{Successor, newer_note};
 use crate::changes::Call;
 use crate::engine::{NamedFile, Scope};
 use crate::protocol::{Error, ErrorCode};

@@ -8,7 +8,7 @@ use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
 use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
-use super::recall::newer_note;
+use super::successor::newer_note;
 use crate::changes::Call;
 use crate::document::{Note, Value, json_string};
 use crate::order;

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::index::{NotebookCall, catch_up, look_checked, skipped};
 use super::named::of_this_memory;
-use super::recall::newer_note;
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
+use super::successor::newer_note;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run};
 use crate::search::Skipped;

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::ranked::telling_words;
 use crate::document::head;
 
-/// Number of bytes of a text that key words are taken from: what a text is about is said at its beginning.
+/// Key words are taken from this many bytes at the beginning, which says what text is about.
 const MAX_TEXT_BYTES: usize = 1_000;
 /// Maximum number of key words.
 const MAX_KEY_WORDS: usize = 6;
@@ -47,7 +47,7 @@ pub fn says_nothing(name: &str, project: Option<&str>) -> bool {
     name.chars().filter(|c| is_word(*c)).count() != 1 && telling_words(name).into_iter().all(is_of_project)
 }
 
-/// Returns the first words of a text that say what it is about, three to six of them as far as it has them.
+/// Returns the first words that say what the text is about, three to six of them as far as it has them.
 pub(crate) fn key_words(text: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in telling_words(head(text, MAX_TEXT_BYTES)) {

@@ -24,8 +24,8 @@ pub(super) struct News {
     pub(super) newest: u64,
 }
 
-/// Returns one line with the names of the decisions, facts and entries that were made since the session was told the names, but
-/// for those of `shown` and those that it stored itself. `None` without any, or if the session was told no names.
+/// Returns one line with the names of the decisions, facts and entries that were made since the session was told the names,
+/// except those of `shown` and those that it stored itself. `None` without any, or if the session was told no names.
 pub(super) async fn news(with: &SessionCall<'_>, state: &State, shown: &[String]) -> Result<Option<News>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let Some(told) = state.lines.iter().rev().find(|line| line.newest > 0) else { return Ok(None) };

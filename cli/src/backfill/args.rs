@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use saddlebag::store::Timestamp;
 
 use crate::help::example;
-use crate::input::since;
+use crate::input::{Since, since};
 
 /// Source of the notes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,7 +41,7 @@ pub(crate) struct BackfillArgs {
     pub(super) path: Option<PathBuf>,
     /// Leave out sessions that ended before this date or time
     #[arg(long, value_name = "DATE", value_parser = since)]
-    pub(super) since: Option<Timestamp>,
+    pub(super) since: Option<Since>,
     /// Maximum number of notes; the newest are made first
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=5_000))]
     pub(super) limit: u32,

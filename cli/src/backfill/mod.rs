@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::Origin;
 use saddlebag::notebook::{ConditionKind, ImportNotes, ImportedNote, ListNotes, NoteFilter, NoteImport, NoteInfo};
-use saddlebag::store::{SESSIONS_FOLDER, Timestamp};
+use saddlebag::store::SESSIONS_FOLDER;
 use saddlebag_host::project_root;
 
 use self::args::SourceName;
@@ -103,7 +103,7 @@ fn sessions_of(args: &BackfillArgs, global: &Global, store: &mut Store, output: 
         source: args.from,
         project: &project,
         all_projects: args.all_projects,
-        since: args.since.map(|since: Timestamp| u64::try_from(since.seconds).unwrap_or_default() * 1_000_000_000),
+        since: args.since.as_ref().map(|since| since.nanoseconds(store.now())),
         limit: args.limit as usize,
     };
     let Sessions { mut notes, unreadable } = wanted.read(listing, &mut left_out);

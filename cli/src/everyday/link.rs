@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::notebook::{Link, LinkReply};
+use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
 use crate::help::example;
@@ -26,7 +27,7 @@ pub(crate) struct LinkArgs {
 impl Ask for LinkArgs {
     type Request = Link;
 
-    fn request(self) -> Result<Link, Failure> {
+    fn request(self, _: Timestamp) -> Result<Link, Failure> {
         Ok(Link { source: self.source, target: self.target, text: self.text })
     }
 

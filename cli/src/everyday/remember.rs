@@ -17,17 +17,19 @@ use crate::subcommand::Subcommand;
 
 /// Category of an entry if none is named.
 const CATEGORY: &str = "core";
+/// Maximum size of a title that is made of the text, in characters.
+const MAX_TITLE: usize = 80;
 
 /// Keep a fact, a decision or another note; with --key an entry
 #[derive(Debug, Args)]
 #[command(after_help = example("remember \"Load balancer\" \"Two nodes, renewed every 60 days.\" --tag infra"))]
 pub(crate) struct RememberArgs {
-    /// Title of the note, one line that a colleague would understand, since sessions begin with the titles; with --key the text of
-    /// the entry, kept byte for byte
+    /// Title of the note, one line that a colleague would understand, since sessions begin with the titles; alone, the text of the
+    /// note, whose first sentence is the title; with --key the text of the entry, kept byte for byte
     #[arg(value_name = "TITLE|TEXT", allow_hyphen_values = true)]
     title: String,
     /// Text of the note, in Markdown; `-` reads it, or the entry's, from standard input
-    #[arg(allow_hyphen_values = true, required_unless_present = "key", conflicts_with = "key")]
+    #[arg(allow_hyphen_values = true, conflicts_with = "key")]
     content: Option<String>,
     /// Store an entry under this key, 1 to 255 bytes, or replace its text
     #[arg(long, short = 'k', value_name = "KEY", allow_hyphen_values = true)]
@@ -76,7 +78,12 @@ impl Subcommand for RememberArgs {
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         match (self.key.clone(), self.content.clone()) {
             (Some(key), _) => self.store(key, global, output),
-            (None, content) => self.note(content.unwrap_or_default(), global, output),
+            (None, Some(content)) => self.note(content, global, output),
+            (None, None) => {
+                let text = input::text(self.title.clone())?;
+                let title = title_of(&text);
+                Self { title, ..self }.note(text, global, output)
+            }
         }
     }
 }
@@ -117,5 +124,45 @@ impl RememberArgs {
             warn(&reply.warnings, output);
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Returns the first sentence of the text, up to its last whole word that fits.
+fn title_of(text: &str) -> String {
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let sentence = line.split_inclusive(['.', '!', '?']).scan(0, |end, part| {
+        *end += part.len();
+        Some(*end)
+    });
+    // A point inside of a word, as in `1.5`, ends no sentence.
+    let is_end = |end: &usize| line.get(*end..).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+    let first = sentence.into_iter().find(is_end).and_then(|end| line.get(..end)).unwrap_or(line);
+    let first = first.trim_start_matches(['#', '-', '*', ' ']).trim_end_matches('.').trim_end();
+    match first.char_indices().nth(MAX_TITLE) {
+        None => first.to_string(),
+        Some((end, _)) => {
+            let head = first.get(..end).unwrap_or(first);
+            head.rsplit_once(' ').map_or(head, |(words, _)| words).to_string()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_is_the_first_sentence_as_far_as_it_fits() {
+        for (text, title) in [
+            ("The logo font is Inter.", "The logo font is Inter"),
+            ("- Use v1.5 of the API. It pages.", "Use v1.5 of the API"),
+            ("Ports? 8443 for staging", "Ports?"),
+            ("One line\nand more", "One line"),
+            ("", ""),
+        ] {
+            assert_eq!(title_of(text), title, "{text}");
+        }
+        let long = "word ".repeat(30);
+        assert_eq!(title_of(&long), "word ".repeat(16).trim_end());
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::notebook::{Today, TodayReply};
+use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
 use crate::help::example;
@@ -17,7 +18,7 @@ pub(crate) struct TodayArgs;
 impl Ask for TodayArgs {
     type Request = Today;
 
-    fn request(self) -> Result<Today, Failure> {
+    fn request(self, _: Timestamp) -> Result<Today, Failure> {
         Ok(Today)
     }
 

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::approval::Unforget;
+use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
 use crate::help::example;
@@ -24,7 +25,7 @@ pub(crate) struct UnforgetArgs {
 impl Ask for UnforgetArgs {
     type Request = Unforget;
 
-    fn request(self) -> Result<Unforget, Failure> {
+    fn request(self, _: Timestamp) -> Result<Unforget, Failure> {
         Ok(Unforget { name: self.name })
     }
 

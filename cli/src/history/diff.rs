@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::history::{CompareVersions, Comparison};
+use saddlebag::store::Timestamp;
 
 use crate::failure::{Exit, Failure};
 use crate::help::example;
@@ -29,7 +30,7 @@ pub(crate) struct DiffArgs {
 impl Ask for DiffArgs {
     type Request = CompareVersions;
 
-    fn request(self) -> Result<CompareVersions, Failure> {
+    fn request(self, _: Timestamp) -> Result<CompareVersions, Failure> {
         let (before, after) = (self.before.unwrap_or_default(), self.after.unwrap_or_default());
         Ok(CompareVersions { name: self.name, before, after })
     }

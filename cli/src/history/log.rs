@@ -4,7 +4,6 @@ use clap::Args;
 use saddlebag::history::{
     HistoryPolicyReply, ListOperations, ListVersions, OperationList, SetHistoryPolicy, VersionList,
 };
-use saddlebag::store::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +11,7 @@ use super::shared::{by_others, operation_line, print_files};
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::input::{shown_path, since};
+use crate::input::{Since, shown_path, since};
 use crate::output::{Output, single_line};
 use crate::store::Store;
 use crate::subcommand::Subcommand;
@@ -32,7 +31,7 @@ pub(crate) struct HistoryArgs {
     patch: bool,
     /// Only changes at or after this time
     #[arg(long, value_name = "DATE", value_parser = since)]
-    since: Option<Timestamp>,
+    since: Option<Since>,
     /// Only changes by this agent, client, tool or session, or by `user`, `agent`, `tool` or `import`
     #[arg(long, alias = "session", value_name = "WHO")]
     by: Option<String>,
@@ -84,7 +83,7 @@ impl Subcommand for HistoryArgs {
             output.object_or_line(&reply, &single_line(&reply.message))?;
             return Ok(Exit::Done);
         }
-        let since = self.since.map(|time| time.seconds);
+        let since = self.since.map(|time| time.seconds(store.now()));
         let Some(name) = self.name else {
             let request = ListOperations { limit: self.limit, since, by: self.by, operation: None };
             return print_operations(&store.call(request, output)?, output);

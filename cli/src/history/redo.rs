@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::history::{Redo, UndoReply};
+use saddlebag::store::Timestamp;
 
 use super::shared::print_undo;
 use crate::failure::Failure;
@@ -21,7 +22,7 @@ pub(crate) struct RedoArgs {
 impl Ask for RedoArgs {
     type Request = Redo;
 
-    fn request(self) -> Result<Redo, Failure> {
+    fn request(self, _: Timestamp) -> Result<Redo, Failure> {
         Ok(Redo { dry_run: self.dry_run })
     }
 

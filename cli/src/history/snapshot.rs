@@ -2,6 +2,7 @@
 
 use clap::Args;
 use saddlebag::history::{Snapshot, SnapshotTaken};
+use saddlebag::store::Timestamp;
 
 use crate::failure::Failure;
 use crate::help::example;
@@ -22,7 +23,7 @@ pub(crate) struct SnapshotArgs {
 impl Ask for SnapshotArgs {
     type Request = Snapshot;
 
-    fn request(self) -> Result<Snapshot, Failure> {
+    fn request(self, _: Timestamp) -> Result<Snapshot, Failure> {
         Ok(Snapshot { message: self.message })
     }
 

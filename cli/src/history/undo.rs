@@ -8,7 +8,7 @@ use saddlebag::store::Timestamp;
 use super::shared::print_undo;
 use crate::failure::Failure;
 use crate::help::example;
-use crate::input::since;
+use crate::input::{Since, since};
 use crate::output::Output;
 use crate::subcommand::Ask;
 
@@ -30,7 +30,7 @@ pub(crate) struct UndoArgs {
     by: Option<String>,
     /// All operations at or after this time; with --session, --by or --agent, only theirs
     #[arg(long, value_name = "DATE", value_parser = since)]
-    since: Option<Timestamp>,
+    since: Option<Since>,
     #[command(flatten)]
     typed_agent: TypedAgent,
     /// Leave operations that a later change touches or whose text is gone, and name them
@@ -73,10 +73,10 @@ impl FromArgMatches for TypedAgent {
 impl Ask for UndoArgs {
     type Request = Undo;
 
-    fn request(self) -> Result<Undo, Failure> {
+    fn request(self, now: Timestamp) -> Result<Undo, Failure> {
         let Self { operations, session, by, since, typed_agent, skip_conflicts, dry_run } = self;
         let by = by.or(typed_agent.0.filter(|_| since.is_some()));
-        let since = since.map(|time| time.seconds);
+        let since = since.map(|since| since.seconds(now));
         Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run })
     }
 

@@ -87,7 +87,7 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
         let notes: BTreeSet<String> = all.items.iter().map(|item| item.path.clone()).collect();
         let reply = store.call(ListJournal, output)?;
         let files = reply.files.into_iter().filter(|file| !notes.contains(&file.path));
-        all.items.extend(files.filter(|file| args.is_new_enough(file.modified)).map(of_file));
+        all.items.extend(files.filter(|file| args.is_new_enough(file.modified, store.now())).map(of_file));
         let is_new = |file: &Skipped| all.skipped.iter().all(|known| known.path != file.path);
         let skipped: Vec<Skipped> = reply.skipped.into_iter().filter(is_new).collect();
         all.skipped.extend(skipped);
@@ -107,7 +107,9 @@ pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Ou
     if args.kind != Some(ItemKind::Entry) {
         let asked = ListForgotten { limit: MAX_HISTORY_ITEMS, ..ListForgotten::default() };
         let notes = store.call(asked, output)?.notes;
-        all.items.extend(notes.into_iter().filter(|note| args.is_new_enough(note.forgotten)).map(of_forgotten_note));
+        all.items.extend(
+            notes.into_iter().filter(|note| args.is_new_enough(note.forgotten, store.now())).map(of_forgotten_note),
+        );
     }
     if args.kind == Some(ItemKind::Note) {
         return all.show(args.limit, store.now(), output);
@@ -118,7 +120,9 @@ pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Ou
         if all.warnings.is_empty() {
             all.warnings.extend(page.problems.into_iter().map(of_problem));
         }
-        all.items.extend(page.files.iter().filter_map(of_forgotten).filter(|item| args.is_new_enough(item.changed)));
+        all.items.extend(
+            page.files.iter().filter_map(of_forgotten).filter(|item| args.is_new_enough(item.changed, store.now())),
+        );
         match page.next {
             Some(next) => cursor = Some(next),
             None => return all.show(args.limit, store.now(), output),
@@ -129,7 +133,7 @@ pub(super) fn list_forgotten(args: &ListArgs, store: &mut Store, output: &mut Ou
 /// Lists the files that `search` covers.
 pub(super) fn list_files(args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut list = store.call(ListJournal, output)?;
-    list.files.retain(|file| args.is_new_enough(file.modified));
+    list.files.retain(|file| args.is_new_enough(file.modified, store.now()));
     list.files.truncate(args.limit.map_or(usize::MAX, |limit| limit as usize));
     if output.is_json() {
         output.object(&list)?;
@@ -150,7 +154,7 @@ pub(super) fn list_files(args: &ListArgs, store: &mut Store, output: &mut Output
 
 impl Items {
     fn add_notes(&mut self, args: &ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
-        let request = ListNotes { filter: args.of_notes(), ..ListNotes::default() };
+        let request = ListNotes { filter: args.of_notes(store.now()), ..ListNotes::default() };
         let notes = pages::list(store, &request, output, |page, _| {
             self.items.extend(page.notes.into_iter().map(of_note));
             Ok(())
@@ -248,5 +252,5 @@ fn entries_after(
     output: &mut Output,
 ) -> Result<ListEntriesReply, Failure> {
     // Each page reads all entries.
-    store.call(ListEntries { filter: args.of_entries(), limit: Some(MAX_LIST_ENTRIES), cursor }, output)
+    store.call(ListEntries { filter: args.of_entries(store.now()), limit: Some(MAX_LIST_ENTRIES), cursor }, output)
 }

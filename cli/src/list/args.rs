@@ -10,7 +10,7 @@ use saddlebag::store::{Timestamp, utc_text};
 use super::graph::GraphForm;
 use crate::failure::Failure;
 use crate::help::example;
-use crate::input::{nanoseconds, shown_path, since};
+use crate::input::{Since, shown_path, since};
 use crate::note::filter::FilterArgs;
 use crate::word::word;
 
@@ -61,7 +61,7 @@ pub(crate) struct ListArgs {
     pub(super) kind: Option<ItemKind>,
     /// Only items changed at or after this day or time
     #[arg(long, value_name = "DATE", value_parser = since)]
-    since: Option<Timestamp>,
+    since: Option<Since>,
     /// Maximum number of items; with --kind entry, up to 1000
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
@@ -113,7 +113,7 @@ pub(crate) struct ListArgs {
     any_tag: Vec<String>,
     /// Only entries changed before this day or time
     #[arg(long, hide_short_help = true, value_name = "DATE", value_parser = since)]
-    until: Option<Timestamp>,
+    until: Option<Since>,
     /// Cursor that the previous page printed, of entries or of what waits
     #[arg(long, hide_short_help = true, value_name = "CURSOR", allow_hyphen_values = true)]
     pub(super) after: Option<String>,
@@ -188,26 +188,26 @@ impl ListArgs {
     }
 
     /// Returns true if something that was changed at this time is wanted.
-    pub(super) fn is_new_enough(&self, changed: u64) -> bool {
-        self.since.is_none_or(|since| changed >= nanoseconds(since))
+    pub(super) fn is_new_enough(&self, changed: u64, now: Timestamp) -> bool {
+        self.since.as_ref().is_none_or(|since| changed >= since.nanoseconds(now))
     }
 
     /// Returns the filter for notes.
-    pub(super) fn of_notes(&self) -> NoteFilter {
-        let since = self.since.map(|since| utc_text(nanoseconds(since)));
+    pub(super) fn of_notes(&self, now: Timestamp) -> NoteFilter {
+        let since = self.since.as_ref().map(|since| utc_text(since.nanoseconds(now)));
         let folder = FOLDERS.iter().find(|(kind, _)| self.kind == Some(*kind)).map(|(_, paths)| *paths);
         let filter = NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since);
         filter.with(ConditionKind::Path, folder.into_iter().flatten())
     }
 
     /// Returns the filter for entries.
-    pub(super) fn of_entries(&self) -> EntryFilter {
+    pub(super) fn of_entries(&self, now: Timestamp) -> EntryFilter {
         EntryFilter {
             category: self.category.clone(),
             all_tags: self.filter.tags().to_vec(),
             any_tags: self.any_tag.clone(),
-            since: self.since.map(nanoseconds),
-            until: self.until.map(nanoseconds),
+            since: self.since.as_ref().map(|since| since.nanoseconds(now)),
+            until: self.until.as_ref().map(|until| until.nanoseconds(now)),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::output::{FAINT, Output, single_line};
 use crate::store::Store;
 
 pub(super) fn list(args: ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
-    let request = ListEntries { filter: args.of_entries(), limit: args.limit, cursor: args.after };
+    let request = ListEntries { filter: args.of_entries(store.now()), limit: args.limit, cursor: args.after };
     let reply = store.call(request, output)?;
     if output.is_json() {
         output.object(&reply)?;

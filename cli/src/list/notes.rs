@@ -19,7 +19,7 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
     let request = ListNotes {
         sort: sort_keys(&args.sort)?,
         limit: args.limit,
-        filter: args.of_notes(),
+        filter: args.of_notes(store.now()),
         with_links: args.links,
         with_text: args.snippets && output.is_json(),
         ..ListNotes::default()

@@ -297,7 +297,7 @@ fn after_options<'a>(words: &'a [&'a str]) -> Option<&'a [&'a str]> {
     loop {
         rest = match rest {
             ["--notebook", rest @ ..] => rest,
-            ["--root" | "--project" | "--agent" | "--workspace", _, rest @ ..] => rest,
+            ["--root" | "--project" | "--agent" | "--workspace" | "--provenance" | "--secrets", _, rest @ ..] => rest,
             _ => return Some(rest),
         };
     }

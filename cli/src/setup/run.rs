@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use saddlebag::trust::SecretPolicy;
+
 use super::clients::{Run, Scope};
 use super::places::Places;
 use crate::failure::{Failure, ProgramCode};
@@ -74,6 +76,12 @@ pub(super) fn command(scope: Scope, named: Option<&Path>, program: &Program, glo
     }
     if let Some(workspace) = &global.workspace {
         options.extend(["--workspace".to_string(), workspace.clone()]);
+    }
+    if let Some(provenance) = global.provenance {
+        options.extend(["--provenance".to_string(), provenance.as_str().to_string()]);
+    }
+    if global.secrets != SecretPolicy::default() {
+        options.extend(["--secrets".to_string(), global.secrets.as_str().to_string()]);
     }
     let has_project = global.notebook || project.is_some();
     Ok(Run { command, options, has_project, ..Run::default() })

@@ -357,19 +357,24 @@ fn undecorated(text: &str) -> (&str, bool) {
     }
 }
 
-/// The first two letters of every title and marker.
-const FIRST_LETTERS: [(char, char); 10] = [
-    ('l', 'o'),
-    ('p', 'r'),
-    ('n', 'o'),
-    ('s', 'c'),
-    ('e', 'n'),
-    ('r', 'e'),
-    ('h', 'a'),
-    ('d', 'a'),
-    ('[', 's'),
-    ('[', 'm'),
-];
+/// The first two letters of every title and marker. They are ASCII.
+const FIRST_LETTERS: [(char, char); titles::ALL.len() + 1 + MARKERS.len()] = {
+    let mut letters = [('\0', '\0'); titles::ALL.len() + 1 + MARKERS.len()];
+    let mut at = 0;
+    while at < letters.len() {
+        let text = if at < titles::ALL.len() {
+            titles::ALL[at]
+        } else if at == titles::ALL.len() {
+            titles::LOG
+        } else {
+            MARKERS[at - titles::ALL.len() - 1]
+        };
+        let bytes = text.as_bytes();
+        letters[at] = (bytes[0].to_ascii_lowercase() as char, bytes[1].to_ascii_lowercase() as char);
+        at += 1;
+    }
+    letters
+};
 
 /// A number sign as HTML writes it.
 const HASHES: [&str; 3] = ["&#35;", "&#x23;", "&num;"];

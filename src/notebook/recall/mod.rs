@@ -19,8 +19,7 @@ pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
 pub(crate) use corpora::Reach;
-pub use hits::superseded_mark;
-pub(crate) use hits::{Successor, fitting, newer_note, render, shortened};
+pub(crate) use hits::{fitting, render, shortened};
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
 

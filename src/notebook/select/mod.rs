@@ -202,6 +202,16 @@ struct Dates {
     modified: Range<u64>,
 }
 
+/// Returns the time that a text names, such as `2026-05-30`, `yesterday` or `last week`, in nanoseconds since
+/// 1970-01-01T00:00:00Z. Without an offset, it is in the time zone of `now`.
+///
+/// # Errors
+///
+/// The text names no time. The help of the error lists the forms.
+pub fn named_time(text: &str, now: Timestamp) -> Result<Range<u64>, Error> {
+    dates::parse(text, now).or_else(|error| spoken::whole(text, now).ok_or(error))
+}
+
 impl Dates {
     fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, Error> {
         let mut dates = Self { created: 0..u64::MAX, calendar: 0..u64::MAX, modified: 0..u64::MAX };
@@ -216,7 +226,7 @@ impl Dates {
                 ConditionKind::ModifiedAfter => (&mut dates.modified, Relation::After),
                 _ => continue,
             };
-            let span = dates::parse(value, now).or_else(|error| spoken::whole(value, now).ok_or(error))?;
+            let span = named_time(value, now)?;
             let (start, end) = match relation {
                 Relation::On => (span.start, span.end),
                 Relation::Before => (0, span.start),

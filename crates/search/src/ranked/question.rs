@@ -1,4 +1,4 @@
-//! [`Question`]: a text that asks. Its operators count only where they were meant.
+//! [`Question`]: what somebody asks. Its operators count only where they were meant.
 //!
 //! People and models ask in sentences about flags, SQL and images: `why do we build with -Werror?` must not leave out the note
 //! that says so. A text with operators is asked as words alone if it reads like a sentence, or if its operators leave nothing,
@@ -19,7 +19,7 @@ const COMPARED: usize = 256;
 /// Names of operators, which are function words only in lower case.
 const OPERATORS: [&str; 3] = ["AND", "OR", "NOT"];
 
-/// A text that asks, and how it may be read.
+/// What somebody asks, and how it may be read.
 #[derive(Clone, Debug)]
 pub struct Question {
     text: Query,

@@ -1,4 +1,4 @@
-//! [`telling_words`]: the words of a text or of a name that say what it is about.
+//! [`telling_words`]: the words of text or of a name that say what it is about.
 
 use alloc::vec::Vec;
 
