@@ -174,9 +174,7 @@ impl NotebookConfig {
         }
         let group = self.group_of(path);
         let extension = &group.map_or(&self.note, |group| &group.note).extension;
-        let name = file_name(path);
-        let has_extension = name.rsplit_once('.').is_some_and(|(_, end)| end == extension);
-        has_extension
+        file_name(path).rsplit_once('.').is_some_and(|(_, end)| end == extension)
             && !self.exclude.iter().any(|glob| glob.matches(path))
             && !group.is_some_and(|group| {
                 group.folders_above(path).any(|folder| {

@@ -41,10 +41,18 @@ impl Glob {
         let path: Vec<char> = path.chars().collect();
         let (pattern, path) = (segments(&self.0), segments(&path));
         let is_stars = |segment: &&[char]| segment.len() > 1 && segment.iter().all(|c| *c == '*');
-        fits(&pattern, &path, is_stars, |pattern, segment| {
-            fits(pattern, segment, |c| *c == '*', |wanted, c| *wanted == '?' || wanted == c)
-        })
+        fits(&pattern, &path, is_stars, |pattern, segment| fits_chars(pattern, segment))
     }
+}
+
+/// Returns true if the whole text matches. `*` is any text, with slashes too, and `?` any character.
+pub(super) fn fits_text(pattern: &str, text: &str) -> bool {
+    let chars = |text: &str| text.chars().collect::<Vec<char>>();
+    fits_chars(&chars(pattern), &chars(text))
+}
+
+fn fits_chars(pattern: &[char], text: &[char]) -> bool {
+    fits(pattern, text, |c| *c == '*', |wanted, c| *wanted == '?' || wanted == c)
 }
 
 fn segments(path: &[char]) -> Vec<&[char]> {

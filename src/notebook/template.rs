@@ -107,19 +107,19 @@ impl Template {
                 continue;
             }
             let above = text.part(..text.len() - inner.len() - 2);
-            let line = above.matches('\n').count() + 1;
+            let line = || above.matches('\n').count() + 1;
             let found = match inner.strip_prefix('{') {
                 Some(inner) => inner.split_once("}}}"),
                 None if inner.starts_with("!--") => inner.split_once("--}}"),
                 None => inner.split_once("}}"),
             };
-            let (tag, after) = found.ok_or_else(|| format!("line {line}: a tag without its end"))?;
+            let (tag, after) = found.ok_or_else(|| format!("line {}: a tag without its end", line()))?;
             parts.push(Part::Text(before.to_string()));
             rest = after;
             if !tag.starts_with('!') {
-                parts.push(Part::of_tag(tag.trim(), variables).ok_or_else(|| unsupported(line, tag, variables))?);
+                parts.push(Part::of_tag(tag.trim(), variables).ok_or_else(|| unsupported(line(), tag, variables))?);
             } else if above.is_empty() || above.ends_with('\n') {
-                // A comment alone on its line is no empty line, which would hide the frontmatter after it.
+                // A comment alone on its line takes the line with it: an empty first line would hide the frontmatter.
                 rest = after.strip_prefix("\r\n").or(after.strip_prefix('\n')).unwrap_or(after);
             }
         }
