@@ -17,6 +17,7 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 
 use super::glob::Glob;
+use super::template::Template;
 use crate::document::TagSyntax;
 use crate::document::paths::file_name;
 use crate::protocol::Error;
@@ -26,8 +27,8 @@ use crate::store::{SCOPE_PATTERNS, is_hidden};
 /// Path of the configuration, relative to the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";
 
-/// Glob of the folder of templates, also as Obsidian writes it.
-pub(super) const TEMPLATES_PATTERN: &str = "[Tt]emplates/**";
+/// Globs of the folder of templates, also as Obsidian writes it.
+pub(super) const TEMPLATES_PATTERNS: [&str; 2] = ["templates/**", "Templates/**"];
 
 /// Configuration of a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,24 +62,8 @@ pub struct NoteConfig {
     pub extension: String,
     /// File of the note's template, relative to a folder of templates.
     pub template: Option<String>,
-    /// Characters of an `id`.
-    pub id_charset: Vec<char>,
     /// Number of characters of an `id`.
     pub id_length: u32,
-    /// Case of an `id`.
-    pub id_case: IdCase,
-}
-
-/// Case of an `id`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IdCase {
-    /// Small letters.
-    #[default]
-    Lower,
-    /// Capital letters.
-    Upper,
-    /// Both cases.
-    Mixed,
 }
 
 /// Format of links.
@@ -89,7 +74,7 @@ pub enum LinkFormat {
     /// `[[path|text]]`.
     Wiki,
     /// A template with `path`, `title` and `filename`.
-    Template(String),
+    Template(Template),
 }
 
 /// A group of notes with their own rules.
@@ -113,14 +98,7 @@ pub struct Group {
 impl Default for NoteConfig {
     /// Returns zk's defaults, except for the file name: the slug of the title says more than an id.
     fn default() -> Self {
-        Self {
-            filename: None,
-            extension: "md".into(),
-            template: None,
-            id_charset: ALPHANUMERIC.chars().collect(),
-            id_length: 4,
-            id_case: IdCase::Lower,
-        }
+        Self { filename: None, extension: "md".into(), template: None, id_length: 4 }
     }
 }
 
@@ -134,13 +112,10 @@ impl Default for NotebookConfig {
             debug_assert!(glob.is_ok(), "a broken invariant: {pattern}: {glob:?}");
             glob.ok()
         };
-        let patterns = core::iter::once(TEMPLATES_PATTERN).chain(SCOPE_PATTERNS);
-        let exclude = patterns.filter_map(glob).collect();
+        let exclude = TEMPLATES_PATTERNS.into_iter().chain(SCOPE_PATTERNS).filter_map(glob).collect();
         Self { link_format: LinkFormat::Wiki, link_encode_path: false, exclude, ..Self::for_zk() }
     }
 }
-
-pub(super) const ALPHANUMERIC: &str = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 impl NotebookConfig {
     /// Returns the defaults of zk.
@@ -199,9 +174,7 @@ impl NotebookConfig {
         }
         let group = self.group_of(path);
         let extension = &group.map_or(&self.note, |group| &group.note).extension;
-        let name = file_name(path);
-        let has_extension = name.rsplit_once('.').is_some_and(|(_, end)| end == extension);
-        has_extension
+        file_name(path).rsplit_once('.').is_some_and(|(_, end)| end == extension)
             && !self.exclude.iter().any(|glob| glob.matches(path))
             && !group.is_some_and(|group| {
                 group.folders_above(path).any(|folder| {

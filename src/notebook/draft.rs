@@ -4,16 +4,15 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::str::FromStr;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::config::{CONFIG_FILE, Group, IdCase, NoteConfig, NotebookConfig};
+use super::config::{CONFIG_FILE, Group, NoteConfig, NotebookConfig};
 use super::files::{FoundTemplate, below_notebook, check_new_note, notebook_file, template_folders};
 use super::links::{LinkTarget, format_link};
 use super::slug::slug;
 use super::superseded::{LINK_START, Superseded};
-use super::template::{Template, Variable, Variables};
+use super::template::{FILENAME_VARIABLES, Template, Variables};
 use super::types::{SUPERSEDES, Warning};
 use crate::changes::Call;
 use crate::document::paths::file_name;
@@ -244,7 +243,7 @@ impl Draft<'_> {
                         format!("the file name `{}` of the configuration: {problem}", filename.escape_debug());
                     Error::damaged_file(message, "correct `filename` in .zk/config.toml")
                 };
-                let template = Template::from_str(filename).map_err(refused)?;
+                let template = Template::parse(filename, FILENAME_VARIABLES).map_err(refused)?;
                 let name = template.render(&self.variables(number, &self.tags)).map_err(refused)?;
                 let name = safe_name(&name);
                 // A name with an id differs in each attempt.
@@ -272,14 +271,12 @@ impl Draft<'_> {
 
     fn variables(&self, number: u32, tags: &[String]) -> Variables {
         let group = self.kind.group(self.config);
-        let mut variables = Variables::default();
-        variables.set("now", Variable::Moment(self.call.now));
-        variables.set("extra", Variable::Map(group.map_or(&self.config.extra, |group| &group.extra).clone()));
-        variables.set("tags", Variable::List(tags.to_vec()));
-        variables.set_text("title", self.title);
-        variables.set_text("content", &self.content);
-        variables.set_text("id", &id(self.note_config(), self.title, number));
-        variables.set_text("dir", &self.kind.folder);
+        let extra = group.map_or(&self.config.extra, |group| &group.extra);
+        let mut variables = Variables::of_note(self.call.now, extra, tags);
+        variables.set("title", self.title);
+        variables.set("content", &self.content);
+        variables.set("id", &id(self.note_config().id_length, self.title, number));
+        variables.set("dir", &self.kind.folder);
         variables
     }
 
@@ -290,8 +287,8 @@ impl Draft<'_> {
             old.map_or_else(Default::default, |old| (old.tags.as_slice(), old.links.as_slice()));
         let tags: Vec<String> = self.tags.iter().chain(old_tags).cloned().collect();
         let mut variables = self.variables(number, &tags);
-        variables.set_text("filename", path.file_name());
-        variables.set_text("filename-stem", path.file_stem());
+        variables.set("filename", path.file_name());
+        variables.set("filename-stem", path.file_stem());
         let text = self.with_fields(&variables, &tags, old)?;
         let below = below_notebook(self.call, path);
         let link = |path: &str, title: &str| format_link(self.config, below, LinkTarget { path, title });
@@ -342,21 +339,12 @@ impl Draft<'_> {
 }
 
 /// Computes an id from the title and the number of the attempt, because the component has no random numbers.
-fn id(note: &NoteConfig, title: &str, number: u32) -> String {
-    let count = note.id_charset.len().max(1);
-    let mut id = String::new();
-    for place in 0..note.id_length {
+fn id(length: u32, title: &str, number: u32) -> String {
+    let character = |place: u32| {
         let hash = xxh3_64_with_seed(title.as_bytes(), (u64::from(number) << 32) | u64::from(place));
-        let at = usize::try_from(hash % count as u64).unwrap_or(0);
-        let Some(&c) = note.id_charset.get(at) else { continue };
-        match note.id_case {
-            IdCase::Lower => id.extend(c.to_lowercase()),
-            IdCase::Upper => id.extend(c.to_uppercase()),
-            IdCase::Mixed if hash >> 63 == 1 => id.extend(c.to_uppercase()),
-            IdCase::Mixed => id.extend(c.to_lowercase()),
-        }
-    }
-    id
+        char::from_digit(u32::try_from(hash % 36).unwrap_or(0), 36).unwrap_or('0')
+    };
+    (0..length).map(character).collect()
 }
 
 /// Returns a name, possibly with folders, that is visible, fits every file system and can be linked to.

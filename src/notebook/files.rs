@@ -4,10 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
-use core::str::FromStr;
 
 use super::config::{CONFIG_FILE, Group, NotebookConfig};
-use super::template::{MAX_TEMPLATE_BYTES, Template};
+use super::template::{MAX_TEMPLATE_BYTES, NOTE_VARIABLES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
 use crate::engine::{Loaded, load_all};
@@ -69,7 +68,8 @@ pub(super) struct FoundTemplate {
 impl FoundTemplate {
     /// Creates a built-in template.
     pub(super) fn built_in(name: &str, text: &str) -> Result<Self, Error> {
-        let parsed = Template::from_str(text).map_err(|problem| Error::internal(format!("{name}: {problem}")));
+        let parsed =
+            Template::parse(text, NOTE_VARIABLES).map_err(|problem| Error::internal(format!("{name}: {problem}")));
         Ok(Self { path: name.to_string(), template: parsed? })
     }
 
@@ -120,7 +120,8 @@ pub(super) async fn find_template(
             Loaded::TooLarge(size) => return Err(Error::file_too_large(file, size, u64::from(limit))),
             Loaded::Whole { bytes, .. } => {
                 let text = core::str::from_utf8(&bytes).map_err(|_| Error::not_text(file))?;
-                let template = Template::from_str(text).map_err(|problem| template_error(path, &problem))?;
+                let template =
+                    Template::parse(text, NOTE_VARIABLES).map_err(|problem| template_error(path, &problem))?;
                 found = Some((FoundTemplate { path: path.clone(), template }, *is_own));
                 break;
             }

@@ -415,8 +415,7 @@ impl<'a> Work<'a> {
         let words = slug(&note.title);
         let (words, id) = (head(&words, MAX_NAME_BYTES).trim_end_matches('-'), sha256(&note.id));
         let folder = &self.request.folder;
-        let group = self.config.group_of(&format!("{folder}/x"));
-        let extension = &group.map_or(&self.config.note, |group| &group.note).extension;
+        let extension = &self.config.note_at(&format!("{folder}/x")).extension;
         let path = notebook_file(self.call, &format!("{folder}/{words}-{}.{extension}", head(&id, NAME_DIGITS)))?;
         check_new_note(self.call, &path)?;
         if self.config.is_indexed(below_notebook(self.call, &path)) {

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::config::{CONFIG_FILE, TEMPLATES_PATTERN};
+use super::config::{CONFIG_FILE, TEMPLATES_PATTERNS};
 use super::config_file::{config_path, load_config};
 use super::draft::NOTE_TEMPLATE;
 use super::files::{folders_above, notebook_file, template_folders};
@@ -143,7 +143,7 @@ async fn refuse_nested(call: &Call, root: Option<&RelPath>) -> Result<(), Error>
 /// Returns a configuration that zk can read too.
 fn config_text(is_root: bool) -> String {
     let scopes = if is_root { &SCOPE_PATTERNS[..] } else { &[] };
-    let patterns = core::iter::once(TEMPLATES_PATTERN).chain(scopes.iter().copied());
+    let patterns = TEMPLATES_PATTERNS.iter().chain(scopes);
     let exclude: Vec<String> = patterns.map(|pattern| format!("\"{pattern}\"")).collect();
     format!(
         "# A notebook of saddlebag, which zk reads too: {CONFIG_FILE}\n\
@@ -167,10 +167,8 @@ fn config_text(is_root: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use core::str::FromStr as _;
-
     use super::super::config::{LinkFormat, NotebookConfig};
-    use super::super::template::Template;
+    use super::super::template::{NOTE_VARIABLES, Template};
     use super::super::testing::{Store, call_at, call_in, day};
     use super::*;
 
@@ -220,7 +218,7 @@ mod tests {
             assert!(config.is_indexed(note) && NotebookConfig::default().is_indexed(note), "{note}");
         }
         for template in [NOTE_TEMPLATE, DAILY_TEMPLATE] {
-            assert!(Template::from_str(template).is_ok());
+            assert!(Template::parse(template, NOTE_VARIABLES).is_ok());
         }
     }
 

@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn the_first_entry_makes_the_day_from_its_template() {
-        let mut store = Store::with(&[("templates/daily.md", "# {{title}}\n{{#if extra.mood}}Mood:{{/if}}")]);
+        let mut store = Store::with(&[("templates/daily.md", "# {{title}}\n{{extra.mood}}")]);
         let reply = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
         assert!(reply.expect("added").created);
         assert_eq!(store.text(DAY), "# 2026-05-25\n- 12:34 x\n");
@@ -164,7 +164,7 @@ mod tests {
         let mut store = Store::with(&[("templates/daily.md", "{{sh \"date\"}}")]);
         let error = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
         let error = error.expect_err("refused");
-        assert!(error.message.starts_with("templates/daily.md: line 1: `sh` "), "{}", error.message);
+        assert!(error.message.starts_with("templates/daily.md: line 1: `{{sh "), "{}", error.message);
         assert!(store.writes.is_empty());
     }
 

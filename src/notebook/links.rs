@@ -27,7 +27,6 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::str::FromStr;
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::template::{Template, Variables};
@@ -80,15 +79,15 @@ fn markdown(config: &NotebookConfig, from: &str, to: &str, title: &str) -> Strin
     format!("[{}]({target})", escaped(title, &['\\', '[', ']', '`', '*', '_', '<']))
 }
 
-fn from_template(template: &str, from: &str, to: LinkTarget<'_>, config: &NotebookConfig) -> Option<String> {
+fn from_template(template: &Template, from: &str, to: LinkTarget<'_>, config: &NotebookConfig) -> Option<String> {
     let relative = relative_path(from, to.path);
     let target = if config.link_drop_extension { without_extension(&relative, config) } else { &relative };
     let mut variables = Variables::default();
-    variables.set_text("path", &if config.link_encode_path { percent_encoded(target) } else { target.to_string() });
-    variables.set_text("title", &one_line(to.title));
+    variables.set("path", &if config.link_encode_path { percent_encoded(target) } else { target.to_string() });
+    variables.set("title", &one_line(to.title));
     let name = file_name(to.path);
-    variables.set_text("filename", if config.link_drop_extension { without_extension(name, config) } else { name });
-    let link = Template::from_str(template).ok()?.render(&variables).ok()?;
+    variables.set("filename", if config.link_drop_extension { without_extension(name, config) } else { name });
+    let link = template.render(&variables).ok()?;
     Some(one_line(&link)).filter(|link| !link.is_empty())
 }
 

@@ -44,7 +44,6 @@ mod superseded;
 mod tag_note;
 mod tags;
 mod template;
-mod template_syntax;
 #[cfg(test)]
 pub(crate) mod testing;
 mod today;
@@ -53,7 +52,7 @@ mod unlinked_mentions;
 mod zk_output;
 
 pub use checks::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES};
-pub use config::{CONFIG_FILE, Group, IdCase, LinkFormat, NoteConfig, NotebookConfig};
+pub use config::{CONFIG_FILE, Group, LinkFormat, NoteConfig, NotebookConfig};
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
 pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};

@@ -9,7 +9,7 @@ use super::config_file::load_config;
 use super::files::{FoundTemplate, below_notebook, find_template};
 use super::index::NotebookCall;
 use super::rename::settle;
-use super::template::{Variable, Variables};
+use super::template::Variables;
 use super::types::Warning;
 use crate::changes::{Call, File};
 use crate::document::paths::{file_name, folder};
@@ -97,15 +97,13 @@ pub(super) async fn make_day(
 }
 
 fn variables(call: &Call, config: &NotebookConfig, path: &str) -> Variables {
-    let group = config.group_of(path);
-    let mut variables = Variables::default();
+    let extra = config.group_of(path).map_or(&config.extra, |group| &group.extra);
+    let mut variables = Variables::of_note(call.now, extra, &[]);
     let date = call.now.date().to_string();
-    variables.set("now", Variable::Moment(call.now));
-    variables.set("extra", Variable::Map(group.map_or(&config.extra, |group| &group.extra).clone()));
-    for (name, text) in [("title", date.as_str()), ("filename-stem", &date), ("id", &date), ("content", "")] {
-        variables.set_text(name, text);
+    for name in ["title", "filename-stem", "id"] {
+        variables.set(name, &date);
     }
-    variables.set_text("filename", file_name(path));
-    variables.set_text("dir", folder(path));
+    variables.set("filename", file_name(path));
+    variables.set("dir", folder(path));
     variables
 }

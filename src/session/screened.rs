@@ -72,7 +72,7 @@ impl Excluded {
     pub(super) fn from_globs(globs: &[String]) -> Result<Self, Error> {
         if globs.len() > MAX_GLOBS {
             let message = format!("{} globs, the limit is {MAX_GLOBS}", globs.len());
-            return Err(Error::new(ErrorCode::TooLarge, message, "join some of them as in `{a,b}`"));
+            return Err(Error::new(ErrorCode::TooLarge, message, "leave out whole folders"));
         }
         let parsed = globs.iter().map(|glob| {
             let trimmed = glob.strip_prefix('/').unwrap_or(glob).trim_end_matches('/');

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use chrono::format::{Item, StrftimeItems};
-use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Timelike};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, Timelike};
 use core::fmt::{self, Write};
 
 use crate::document::Stated;
@@ -56,12 +56,6 @@ impl LocalTime {
         format!("{:02}:{:02}", self.time.hour(), self.time.minute())
     }
 
-    /// Returns hour, minute and second.
-    #[must_use]
-    pub fn time_of_day(self) -> (u32, u32, u32) {
-        (self.time.hour(), self.time.minute(), self.time.second())
-    }
-
     /// Returns the time as a timestamp.
     #[must_use]
     pub fn timestamp(self) -> Timestamp {
@@ -79,14 +73,6 @@ impl LocalTime {
         let Timestamp { seconds, nanoseconds, .. } = self.timestamp();
         let seconds = u64::try_from(seconds).ok();
         seconds.map_or(0, |seconds| seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into()))
-    }
-
-    /// Returns the same time of day this many days later, or earlier for a negative number; `None` outside the years
-    /// 0001–9999.
-    #[must_use]
-    pub fn plus_days(self, days: i64) -> Option<Self> {
-        let time = self.time.checked_add_signed(TimeDelta::try_days(days)?)?;
-        Date::new(time.date()).map(|_| Self { time, ..self })
     }
 
     /// Returns the beginning of a day, at the same offset.
@@ -131,8 +117,7 @@ impl LocalTime {
 
 impl fmt::Display for LocalTime {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (hour, minute, second) = self.time_of_day();
-        write!(out, "{} {hour:02}:{minute:02}:{second:02}", self.date())
+        write!(out, "{} {}:{:02}", self.date(), self.hour_minute(), self.time.second())
     }
 }
 
@@ -249,8 +234,6 @@ mod tests {
         assert_eq!(time.timestamp().seconds, 1_779_667_200);
         assert_eq!(time.format("%Q"), None);
         assert_eq!(time.format("100%"), None);
-        assert_eq!(time.plus_days(-25).map(|t| t.date().to_string()).as_deref(), Some("2026-04-30"));
-        assert_eq!(time.plus_days(i64::MAX), None);
         assert_eq!(time.at_start_of(time.date()).to_string(), "2026-05-25 00:00:00");
     }
 

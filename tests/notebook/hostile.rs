@@ -52,12 +52,13 @@ fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
 #[both_engines]
 fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name(kind: Kind) {
     let templates = [
-        ("{{sh \"date\"}}", "`sh`"),
-        ("{{{sh \"date\"}}}", "`sh`"),
-        ("{{> fact}}", "partial"),
-        ("{{> templates/fact.md }}", "partial"),
-        ("{{#> layout}}x{{/layout}}", "partial"),
-        ("{{#if content}}{{> fact}}{{/if}}", "partial"),
+        ("{{sh \"date\"}}", "`{{sh \\\"date\\\"}}`"),
+        ("{{{sh \"date\"}}}", "`{{sh \\\"date\\\"}}`"),
+        ("{{> templates/fact.md }}", "`{{> templates/fact.md}}`"),
+        ("{{#> layout}}x{{/layout}}", "`{{#> layout}}`"),
+        ("{{#if content}}{{> fact}}{{/if}}", "`{{#if content}}`"),
+        ("{{env.HOME}}", "`{{env.HOME}}`"),
+        ("{{title", "without its end"),
     ];
     for (template, named) in templates {
         let mut drive = open(kind, &[("templates/fact.md", template), ("templates/daily.md", template)]);

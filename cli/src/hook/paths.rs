@@ -166,7 +166,8 @@ mod tests {
             assert!(paths.names_an_excluded_path(&format!("tool --in={path}:12")), "{path}");
         }
         assert!(paths.names_an_excluded_path("cat /other/secrets/plan.md"));
-        let odd = Paths { excluded: vec![exclusion("app/(a)/[q]/my p.tsx").unwrap()], ..of(top.path(), &[]) };
+        assert!(exclusion("app/[q]/p.tsx").is_err(), "a set would match another path");
+        let odd = Paths { excluded: vec![exclusion("app/(a)/?q?/my p.tsx").unwrap()], ..of(top.path(), &[]) };
         assert!(
             odd.names_an_excluded_path("cat 'app/(a)/[q]/my p.tsx'") && odd.asked("app/(a)/[q]/my p.tsx").is_none()
         );

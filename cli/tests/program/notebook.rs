@@ -173,7 +173,7 @@ fn invalid_arguments_change_nothing() {
     store.refuses(&["recall", " "], 2, "ask a question");
     store.refuses(&["move", "Port", ""], 2, "the title is empty");
     store.put("templates/fact.md", "{{sh \"touch /tmp/x\"}}");
-    store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `sh`");
+    store.refuses(&["remember", "T", "x"], 2, "templates/fact.md: line 1: `{{sh ");
     store.put("templates/fact.md", "---\ntitle: {{json title}}\n---\n{{content}}\n");
     store.put(".zk/config.toml", "[note\n");
     store.refuses(&["remember", "T", "x"], 3, ".zk/config.toml: line 1, column");

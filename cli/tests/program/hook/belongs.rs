@@ -106,7 +106,7 @@ fn an_excluded_path_with_brackets_is_nowhere() {
     let hooks = Hooks::new();
     fs::create_dir_all(hooks.project.join("app/[q]")).expect("made");
     fs::write(hooks.project.join("app/[q]/p.tsx"), "").expect("written");
-    let exclude = ["--exclude", "app/[q]/p.tsx"];
+    let exclude = ["--exclude", "app/?q?/p.tsx"];
     hooks.send(&exclude, &claude("s", "UserPromptSubmit", &json!({ "prompt": "change the odd named page now" })));
     for (tool, input) in [
         ("Edit", json!({ "file_path": "{project}/app/[q]/p.tsx" })),
