@@ -35,7 +35,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask bench [PART]... [--notes N] [--write]
-       cargo xtask bench questions locomo|longmemeval|beam|conversations|prompts|languages PATH
+       cargo xtask bench questions locomo|longmemeval|conversations|prompts|languages PATH
        cargo xtask bench compare [PROGRAM]
        cargo xtask build
        cargo xtask shells [test]
