@@ -1,16 +1,17 @@
 //! [`Bench`]: a driver with a fresh store, and short spellings of what a case asks of it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use saddlebag::protocol::{Entry, FileContent, FsOutcome, ListOutcome, Listing, ReadOutcome, Version};
+use saddlebag::protocol::{Entry, EntryKind, FileContent, FsOutcome, ListOutcome, Listing, ReadOutcome, Version};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::driver::{Answer, Driver, Hello, Opening, short};
-use crate::ops::{list, read, version, word, write};
-use crate::report::{Ended, Ran, left_out};
+use crate::ops::{list, read, version, with, word, write};
+use crate::report::{Ended, Ran, check, left_out};
 
 /// Folder of all stores of a run, which is removed at its end.
 pub(crate) struct Stores {
@@ -67,7 +68,7 @@ impl<'a> Bench<'a> {
 
     /// Opens the store again, with a driver that was started again if it was killed.
     pub(crate) fn reopen(&mut self, epoch: u64) -> Result<(), String> {
-        self.driver.open(&Opening { store: &self.store, epoch, project: None, agent: None })
+        self.driver.open(&self.store, &Opening { epoch, ..Opening::default() })
     }
 
     pub(crate) fn perform(&mut self, op: &Value) -> Result<Answer, String> {
@@ -83,7 +84,7 @@ impl<'a> Bench<'a> {
     pub(crate) fn answer(&mut self, op: &Value, words: &[&str]) -> Result<Answer, Ended> {
         let answer = self.perform(op)?;
         let found = word(&answer);
-        if words.contains(&found) {
+        if words.contains(&&*found) {
             return Ok(answer);
         }
         let detail = answer.as_ref().err().map(|error| format!(" ({error})")).unwrap_or_default();
@@ -93,7 +94,7 @@ impl<'a> Bench<'a> {
     /// Performs an operation whose result has this word and a version.
     pub(crate) fn versioned(&mut self, op: &Value, word: &str) -> Result<Version, Ended> {
         let answer = self.answer(op, &[word])?;
-        version(&answer).cloned().ok_or_else(|| Ended::Failed(format!("{} gave no version", short(op))))
+        version(&answer).ok_or_else(|| Ended::Failed(format!("{} gave no version", short(op))))
     }
 
     /// Writes a file, and returns its version.
@@ -122,6 +123,11 @@ impl<'a> Bench<'a> {
         Err(Ended::Failed(format!("`{path}` holds {found} instead of {text:?}")))
     }
 
+    /// Reads the text of a file that exists.
+    pub(crate) fn text(&mut self, path: &str) -> Result<String, Ended> {
+        Ok(String::from_utf8_lossy(&self.content(path)?.bytes).into_owned())
+    }
+
     /// Returns one page.
     pub(crate) fn page(&mut self, op: &Value) -> Result<Listing, Ended> {
         match self.answer(op, &["page", "a page without entries"])? {
@@ -130,20 +136,46 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Returns all entries of a folder except the host's own, page by page.
+    /// Returns all entries of a folder except the host's own.
     pub(crate) fn entries(&mut self, folder: Option<&str>) -> Result<Vec<Entry>, Ended> {
-        let (mut entries, mut after) = (Vec::new(), None);
+        self.paged(folder, 1000)
+    }
+
+    /// Returns all entries of a folder except the host's own, by pages of at most `limit`.
+    pub(crate) fn paged(&mut self, folder: Option<&str>, limit: u32) -> Result<Vec<Entry>, Ended> {
+        let (mut entries, mut after) = (Vec::new(), None::<String>);
         loop {
-            let page = self.page(&list(folder, after.as_deref(), 1000, None))?;
+            let page = self.page(&with(list(folder, limit), "after", after.clone()))?;
+            let paths: Vec<&str> = page.entries.iter().map(|entry| entry.path.as_str()).collect();
+            check!(paths.len() <= limit as usize, "a page of at most {limit} has {paths:?}");
+            let is_later = |path: &&str| after.as_deref().is_none_or(|after| *path > after);
+            check!(paths.iter().all(is_later), "a page after {after:?} has {paths:?}");
+            let next = page.next.map(|next| next.to_string());
+            let is_last = next.as_deref() == paths.last().copied();
+            check!(next.is_none() || is_last, "`next` is {next:?} after {paths:?}");
             entries.extend(page.entries);
-            let Some(next) = page.next else { break };
-            if after.as_deref() == Some(next.as_str()) {
-                return Err(Ended::Failed(format!("the page after `{next}` ends at `{next}` again")));
+            after = next;
+            if after.is_none() {
+                break;
             }
-            after = Some(next.to_string());
         }
         entries.retain(|entry| entry.path.as_str() != ".saddlebag");
         Ok(entries)
+    }
+
+    /// Returns all files that listings show.
+    pub(crate) fn files(&mut self) -> Result<BTreeMap<String, Vec<u8>>, Ended> {
+        let (mut files, mut folders) = (BTreeMap::new(), vec![None::<String>, Some(".saddlebag".into())]);
+        while let Some(folder) = folders.pop() {
+            for entry in self.entries(folder.as_deref())? {
+                let path = entry.path.to_string();
+                match entry.kind {
+                    EntryKind::Directory => folders.push(Some(path)),
+                    _ => drop(files.insert(path.clone(), self.content(&path)?.bytes)),
+                }
+            }
+        }
+        Ok(files)
     }
 
     /// Returns the paths of a folder.

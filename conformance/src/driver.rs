@@ -2,7 +2,6 @@
 //!
 //! Every failure is a text. A driver that does not follow the protocol is killed; [`Driver::ready`] starts it again.
 
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{BufRead, BufReader, Read, Write, empty};
@@ -26,10 +25,10 @@ const SHOWN: usize = 160;
 /// Maximum number of lines of standard error in a message.
 const ERROR_LINES: usize = 5;
 /// Time for a driver to end, and for each line of its standard error to come.
-const TO_END: Duration = Duration::from_secs(1);
+const TO_END: Duration = Duration::from_secs(3);
 
 /// Description of a host, by its driver.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Hello {
     /// Version of the protocol.
@@ -51,7 +50,7 @@ pub(crate) struct Hello {
 }
 
 /// Kind of the locks of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Lock {
     /// Locks of the kernel, which end with their process.
@@ -59,6 +58,7 @@ pub(crate) enum Lock {
     /// Locks that end when their holder no longer renews them.
     Lease,
     /// The host must be the only writer.
+    #[default]
     None,
 }
 
@@ -93,8 +93,9 @@ pub(crate) struct Driver {
 impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(crate) fn start(program: Program) -> Result<Self, String> {
-        let (process, hello) = started(&program)?;
-        Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
+        let mut driver = Self { program, hello: Hello::default(), process: None, silent: Vec::new() };
+        driver.ready()?;
+        Ok(driver)
     }
 
     /// Speaks with a driver that answers in a thread.
@@ -105,8 +106,9 @@ impl Driver {
         let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
         let process =
             Process { child: None, input: Box::new(input), answers: lines_of(output), errors: lines_of(empty()) };
-        let (process, hello) = greeted(&program, process)?;
-        Ok(Self { program, hello, process: Some(process), silent: Vec::new() })
+        let mut driver = Self { program, hello: Hello::default(), process: Some(process), silent: Vec::new() };
+        driver.greet()?;
+        Ok(driver)
     }
 
     pub(crate) fn program(&self) -> &Program {
@@ -123,16 +125,32 @@ impl Driver {
             return Err(format!("the driver was given up: it did not answer {}", self.silent.join(", ")));
         }
         if self.process.is_none() {
-            let (process, hello) = started(&self.program)?;
-            (self.process, self.hello) = (Some(process), hello);
+            self.process = Some(started(&self.program)?);
+            self.greet()?;
         }
         Ok(())
     }
 
+    /// Asks a driver that was just started what its host is.
+    fn greet(&mut self) -> Result<(), String> {
+        let request = json!({ "hello": { "protocol": PROTOCOL } });
+        let answer = self.ask(&request)?;
+        let said = answer.get("hello").unwrap_or(&Value::Null);
+        for (field, expected) in [("protocol", json!(PROTOCOL)), ("package", json!(PACKAGE))] {
+            let found = said.get(field).unwrap_or(&Value::Null);
+            if *found != expected {
+                self.process = None;
+                return Err(format!("the {field} of the driver is {found}, and the kit checks {expected}"));
+            }
+        }
+        let hello = Hello::deserialize(said).map_err(|error| self.not_valid(&request, &answer, &error.to_string()));
+        self.hello = hello?;
+        Ok(())
+    }
+
     /// Opens a memory on a store.
-    pub(crate) fn open(&mut self, opening: &Opening<'_>) -> Result<(), String> {
-        self.ready()?;
-        let Opening { store, epoch, project, agent } = opening;
+    pub(crate) fn open(&mut self, store: &str, opening: &Opening) -> Result<(), String> {
+        let Opening { epoch, project, agent } = opening;
         let epoch = epoch.to_string();
         let request = json!({ "open": { "store": store, "epoch": epoch, "project": project, "agent": agent } });
         let answer = self.ask(&request)?;
@@ -173,10 +191,15 @@ impl Driver {
     }
 
     /// Ends the driver, and returns an error with the answer to a request and the reason why it is not valid.
-    pub(crate) fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
+    fn not_valid(&mut self, request: &Value, answer: &Value, reason: &str) -> String {
+        self.trouble(format!("the answer {} to {} is not valid: {reason}", short(answer), short(request)))
+    }
+
+    /// Ends the driver, and returns a message that ends in what it wrote to standard error.
+    fn trouble(&mut self, message: String) -> String {
         let errors = self.errors();
         self.process = None;
-        format!("the answer {} to {} is not valid: {reason}{errors}", short(answer), short(request))
+        message + &errors
     }
 
     fn result(&mut self, op: &Value, answer: Value) -> Result<Answer, String> {
@@ -203,55 +226,46 @@ impl Driver {
             Ok(line) => line,
             Err(RecvTimeoutError::Disconnected) => return Err(self.ended(request)),
             Err(RecvTimeoutError::Timeout) => {
-                let (asked, seconds, errors) = (short(request), self.program.patience.as_secs(), self.errors());
-                self.process = None;
+                let (asked, seconds) = (short(request), self.program.patience.as_secs());
                 self.silent.push(asked.clone());
-                return Err(format!(
+                return Err(self.trouble(format!(
                     "the driver did not answer {asked} within {seconds} s: it may wait for a lock, keep its answer in a buffer, or \
-                     need longer (--patience){errors}"
-                ));
+                     need longer (--patience)"
+                )));
             }
         };
         serde_json::from_str(&line).map_err(|error| {
-            let errors = self.errors();
-            self.process = None;
-            format!("the answer to {} is not JSON ({error}): {}{errors}", short(request), shortened(&line))
+            self.trouble(format!("the answer to {} is not JSON ({error}): {}", short(request), shortened(&line)))
         })
     }
 
     /// Returns the error for a driver that ended.
     fn ended(&mut self, request: &Value) -> String {
         let status = self.process.as_mut().and_then(Process::status);
-        let errors = self.errors();
-        self.process = None;
         let how = status.map_or("closed its output".to_string(), |status| format!("ended ({status})"));
-        format!("the driver {how} instead of answering {}{errors}", short(request))
+        self.trouble(format!("the driver {how} instead of answering {}", short(request)))
     }
 
     /// Ends the driver, and returns the last lines of its standard error as the end of a message.
     pub(crate) fn errors(&mut self) -> String {
         let Some(process) = &mut self.process else { return String::new() };
         process.end();
-        let mut last = VecDeque::new();
+        let mut lines = Vec::new();
         // A program that the driver started may still hold its standard error open.
         while let Ok(line) = process.errors.recv_timeout(TO_END) {
-            last.push_back(line.trim_end().to_string());
-            if last.len() > ERROR_LINES {
-                last.pop_front();
-            }
+            lines.push(line.trim_end().to_string());
         }
-        let last = last.make_contiguous().join("\n");
+        let last = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
         if last.is_empty() { last } else { format!("; its standard error ends in {last:?}") }
     }
 }
 
-/// Opening of a memory.
-#[derive(Clone, Copy)]
-pub(crate) struct Opening<'a> {
-    pub(crate) store: &'a str,
+/// Options that a memory is opened with.
+#[derive(Clone, Default)]
+pub(crate) struct Opening {
     pub(crate) epoch: u64,
-    pub(crate) project: Option<&'a str>,
-    pub(crate) agent: Option<&'a str>,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 /// A running driver. It is killed when it is dropped.
@@ -270,7 +284,7 @@ impl Process {
         self.answers.recv().ok().filter(|line| line.ends_with('\n'))
     }
 
-    /// Returns the status of a program that ends within a second.
+    /// Returns the status of a program that ends in time.
     fn status(&mut self) -> Option<ExitStatus> {
         let (child, until) = (self.child.as_mut()?, Instant::now() + TO_END);
         loop {
@@ -296,7 +310,7 @@ impl Drop for Process {
     }
 }
 
-fn started(program: &Program) -> Result<(Process, Hello), String> {
+fn started(program: &Program) -> Result<Process, String> {
     let mut words = program.command.iter();
     let name = words.next().ok_or("there is no command")?;
     let mut command = Command::new(name);
@@ -307,7 +321,7 @@ fn started(program: &Program) -> Result<(Process, Hello), String> {
         return Err(format!("the driver `{shown}` has no standard input and output"));
     };
     let errors = child.stderr.take().map_or_else(|| lines_of(empty()), lines_of);
-    greeted(program, Process { child: Some(child), input: Box::new(input), answers: lines_of(output), errors })
+    Ok(Process { child: Some(child), input: Box::new(input), answers: lines_of(output), errors })
 }
 
 /// Returns the lines that a driver writes.
@@ -321,38 +335,6 @@ fn lines_of(output: impl Read + Send + 'static) -> Receiver<String> {
         {}
     });
     answers
-}
-
-/// Asks a driver that was just started what its host is.
-fn greeted(program: &Program, process: Process) -> Result<(Process, Hello), String> {
-    let mut driver = Driver { program: program.clone(), hello: unknown(), process: Some(process), silent: Vec::new() };
-    let request = json!({ "hello": { "protocol": PROTOCOL } });
-    let answer = driver.ask(&request)?;
-    let said = answer.get("hello").unwrap_or(&Value::Null);
-    for (field, expected) in [("protocol", json!(PROTOCOL)), ("package", json!(PACKAGE))] {
-        let found = said.get(field).unwrap_or(&Value::Null);
-        if *found != expected {
-            return Err(format!("the {field} of the driver is {found}, and the kit checks {expected}"));
-        }
-    }
-    let hello = Hello::deserialize(said).map_err(|error| driver.not_valid(&request, &answer, &error.to_string()))?;
-    let process = driver.process.take().ok_or("the driver does not run")?;
-    Ok((process, hello))
-}
-
-/// Returns what is known about a driver before it has answered.
-fn unknown() -> Hello {
-    let (name, package, version_scheme) = Default::default();
-    Hello {
-        protocol: PROTOCOL,
-        name,
-        package,
-        version_scheme,
-        folder: false,
-        links: false,
-        folders: false,
-        lock: Lock::None,
-    }
 }
 
 /// Returns a request or an answer for a message.

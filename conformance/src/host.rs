@@ -4,18 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::Config;
 use saddlebag::entries::EntriesConfig;
-use saddlebag::protocol::{FsError, FsOp, FsOutcome, FsRequest, RemoveDirectoryOutcome};
+use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
-use saddlebag_host::{Engine, EngineError, Executor, Host, HostError, NativeEngine, Observer, Simulator};
+use saddlebag_host::{Engine, EngineError, Executor, Host, HostError, NativeEngine, Observer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::driver::Hello;
+use crate::driver::Opening;
 
-/// Beginning of the paths of the index, whose bytes contain versions.
-pub(crate) const INDEX: &str = ".saddlebag/index";
 /// Calls, one on each line.
 const CALLS: &str = include_str!("calls.jsonl");
 
@@ -37,26 +35,6 @@ pub(crate) fn calls_of(scenario: &str) -> Result<Vec<ToolCall>, String> {
 pub(crate) fn time(call: u32, opening: u64) -> Timestamp {
     let seconds = 1_780_125_300 + i64::from(call) * 3600 + opening as i64 * 30 * 86_400;
     Timestamp { seconds, nanoseconds: 0, utc_offset_seconds: 7200 }
-}
-
-/// Result of a call of a tool.
-pub(crate) struct Called {
-    pub(crate) answer: ToolAnswer,
-    /// True if the call changed a file, or may have.
-    pub(crate) changed: bool,
-    /// Requests, in the order in which they were performed.
-    pub(crate) requests: Vec<FsRequest>,
-}
-
-impl Called {
-    /// Returns the result in the JSON of the driver protocol.
-    pub(crate) fn json(&self) -> Result<Value, String> {
-        let ToolAnswer { text, structured, is_error } = &self.answer;
-        let structured = structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
-        let structured = structured.map_err(|error| error.to_string())?;
-        let answer = json!({ "text": text.as_str(), "structured": structured, "is-error": is_error });
-        Ok(json!({ "answer": answer, "changed": self.changed, "requests": value(&self.requests)? }))
-    }
 }
 
 /// Returns the canonical JSON of a value of the contract.
@@ -84,13 +62,8 @@ pub(crate) struct CallingHost<X> {
 
 impl<X: Executor> CallingHost<X> {
     /// Opens a memory with the configuration of the driver protocol.
-    pub(crate) fn open(
-        engine: &OpenEngine,
-        opening: OwnedOpening,
-        scheme: &str,
-        executor: X,
-    ) -> Result<Self, HostError> {
-        let OwnedOpening { epoch, project, agent } = opening;
+    pub(crate) fn open(engine: &OpenEngine, opening: Opening, scheme: &str, executor: X) -> Result<Self, HostError> {
+        let Opening { epoch, project, agent } = opening;
         let config = Config {
             epoch,
             project,
@@ -109,56 +82,17 @@ impl<X: Executor> CallingHost<X> {
         self.host.executor_mut()
     }
 
-    /// Runs a tool of any set.
-    pub(crate) fn call(&mut self, now: Timestamp, tool: &str, input: String) -> Result<Called, HostError> {
-        let command = CallTool { tool: tool.into(), input, options: ToolOptions::default() };
-        let answer = self.host.call(now, command)?;
-        Ok(Called { answer, changed: self.host.take_changed(), requests: self.performed.take() })
+    /// Runs a tool of any set. Returns the result in the JSON of the driver protocol.
+    pub(crate) fn call(&mut self, now: Timestamp, tool: String, input: String) -> Result<Value, String> {
+        let command = CallTool { tool, input, options: ToolOptions::default() };
+        let answer = self.host.call(now, command).map_err(|error| error.to_string())?;
+        let ToolAnswer { text, structured, is_error } = answer;
+        let structured = structured.as_ref().map(|json| serde_json::from_str::<Value>(json.as_str())).transpose();
+        let structured = structured.map_err(|error| error.to_string())?;
+        let answer = json!({ "text": text.as_str(), "structured": structured, "is-error": is_error });
+        let (changed, requests) = (self.host.take_changed(), self.performed.take());
+        Ok(json!({ "answer": answer, "changed": changed, "requests": value(&requests)? }))
     }
-}
-
-/// The store of the kit's own host, in memory.
-pub(crate) struct InMemory {
-    pub(crate) disk: Simulator,
-    /// False if a folder exists only as long as it has a file.
-    has_folders: bool,
-}
-
-impl InMemory {
-    /// Creates an empty store that has what the store of another host has.
-    pub(crate) fn like(hello: &Hello) -> Self {
-        Self { disk: Simulator::new(1).with_hashes_of(&hello.version_scheme), has_folders: hello.folders }
-    }
-}
-
-impl Executor for InMemory {
-    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        match op {
-            FsOp::MakeDirectory { .. } if !self.has_folders => Ok(FsOutcome::MakeDirectory),
-            FsOp::RemoveDirectory { .. } if !self.has_folders => {
-                Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent))
-            }
-            FsOp::Remove { path, .. } | FsOp::Rename { path, .. } if !self.has_folders => {
-                let outcome = self.disk.perform(op);
-                let mut above = path.parent();
-                while let Some(path) = above {
-                    above = path.parent();
-                    // A folder that is not empty stays.
-                    let _ = self.disk.perform(&FsOp::RemoveDirectory { path });
-                }
-                outcome
-            }
-            _ => self.disk.perform(op),
-        }
-    }
-}
-
-/// Options that a memory is opened with.
-#[derive(Clone)]
-pub(crate) struct OwnedOpening {
-    pub(crate) epoch: u64,
-    pub(crate) project: Option<String>,
-    pub(crate) agent: Option<String>,
 }
 
 /// Observer that keeps the requests that were performed.

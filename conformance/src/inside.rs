@@ -4,17 +4,17 @@ use std::fmt::Debug;
 use std::io::{self, BufRead, BufReader, Write, pipe};
 use std::thread;
 
-use saddlebag::protocol::{AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome};
+use saddlebag::protocol::{FsOp, FsOutcome, Precondition, ReadOutcome};
 use saddlebag::store::RelPath;
 use saddlebag_host::{Executor, PACKAGE};
-use serde_json::{Value, json};
 
 use crate::bench::Stores;
 use crate::driver::{Driver, Hello, Lock, PROTOCOL};
-use crate::local::performed;
+use crate::host::native;
+use crate::host_driver::HostDriver;
 use crate::ops::word;
-use crate::report::{Ended, Part, Ran, Report, check, left_out};
-use crate::{calls, cases, grid};
+use crate::parts::{self, Options};
+use crate::report::{Ended, Part, Ran, Report, check};
 
 /// Driver: answers a line.
 pub type Answers = Box<dyn FnMut(&str) -> String>;
@@ -36,16 +36,7 @@ pub enum StoreKind {
 ///
 /// The cases that failed, with their reasons.
 pub fn check_driver(parts: &[Part], driver: impl FnOnce() -> Answers + Send + 'static) -> Result<(), Vec<String>> {
-    checked(driver, |driver, stores, report| {
-        parts.iter().try_for_each(|part| match part {
-            Part::Table => grid::run(driver, stores, report),
-            Part::Operations => cases::run(driver, stores, report),
-            Part::Loop => calls::run(driver, stores, report),
-            Part::Crashes | Part::Records | Part::Races => {
-                report.add(*part, "driver", left_out("it is not a program that can be killed"))
-            }
-        })
-    })
+    checked(driver, |driver, stores, report| parts::run(parts, &[], &Options::default(), driver, stores, report))
 }
 
 /// Checks operations of an executor, one after the other and many at once. `open` opens the store of a name.
@@ -59,19 +50,18 @@ pub fn check_executor<X: Executor + 'static>(
 ) -> Result<(), Vec<String>> {
     let opened = open.clone();
     let driver = move || -> Answers {
-        let mut store = None;
-        Box::new(move |line| {
-            answer(line, kind, &opened, &mut store).unwrap_or_else(|reason| json!({ "err": reason })).to_string()
-        })
+        let (name, package, version_scheme) = ("executor".into(), PACKAGE.into(), "any".into());
+        let folder = kind == StoreKind::Folder;
+        let (links, folders, lock) = (folder, kind != StoreKind::Flat, Lock::None);
+        let hello = Hello { protocol: PROTOCOL, name, package, version_scheme, folder, links, folders, lock };
+        let mut driver = HostDriver::new(hello, native, move |store| Ok(opened(store)));
+        Box::new(move |line| driver.answer(line))
     };
     checked(driver, move |driver, stores, report| {
-        grid::run(driver, stores, report)?;
-        cases::run(driver, stores, report)?;
-        for (name, case) in TOGETHER {
-            let ran = stores.fresh(driver.hello()).map_err(Ended::from);
-            report.add(Part::Operations, name, ran.and_then(|store| case(&mut open(&store))))?;
-        }
-        Ok(())
+        parts::run(&[Part::Table, Part::Operations], &[], &Options::default(), driver, stores, report)?;
+        let ran = stores.fresh(driver.hello()).map_err(Ended::from);
+        let ran = ran.and_then(|store| many_at_once(&mut open(&store)));
+        report.add(Part::Operations, "each of many operations has its result, as if it came alone in its place", ran)
     })
 }
 
@@ -104,39 +94,6 @@ fn checked(
     }
 }
 
-/// Answers a line as the driver of an executor.
-fn answer<X: Executor>(
-    line: &str,
-    kind: StoreKind,
-    open: &dyn Fn(&str) -> X,
-    opened: &mut Option<X>,
-) -> Result<Value, String> {
-    let mut request: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    if request.get("hello").is_some() {
-        let (name, package, version_scheme) = ("executor".into(), PACKAGE.into(), "any".into());
-        let folder = kind == StoreKind::Folder;
-        let (links, folders, lock) = (folder, kind != StoreKind::Flat, Lock::None);
-        let hello = Hello { protocol: PROTOCOL, name, package, version_scheme, folder, links, folders, lock };
-        return Ok(json!({ "hello": hello }));
-    }
-    if let Some(opening) = request.get("open") {
-        // The old one may lock its store.
-        *opened = None;
-        *opened = Some(open(opening["store"].as_str().ok_or("the name of the store is missing")?));
-        return Ok(json!({ "ok": null }));
-    }
-    performed(opened.as_mut().ok_or("no store is open")?, request["perform"].take())
-}
-
-/// A case: its name, and what runs it.
-type Case = (&'static str, fn(&mut dyn Executor) -> Ran);
-
-/// Cases of many operations at once, which a driver cannot be asked for.
-const TOGETHER: [Case; 2] = [
-    ("each of many operations has one result in its place", each_has_its_result),
-    ("a read among many operations sees the changes before it, and no later ones", reads_see_earlier_changes),
-];
-
 fn path(text: &str) -> Result<RelPath, Ended> {
     RelPath::new(text).map_err(|error| Ended::Failed(format!("`{text}`: {error}")))
 }
@@ -145,71 +102,44 @@ fn failed(result: impl Debug) -> Ended {
     Ended::Failed(format!("{result:?}"))
 }
 
-/// A result without versions and times: a file that changed just now may have another version than later.
-fn lasting(result: &Result<FsOutcome, FsError>) -> (&'static str, Vec<u8>, Vec<String>) {
-    let (mut bytes, mut paths) = (Vec::new(), Vec::new());
-    match result {
-        Ok(FsOutcome::Read(ReadOutcome::Content(content))) => bytes.clone_from(&content.bytes),
-        Ok(FsOutcome::ListDirectory(ListOutcome::Page(page))) => {
-            paths.extend(page.entries.iter().map(|entry| entry.path.to_string()));
-            paths.extend(page.next.iter().map(|next| format!("then {next}")));
-        }
-        _ => {}
-    }
-    (word(result), bytes, paths)
-}
-
-fn each_has_its_result(store: &mut dyn Executor) -> Ran {
-    for number in 0..120 {
-        let (path, text) = (path(&format!("d{}/{number:03}.md", number % 3))?, format!("text {number}"));
-        store.perform(&FsOp::write(path, text.into(), Precondition::Any)).map_err(failed)?;
-    }
+/// Performs many operations at once: a read sees the changes before it and no later ones, and the others have the results
+/// that they have alone.
+fn many_at_once(store: &mut dyn Executor) -> Ran {
+    let read = |at: &str| Ok::<_, Ended>(FsOp::Read { path: path(at)?, offset: 0, max_bytes: u32::MAX });
+    store.perform(&FsOp::write(path("d/b.md")?, b"text".into(), Precondition::Any)).map_err(failed)?;
     store.perform(&FsOp::MakeDirectory { path: path("folder")? }).map_err(failed)?;
-    let read = |at: &str, max_bytes| Ok::<_, Ended>(FsOp::Read { path: path(at)?, offset: 0, max_bytes });
-    let mut ops = Vec::new();
-    for number in 0..150 {
-        // The last thirty are absent.
-        ops.push(read(&format!("d{}/{number:03}.md", number % 3), u32::MAX)?);
-        ops.push(match number % 5 {
-            0 => read("folder", 10)?,
-            1 => read(".saddlebag/locks/1", 10)?,
-            2 => read("d0/000.md/below", 10)?,
-            3 => FsOp::ListDirectory { folder: Some(path("d1")?), after: None, limit: number, unless: None },
-            _ => read("d2/002.md", number)?,
-        });
+    let append = FsOp::append(path("a.md")?, b"x".to_vec(), false, Precondition::Any);
+    let folder = Some(path("d")?);
+    let others = [
+        read("folder")?,
+        read(".saddlebag/locks/1")?,
+        read("d/b.md/below")?,
+        read("none.md")?,
+        FsOp::ListDirectory { folder, after: None, limit: 9, unless: None },
+    ];
+    let alone = others.each_ref().map(|op| word(&store.perform(op)));
+    let read = read("a.md")?;
+    let (mut ops, mut expected) = (Vec::new(), Vec::new());
+    for round in 1..=3 {
+        ops.push(&append);
+        expected.push(("written".to_string(), 0));
+        // Enough reads between two changes to use threads.
+        for number in 0..70 {
+            let other = others.get(number % 10);
+            ops.push(other.unwrap_or(&read));
+            expected.push(other.map_or(("content".into(), round), |_| (alone[number % 10].clone(), 0)));
+        }
     }
-    let ops: Vec<&FsOp> = ops.iter().collect();
-    let together = store.perform_all(&ops);
-    check!(together.len() == ops.len(), "{} operations have {} results", ops.len(), together.len());
-    for (op, together) in ops.iter().zip(together) {
-        let alone = store.perform(op);
-        check!(lasting(&together) == lasting(&alone), "{op:?} gave {together:?} among others and {alone:?} alone");
+    let results = store.perform_all(&ops);
+    check!(results.len() == ops.len(), "{} operations have {} results", ops.len(), results.len());
+    for ((op, expected), result) in ops.iter().zip(expected).zip(results) {
+        let length = match &result {
+            Ok(FsOutcome::Read(ReadOutcome::Content(content))) => content.bytes.len(),
+            _ => 0,
+        };
+        check!((word(&result), length) == expected, "{op:?} gave {result:?} instead of {expected:?}");
     }
     let counts = (store.perform_all(&[]).len(), store.perform_all(&ops[..1]).len());
     check!(counts == (0, 1), "no operation and one operation have {counts:?} results");
-    Ok(())
-}
-
-fn reads_see_earlier_changes(store: &mut dyn Executor) -> Ran {
-    let read = FsOp::Read { path: path("a.md")?, offset: 0, max_bytes: u32::MAX };
-    let append = FsOp::append(path("a.md")?, b"x".to_vec(), false, Precondition::Any);
-    // Enough reads between two changes to use threads.
-    let mut ops = Vec::new();
-    for _ in 0..3 {
-        ops.push(&append);
-        ops.extend([&read; 70]);
-    }
-    let outcomes = store.perform_all(&ops);
-    check!(outcomes.len() == ops.len(), "{} operations have {} results", ops.len(), outcomes.len());
-    for (index, outcome) in outcomes.into_iter().enumerate() {
-        let is_right = match &outcome {
-            Ok(FsOutcome::Read(ReadOutcome::Content(content))) => {
-                index % 71 != 0 && content.bytes.len() == index / 71 + 1
-            }
-            Ok(FsOutcome::Append(AppendOutcome::Written(_))) => index % 71 == 0,
-            _ => false,
-        };
-        check!(is_right, "operation {index} gave {outcome:?}");
-    }
     Ok(())
 }

@@ -78,25 +78,8 @@ pub(crate) fn replace(root: &Path, path: &str, text: &str) -> Result<(), Ended> 
     placed.map_err(|error| on_disk(path, &error))
 }
 
-/// Returns true if a lock of the store is held.
-pub(crate) fn is_any_held(root: &Path) -> bool {
-    let locks = root.join(LOCKS);
-    let is_held = |path: &Path| fs::read(path).is_ok_and(|content| !content.starts_with(b"free"));
-    names(&locks).any(|name| {
-        let file = locks.join(&name);
-        name.parse::<u32>().is_ok() && is_held(&file) && fs::metadata(&file).is_ok_and(|status| status.len() > 0)
-    }) || names(&locks.join("leases")).any(|number| {
-        let leases = locks.join("leases").join(number);
-        is_held(&leases.join(newest(&leases).to_string()))
-    })
-}
-
 /// Returns the number of the newest lease; 0 if there is none.
 fn newest(leases: &Path) -> u64 {
-    names(leases).filter_map(|name| name.parse().ok()).max().unwrap_or(0)
-}
-
-fn names(folder: &Path) -> impl Iterator<Item = String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().into_string().ok())
+    let entries = fs::read_dir(leases).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).max().unwrap_or(0)
 }

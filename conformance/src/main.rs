@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use saddlebag::trust::for_terminal;
-use saddlebag_conformance::{LocalDriver, Options, Part, Program, check, native, replay};
+use saddlebag_conformance::{HostDriver, Options, Part, Program, check, native, replay};
 use saddlebag_host::Durability;
 
 /// Check a host, or a recorded trace, against the contract of the memory
@@ -30,16 +30,15 @@ struct Arguments {
     #[arg(long, value_enum)]
     only: Option<Part>,
     /// Driver of another host that changes the same store in the races, with its arguments; may be repeated
-    #[arg(long, value_name = "COMMAND", value_parser = words)]
-    with: Vec<Words>,
+    #[arg(long, value_name = "COMMAND")]
+    with: Vec<String>,
     /// Number of drivers in the races
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
     races: u32,
-    /// Number of crashes between two changes, and of appends and edits of each racing driver
+    /// Number of appends and edits of each racing driver
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Number of times to kill a driver during each kind of change; up to twice as often until one held a lock, and one that
-    /// leases its locks then blocks the next for seconds
+    /// Number of times to kill a driver during each kind of change; one that leases its locks then blocks the next for seconds
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     kills: u32,
     /// Seconds to wait for an answer of the driver
@@ -47,26 +46,8 @@ struct Arguments {
     patience: u64,
     /// Be the driver of the host on the local disk, with this durability
     #[arg(long, value_name = "DURABILITY", num_args = 0..=1, require_equals = true, default_missing_value = "full",
-        conflicts_with = "command")]
-    driver: Option<Durable>,
-}
-
-/// Durability of an acknowledged change.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Durable {
-    Full,
-    Fast,
-}
-
-/// Words of a command.
-#[derive(Clone, Debug)]
-struct Words(Vec<OsString>);
-
-/// Splits a command into words, as a shell does.
-fn words(command: &str) -> Result<Words, String> {
-    let words =
-        shlex::split(command).filter(|words| !words.is_empty()).ok_or("a quote is not closed, or it is empty")?;
-    Ok(Words(words.into_iter().map(OsString::from).collect()))
+        value_parser = ["full", "fast"], conflicts_with = "command")]
+    driver: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -86,22 +67,23 @@ fn run(arguments: Arguments) -> Result<bool, String> {
     if let Some(trace) = trace {
         return replay(&trace, &mut Output::Normal, &mut Output::Error);
     }
-    if let Some(durable) = driver {
-        let durability = match durable {
-            Durable::Full => Durability::Full,
-            Durable::Fast => Durability::Fast,
-        };
+    if let Some(durability) = driver {
+        let durability = if durability == "fast" { Durability::Fast } else { Durability::Full };
         // JSON has no control characters.
         #[allow(clippy::disallowed_methods, reason = "only a program reads it")]
         let output = io::stdout().lock();
-        return LocalDriver::new(durability, native)
+        return HostDriver::local(durability, native)
             .serve(io::stdin().lock(), output)
             .map(|()| true)
             .map_err(|error| error.to_string());
     }
-    let commands = std::iter::once(command).chain(with.into_iter().map(|words| words.0));
     let patience = Duration::from_secs(patience);
-    let programs: Vec<Program> = commands.map(|command| Program { command, patience }).collect();
+    let mut programs = vec![Program { command, patience }];
+    for command in with {
+        let words = shlex::split(&command).filter(|words| !words.is_empty());
+        let words = words.ok_or_else(|| format!("--with {command}: a quote is not closed, or it is empty"))?;
+        programs.push(Program { command: words.into_iter().map(OsString::from).collect(), patience });
+    }
     check(&programs, &Options { only, races, rounds, kills }, &mut Output::Normal)
 }
 

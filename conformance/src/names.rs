@@ -1,54 +1,45 @@
 //! Cases about names: paths that a host refuses, its own names, and what is not a file: links, pipes, names that no path
 //! can have.
 
+#[cfg(unix)]
+use std::ffi::OsStr;
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use saddlebag::protocol::EntryKind;
+use saddlebag::protocol::{Entry, EntryKind};
 use serde_json::Value;
 
 use crate::bench::{Bench, on_disk};
-use crate::ops::{
-    append, list, make_directory, matches, read, remove, remove_directory, remove_with, rename, write, write_with,
-};
+use crate::ops::{append, list, make_directory, matches, read, remove, remove_directory, rename, with, write};
 use crate::report::{Ran, check, left_out};
 
 pub(crate) fn names_are_left_out(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     bench.put("d/a.md", "text")?;
-    let mut made = unusable_names();
-    made.retain(|name| fs::write(root.join("d").join(name), "text").is_ok());
-    if made.is_empty() {
+    #[cfg(unix)]
+    let names = [&b"not-\xff-utf8"[..], b"back\\slash", b"tab\there", b"line\nend"].map(OsStr::from_bytes);
+    #[cfg(not(unix))]
+    let names: [&str; 0] = [];
+    let made = names.iter().filter(|name| fs::write(root.join("d").join(name), "text").is_ok()).count();
+    if made == 0 {
         return left_out("this file system refuses such names");
     }
-    let page = bench.page(&list(Some("d"), None, 9, None))?;
+    let page = bench.page(&list(Some("d"), 9))?;
     let paths: Vec<&str> = page.entries.iter().map(|entry| entry.path.as_str()).collect();
     check!(paths == ["d/a.md"], "the entries are {paths:?}");
     let (count, names) = (page.left_out.count as usize, &page.left_out.names);
-    check!(count == made.len() && names.len() == count, "{count} of {} such names are counted", made.len());
+    check!(count == made && names.len() == count, "{count} of {made} such names are counted");
     for name in names {
         let path = name.path.as_str();
         check!(path.starts_with("d/") && path.contains('\u{fffd}'), "the left-out name is spelled `{path}`");
     }
     check!(names.is_sorted_by_key(|name| &name.path), "the left-out names are not sorted: {names:?}");
-    let page = bench.page(&list(Some("d"), Some("d/a.md"), 9, None))?;
+    let page = bench.page(&with(list(Some("d"), 9), "after", "d/a.md"))?;
     check!(page.left_out.count == 0 && page.left_out.names.is_empty(), "a later page has left-out names");
     Ok(())
-}
-
-#[cfg(unix)]
-fn unusable_names() -> Vec<std::ffi::OsString> {
-    use std::os::unix::ffi::OsStringExt;
-
-    [&b"not-\xff-utf8"[..], b"back\\slash", b"tab\there", b"line\nend"]
-        .map(|name| std::ffi::OsString::from_vec(name.to_vec()))
-        .to_vec()
-}
-
-#[cfg(not(unix))]
-fn unusable_names() -> Vec<std::ffi::OsString> {
-    Vec::new()
 }
 
 pub(crate) fn unreadable_files_are_listed(bench: &mut Bench<'_>) -> Ran {
@@ -80,7 +71,10 @@ fn make_unreadable(file: &Path) -> bool {
     }
 }
 
-/// Operations on a path, with another path for what they need besides.
+/// Number of the operations on a path that are those of files.
+const OF_FILES: usize = 5;
+
+/// Operations on a path, those of files first, with another path for what they need besides.
 fn operations_on(path: &str) -> [Value; 8] {
     [
         read(path, 0, 9),
@@ -88,7 +82,7 @@ fn operations_on(path: &str) -> [Value; 8] {
         append(path, b"x", true, "any"),
         remove(path, "any"),
         rename(path, "free.md", "any"),
-        list(Some(path), None, 9, None),
+        list(Some(path), 9),
         make_directory(path),
         remove_directory(path),
     ]
@@ -122,8 +116,12 @@ pub(crate) fn links_are_not_followed(bench: &mut Bench<'_>) -> Ran {
     {
         bench.expect(&op, &["symbolic-link"])?;
     }
+    let is_other = |entry: &Entry| entry.kind == EntryKind::Other && entry.size == 0 && entry.version.0.is_empty();
+    let listed = bench.entries(None)?;
+    let others: Vec<&str> = listed.iter().filter(|entry| is_other(entry)).map(|entry| entry.path.as_str()).collect();
+    check!(others == ["dangling", "inside", "outside", "secret"], "the links are {others:?}");
     bench.expect(&rename("b.md", "inside/y", "any"), &["symbolic-link"])?;
-    bench.expect(&write_with("b.md", b"x", "any", Some("inside/y"), None), &["symbolic-link"])?;
+    bench.expect(&with(write("b.md", b"x", "any"), "keep-as", "inside/y"), &["symbolic-link"])?;
     bench.holds("b.md", Some("text"))?;
     bench.holds("d/x", Some("text"))?;
     let names = fs::read_dir(&outside).map_err(|error| on_disk("a folder outside", &error))?.count();
@@ -135,20 +133,6 @@ pub(crate) fn links_are_not_followed(bench: &mut Bench<'_>) -> Ran {
     Ok(())
 }
 
-pub(crate) fn links_are_listed(bench: &mut Bench<'_>) -> Ran {
-    bench.put("a.md", "text")?;
-    bench.link("a.md", "link")?;
-    bench.link("nowhere", "dangling")?;
-    let others: Vec<String> = bench
-        .entries(None)?
-        .into_iter()
-        .filter(|entry| entry.kind == EntryKind::Other && entry.size == 0 && entry.version.0.is_empty())
-        .map(|entry| entry.path.to_string())
-        .collect();
-    check!(others == ["dangling", "link"], "the links are {others:?}");
-    Ok(())
-}
-
 pub(crate) fn pipes(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     bench.put("source", "text")?;
@@ -156,17 +140,8 @@ pub(crate) fn pipes(bench: &mut Bench<'_>) -> Ran {
     {
         return left_out("no pipe can be made here");
     }
-    for op in [
-        read("pipe", 0, 9),
-        write("pipe", b"x", "any"),
-        append("pipe", b"x", true, "any"),
-        remove("pipe", "any"),
-        rename("pipe", "free.md", "any"),
-    ] {
-        bench.expect(&op, &["not-regular"])?;
-    }
-    for op in [list(Some("pipe"), None, 9, None), make_directory("pipe"), remove_directory("pipe")] {
-        bench.expect(&op, &["not-directory"])?;
+    for (number, op) in operations_on("pipe").iter().enumerate() {
+        bench.expect(op, &[if number < OF_FILES { "not-regular" } else { "not-directory" }])?;
     }
     bench.expect(&rename("source", "pipe", "any"), &["exists"])?;
     let kind = bench.entries(None)?.iter().find(|entry| entry.path.as_str() == "pipe").map(|entry| entry.kind);
@@ -191,8 +166,8 @@ pub(crate) fn second_names_keep_their_text(bench: &mut Bench<'_>) -> Ran {
 pub(crate) fn second_names_are_kept(bench: &mut Bench<'_>) -> Ran {
     let root = bench.on_disk()?;
     for (op, left) in [
-        (write_with("a.md", b"new", "any", Some("kept.md"), None), Some("new")),
-        (remove_with("a.md", "any", Some("kept.md"), false), None),
+        (with(write("a.md", b"new", "any"), "keep-as", "kept.md"), Some("new")),
+        (with(remove("a.md", "any"), "keep-as", "kept.md"), None),
     ] {
         bench.expect(&remove("kept.md", "any"), &["done"])?;
         bench.put("a.md", "old")?;
@@ -222,9 +197,9 @@ pub(crate) fn long_names(bench: &mut Bench<'_>) -> Ran {
 fn refused_everywhere(bench: &mut Bench<'_>, path: &str) -> Ran {
     let others = [
         rename("a.md", path, "any"),
-        write_with("a.md", b"x", "any", Some(path), None),
-        write_with("new.md", b"x", "any", None, Some(path)),
-        remove_with("a.md", "any", Some(path), false),
+        with(write("a.md", b"x", "any"), "keep-as", path),
+        with(write("new.md", b"x", "any"), "like", path),
+        with(remove("a.md", "any"), "keep-as", path),
     ];
     for op in operations_on(path).into_iter().chain(others) {
         bench.expect(&op, &["invalid-path"])?;

@@ -1,14 +1,12 @@
-//! Operations as JSON, so that a case can ask for a path that this program could not hold.
+//! Operations as JSON, so that a case can ask for a path that this program could not hold; and what their results say.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use saddlebag::protocol::{
-    AppendOutcome, FsError, FsOutcome, ListOutcome, ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome,
-    Version, WriteOutcome,
-};
+use saddlebag::protocol::Version;
 use serde_json::{Value, json};
 
 use crate::driver::Answer;
+use crate::host::value;
 
 /// Returns the precondition that a file has a version.
 pub(crate) fn matches(version: &Version) -> Value {
@@ -20,19 +18,9 @@ pub(crate) fn read(path: &str, offset: u64, max_bytes: u32) -> Value {
 }
 
 pub(crate) fn write(path: &str, content: &[u8], precondition: impl Into<Value>) -> Value {
-    write_with(path, content, precondition, None, None)
-}
-
-pub(crate) fn write_with(
-    path: &str,
-    content: &[u8],
-    precondition: impl Into<Value>,
-    keep_as: Option<&str>,
-    like: Option<&str>,
-) -> Value {
     let (content, precondition) = (BASE64_STANDARD.encode(content), precondition.into());
     json!({ "write": {
-        "path": path, "content": content, "precondition": precondition, "keep-as": keep_as, "like": like,
+        "path": path, "content": content, "precondition": precondition, "keep-as": null, "like": null,
     } })
 }
 
@@ -44,32 +32,13 @@ pub(crate) fn append(path: &str, content: &[u8], newline_first: bool, preconditi
     } })
 }
 
-/// Returns the operation that adds a line to a log.
-pub(crate) fn append_to_log(path: &str, line: &[u8], may_vanish: bool) -> Value {
-    let mut op = append(path, line, true, "any");
-    op["append"]["may-tear"] = true.into();
-    op["append"]["may-vanish"] = may_vanish.into();
-    op
-}
-
-pub(crate) fn list(folder: Option<&str>, after: Option<&str>, limit: u32, unless: Option<&Version>) -> Value {
-    let unless = unless.map(|version| version.0.as_str());
-    json!({ "list-directory": { "folder": folder, "after": after, "limit": limit, "unless": unless } })
+pub(crate) fn list(folder: Option<&str>, limit: u32) -> Value {
+    json!({ "list-directory": { "folder": folder, "after": null, "limit": limit, "unless": null } })
 }
 
 pub(crate) fn remove(path: &str, precondition: impl Into<Value>) -> Value {
-    remove_with(path, precondition, None, false)
-}
-
-pub(crate) fn remove_with(
-    path: &str,
-    precondition: impl Into<Value>,
-    keep_as: Option<&str>,
-    may_return: bool,
-) -> Value {
-    let precondition = precondition.into();
     json!({ "remove": {
-        "path": path, "precondition": precondition, "keep-as": keep_as, "may-return": may_return,
+        "path": path, "precondition": precondition.into(), "keep-as": null, "may-return": false,
     } })
 }
 
@@ -85,70 +54,42 @@ pub(crate) fn remove_directory(path: &str) -> Value {
     json!({ "remove-directory": { "path": path } })
 }
 
-/// Returns the word of a result, as the page for authors of hosts spells it.
-pub(crate) fn word(answer: &Answer) -> &'static str {
-    match answer {
-        Ok(FsOutcome::Read(ReadOutcome::Content(_))) => "content",
-        Ok(
-            FsOutcome::Read(ReadOutcome::Absent)
-            | FsOutcome::Rename(RenameOutcome::Absent)
-            | FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Absent),
-        ) => "absent",
-        Ok(FsOutcome::Write(WriteOutcome::Written(_)) | FsOutcome::Append(AppendOutcome::Written(_))) => "written",
-        Ok(FsOutcome::Write(WriteOutcome::Stale(None)) | FsOutcome::Append(AppendOutcome::Stale(None))) => {
-            "stale(none)"
-        }
-        Ok(
-            FsOutcome::Write(WriteOutcome::Stale(Some(_)))
-            | FsOutcome::Append(AppendOutcome::Stale(Some(_)))
-            | FsOutcome::Remove(RemoveOutcome::Stale(_))
-            | FsOutcome::Rename(RenameOutcome::Stale(_)),
-        ) => "stale(v)",
-        Ok(FsOutcome::Write(WriteOutcome::Unknown) | FsOutcome::Append(AppendOutcome::Unknown(_))) => "unknown",
-        Ok(FsOutcome::Rename(RenameOutcome::Exists)) => "exists",
-        Ok(
-            FsOutcome::Remove(RemoveOutcome::Done) | FsOutcome::Rename(RenameOutcome::Done) | FsOutcome::MakeDirectory,
-        ) => "done",
-        Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::Removed)) => "removed",
-        Ok(FsOutcome::RemoveDirectory(RemoveDirectoryOutcome::NotEmpty)) => "not-empty",
-        Ok(FsOutcome::ListDirectory(ListOutcome::Page(page))) if page.entries.is_empty() => "a page without entries",
-        Ok(FsOutcome::ListDirectory(ListOutcome::Page(_))) => "page",
-        Ok(FsOutcome::ListDirectory(ListOutcome::Unchanged)) => "unchanged",
-        Ok(FsOutcome::Generation(_)) => "generation",
-        Err(error) => error_word(error),
+/// Returns an operation with another value of a field.
+pub(crate) fn with(mut op: Value, field: &str, value: impl Into<Value>) -> Value {
+    if let Some(fields) = op.as_object_mut().and_then(|op| op.values_mut().next()) {
+        fields[field] = value.into();
     }
+    op
 }
 
-fn error_word(error: &FsError) -> &'static str {
-    match error {
-        FsError::Denied => "denied",
-        FsError::TimedOut => "timed-out",
-        FsError::Cancelled => "cancelled",
-        FsError::InvalidPath(_) => "invalid-path",
-        FsError::SymbolicLink => "symbolic-link",
-        FsError::IsDirectory => "is-directory",
-        FsError::NotDirectory => "not-directory",
-        FsError::NotRegular => "not-regular",
-        FsError::TooLarge(_) => "too-large",
-        FsError::NoSpace => "no-space",
-        FsError::ReadOnly => "read-only",
-        FsError::Unsupported => "unsupported",
-        FsError::NotDurable(_) => "not-durable",
-        FsError::Locked(_) => "locked",
-        FsError::Other(_) => "other",
+/// Returns the name of a case of a variant, and its content.
+fn case(variant: &Value) -> (&str, &Value) {
+    let with_content = variant.as_object().and_then(|variant| variant.iter().next());
+    with_content.map_or((variant.as_str().unwrap_or_default(), &Value::Null), |(name, content)| (name, content))
+}
+
+/// Returns the word of a result, as the page for authors of hosts spells it.
+pub(crate) fn word(answer: &Answer) -> String {
+    let answer = value(answer).unwrap_or_default();
+    if let Some(error) = answer.get("err") {
+        return case(error).0.into();
+    }
+    match case(&answer["ok"]) {
+        ("make-directory", _) => "done".into(),
+        ("generation", _) => "generation".into(),
+        (_, outcome) => match case(outcome) {
+            ("stale", Value::Null) => "stale(none)".into(),
+            ("stale", _) => "stale(v)".into(),
+            ("page", page) if page["entries"] == json!([]) => "a page without entries".into(),
+            (name, _) => name.into(),
+        },
     }
 }
 
 /// Returns the version that a result names, if it names the version of one file.
-pub(crate) fn version(answer: &Answer) -> Option<&Version> {
-    match answer {
-        Ok(FsOutcome::Read(ReadOutcome::Content(content))) => Some(&content.version),
-        Ok(
-            FsOutcome::Write(WriteOutcome::Written(version) | WriteOutcome::Stale(Some(version)))
-            | FsOutcome::Append(AppendOutcome::Written(version) | AppendOutcome::Stale(Some(version)))
-            | FsOutcome::Remove(RemoveOutcome::Stale(version))
-            | FsOutcome::Rename(RenameOutcome::Stale(version)),
-        ) => Some(version),
-        _ => None,
-    }
+pub(crate) fn version(answer: &Answer) -> Option<Version> {
+    let answer = value(answer).ok()?;
+    let (_, named) = case(case(&answer["ok"]).1);
+    let version = named.as_str().or_else(|| named["version"].as_str())?;
+    Some(Version(version.into()))
 }

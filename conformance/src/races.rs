@@ -5,7 +5,6 @@
 //! begun a change of it, and gives the lock back: the driver must not have looked at the file before.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::thread;
 use std::time::Duration;
@@ -14,11 +13,11 @@ use fastrand::Rng;
 use serde_json::Value;
 
 use crate::bench::{Bench, Stores};
-use crate::driver::{Answer, Driver, Lock, Program, short};
+use crate::driver::{Answer, Driver, Hello, Lock, Program, short};
 use crate::host::value;
 use crate::locks::{self, Held, Kind};
-use crate::ops::{append, matches, remove, rename, word, write, write_with};
-use crate::report::{Ended, Part, Ran, Report, left_out};
+use crate::ops::{append, matches, remove, rename, with, word, write};
+use crate::report::{Ended, Part, Ran, Report, at_once, check, left_out};
 
 const PART: Part = Part::Races;
 /// Files that all writers append to.
@@ -46,11 +45,8 @@ pub(crate) fn run(
     }
     let name = if programs.len() > 1 { "hosts of one store" } else { "drivers of one store" };
     let ran = race(programs, writers, rounds, driver, stores);
-    let name = match &ran {
-        Ok(found) => format!("{writers} {name}: {found}"),
-        Err(_) => format!("{writers} {name}"),
-    };
-    report.add(PART, name, ran.map(drop))
+    let found = ran.as_ref().map(|found| format!(": {found}")).unwrap_or_default();
+    report.add(PART, format!("{writers} {name}{found}"), ran.map(drop))
 }
 
 /// Begins each change while the kit holds the lock, and changes the files before it gives the lock back.
@@ -62,7 +58,7 @@ fn wait(kind: Kind, driver: &mut Driver, stores: &Stores) -> Ran {
         ("a write", &|version| write(path, b"new", version), "stale(v)", &[(path, Some("theirs\n"))]),
         (
             "a write with `keep-as`",
-            &|_| write_with(path, b"new", "any", Some(kept), None),
+            &|_| with(write(path, b"new", "any"), "keep-as", kept),
             "written",
             &[(path, Some("new")), (kept, Some("theirs\n"))],
         ),
@@ -102,48 +98,33 @@ fn wait(kind: Kind, driver: &mut Driver, stores: &Stores) -> Ran {
     Ok(())
 }
 
-/// Totals of all writers.
-struct Found {
-    lines: usize,
-    edits: u32,
-    killed: u32,
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lines, edits, killed } = self;
-        write!(f, "{lines} lines and {edits} edits, {killed} times killed")
-    }
-}
-
-fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, stores: &Stores) -> Result<Found, Ended> {
+/// Returns the totals of all writers.
+fn race(
+    programs: &[Program],
+    writers: u32,
+    rounds: u32,
+    driver: &mut Driver,
+    stores: &Stores,
+) -> Result<String, Ended> {
     let mut bench = Bench::open(driver, stores)?;
+    let counts: String = (1..=writers).map(|who| count_line(who, 0)).collect();
+    bench.put(COUNTS, &counts)?;
     let mut drivers = Vec::new();
-    for number in 0..writers {
-        let driver = Driver::start(programs[number as usize % programs.len()].clone())?;
-        let hello = driver.hello();
-        if hello.lock == Lock::None {
-            let reason = format!("{} has no lock, so it must be the only writer", hello.name);
-            return Err(Ended::LeftOut(reason));
+    for program in programs.iter().cycle().take(writers as usize) {
+        let mut driver = Driver::start(program.clone())?;
+        let Hello { name, lock, folder, .. } = driver.hello().clone();
+        if lock == Lock::None {
+            return Err(Ended::LeftOut(format!("{name} has no lock, so it must be the only writer")));
         }
-        if hello.folder != bench.driver.hello().folder {
-            return Err(Ended::LeftOut(format!("{} has no store on the disk", hello.name)));
+        let are_folders = folder && bench.driver.hello().folder;
+        if !are_folders && Bench::on(&mut driver, bench.store(), 2)?.holds(COUNTS, Some(&counts)).is_err() {
+            return Err(Ended::LeftOut(format!("{name} has no store in common with the first driver")));
         }
         drivers.push(driver);
     }
-    let counts: String = (1..=writers).map(|who| count_line(who, 0)).collect();
-    bench.put(COUNTS, &counts)?;
-    if !bench.driver.hello().folder {
-        for driver in &mut drivers {
-            let mut other = Bench::on(driver, bench.store(), 2)?;
-            if !matches!(other.holds(COUNTS, Some(&counts)), Ok(())) {
-                return Err(Ended::LeftOut("two drivers have no store in common".into()));
-            }
-        }
-    }
     let store = bench.store();
-    let ended: Vec<Result<Writer, Ended>> = thread::scope(|scope| {
-        let work = |(who, mut driver): (u32, Driver)| {
+    let work = (1..).zip(drivers).map(|(who, mut driver)| {
+        move || {
             let (epoch, name) = (u64::from(who) * 1_000_000 + 3, format!("driver {who} ({})", driver.program()));
             let mut bench = Bench::on(&mut driver, store, epoch)?;
             let mut writer = Writer { who, epoch, name, ..Writer::default() };
@@ -155,57 +136,38 @@ fn race(programs: &[Program], writers: u32, rounds: u32, driver: &mut Driver, st
                 })?;
             }
             Ok(writer)
-        };
-        let threads: Vec<_> = (1..).zip(drivers).map(|each| scope.spawn(move || work(each))).collect();
-        let joined = threads.into_iter().map(|thread| thread.join());
-        joined
-            .map(|ended| ended.unwrap_or_else(|_| Err(Ended::Failed("a writer of the kit panicked".into()))))
-            .collect()
+        }
     });
-    let writers: Vec<Writer> = ended.into_iter().collect::<Result<_, _>>()?;
+    let writers: Vec<Writer> = at_once(work).into_iter().collect::<Result<_, _>>()?;
     judge(&mut bench, &writers)
 }
 
 /// Reads what is there in the end, and compares it with what each writer knows.
-fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<Found, Ended> {
-    let logs: Vec<Vec<u8>> = LOGS.iter().map(|log| Ok(bench.content(log)?.bytes)).collect::<Result<_, Ended>>()?;
-    let text = String::from_utf8_lossy(&logs.concat()).into_owned();
-    let mut found: BTreeMap<&str, u32> = BTreeMap::new();
-    text.lines().for_each(|line| *found.entry(line).or_default() += 1);
-    let mut lines = 0;
+fn judge(bench: &mut Bench<'_>, writers: &[Writer]) -> Result<String, Ended> {
+    let [log, other_log, counts] = [LOGS[0], LOGS[1], COUNTS].map(|file| bench.text(file));
+    let (logs, counts) = ([log?, other_log?], counts?);
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    logs.iter().flat_map(|log| log.lines()).for_each(|line| *found.entry(line).or_default() += 1);
+    let (mut lines, mut edits, mut killed) = (0, 0, 0);
     for writer in writers {
+        let name = &writer.name;
         for (line, acknowledged) in &writer.lines {
             let times = found.remove(line.as_str()).unwrap_or_default();
-            let allowed = if *acknowledged { 1..=1 } else { 0..=1 };
-            if !allowed.contains(&times) {
-                let what = if *acknowledged { "acknowledged" } else { "interrupted" };
-                let name = &writer.name;
-                return Err(Ended::Failed(format!("{name}: the {what} line {line:?} is there {times} times")));
-            }
-            lines += times as usize;
+            let what = if *acknowledged { "acknowledged" } else { "interrupted" };
+            let is_right = times == 1 || times == 0 && !acknowledged;
+            check!(is_right, "{name}: the {what} line {line:?} is there {times} times");
+            lines += times;
         }
-    }
-    if let Some((line, _)) = found.into_iter().next() {
-        return Err(Ended::Failed(format!("nobody has written the line {line:?}")));
-    }
-    for log in logs.iter().map(|log| String::from_utf8_lossy(log)) {
-        for writer in writers {
+        for log in &logs {
             // An interrupted change may be made later.
             let numbers = log.lines().filter_map(|line| writer.lines.iter().position(|own| own.1 && own.0 == line));
-            if !numbers.is_sorted() {
-                return Err(Ended::Failed(format!(
-                    "{}: its lines are not in the order in which they were acknowledged",
-                    writer.name
-                )));
-            }
+            check!(numbers.is_sorted(), "{name}: its lines are not in the order in which they were acknowledged");
         }
+        writer.knows(&counts).map_err(|ended| ended.within(name, ""))?;
+        (edits, killed) = (edits + writer.edits, killed + writer.killed);
     }
-    let counts = String::from_utf8_lossy(&bench.content(COUNTS)?.bytes).into_owned();
-    for writer in writers {
-        writer.knows(&counts).map_err(|ended| ended.within(&writer.name, ""))?;
-    }
-    let sum = |of: fn(&Writer) -> u32| writers.iter().map(of).sum();
-    Ok(Found { lines, edits: sum(|writer| writer.edits), killed: sum(|writer| writer.killed) })
+    check!(found.is_empty(), "nobody has written the lines {:?}", found.keys());
+    Ok(format!("{lines} lines and {edits} edits, {killed} times killed"))
 }
 
 /// A writer, and what it knows about its changes.
@@ -230,7 +192,7 @@ impl Writer {
         let line = format!("- writer {} line {number}.", self.who);
         let op = append(LOGS[number as usize % LOGS.len()], format!("{line}\n").as_bytes(), true, "any");
         let answer = self.change(&op, bench)?;
-        match answer.as_ref().map(word) {
+        match answer.as_ref().map(word).as_deref() {
             Some("written") => self.lines.push((line, true)),
             Some("locked" | "timed-out") => {}
             None | Some("unknown") => self.lines.push((line, false)),
@@ -243,13 +205,13 @@ impl Writer {
     fn edit(&mut self, bench: &mut Bench<'_>) -> Ran {
         for _ in 0..ATTEMPTS {
             let content = bench.content(COUNTS)?;
-            let counts = String::from_utf8_lossy(&content.bytes).into_owned();
+            let counts = String::from_utf8_lossy(&content.bytes);
             self.edits = self.knows(&counts)?;
             self.is_unsure = false;
             let new = counts.replacen(&count_line(self.who, self.edits), &count_line(self.who, self.edits + 1), 1);
             let op = write(COUNTS, new.as_bytes(), matches(&content.version));
             let answer = self.change(&op, bench)?;
-            match answer.as_ref().map(word) {
+            match answer.as_ref().map(word).as_deref() {
                 Some("written") => {
                     self.edits += 1;
                     return Ok(());

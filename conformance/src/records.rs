@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
@@ -14,11 +13,13 @@ use sha2::{Digest, Sha256};
 use crate::bench::{Bench, Stores, on_disk};
 use crate::driver::{Driver, Lock};
 use crate::locks::{self, Held, Kind};
-use crate::report::{Ended, Part, Ran, Report, check, left_out};
+use crate::report::{Ended, Part, Ran, Report, at_once, check, left_out};
 
 const PART: Part = Part::Records;
 /// Number of drivers that clean up at the same time, if each has to wait until a holder counts as dead.
 const DRIVERS: usize = 6;
+/// Number of a file of no case.
+const FREE: usize = 99;
 /// Time after which the holder of a lease that it does not renew counts as dead.
 const DEAD_AFTER: Duration = Duration::from_secs(8);
 /// Time in which a busy machine notices.
@@ -33,55 +34,42 @@ struct Case {
     /// Names of the files at this moment, and the text of each. Files of one text are two names of one file.
     left: &'static str,
     /// The files after they were cleaned up. A host may choose.
-    then: &'static [&'static str],
+    then: Vec<&'static str>,
 }
 
-const fn case(record: &'static str, died: &'static str, left: &'static str, then: &'static [&'static str]) -> Case {
-    Case { record, died, left, then }
+/// The cases: the fields of each, with ` or ` between what a host may choose.
+const CASES: &str = "\
+staged temporary file | before it made its file | file old | file old
+staged temporary file | before it moved its file | file old, temporary new | file old
+staged temporary file | after it moved its file | file new | file new
+staged temporary file cut | within its record | file old, temporary new | file old, temporary new
+staged kept file | with a file of a person in its record | file old, kept older | file old, kept older
+placing temporary file new old | before the exchange | file old, temporary new | file old or file old, recovered new
+placing temporary file new old | after the exchange | file new, temporary old | file new or file new, recovered old
+placing temporary file new old | after a person's text came out | file new, temporary theirs | file new, recovered theirs
+placing temporary file new old | at its end | file new | file new
+placing temporary file new old kept | before the exchange | file old, kept older, temporary new | file old, kept older
+placing temporary file new old kept | after the exchange | file new, kept older, temporary old | file new, kept old
+placing temporary file new old kept | after the exchange, without an older file | file new, temporary old | file new, kept old
+placing temporary file new old kept | after a person's text came out | file new, temporary theirs \
+    | file new, kept theirs or file new, recovered theirs
+placing temporary file new old kept | at its end | file new, kept old | file new, kept old
+keeping temporary file kept | before the second name | file old, kept older, temporary new | file old, kept older
+keeping temporary file kept | before it moved its file | file old, kept older, second old, temporary new | file old, kept older
+keeping temporary file kept | after it moved its file | file new, kept older, second old | file new, kept old
+keeping temporary file kept | after it moved its file, without an older one | file new, second old | file new, kept old
+keeping temporary file kept | with one file of both names | file new, kept old, second old | file new, kept old
+keeping temporary file kept | at its end | file new, kept old | file new, kept old
+";
+
+fn cases() -> Vec<Case> {
+    let case = |line: &'static str| {
+        let mut fields = line.split('|').map(str::trim);
+        let mut field = || fields.next().unwrap_or_default();
+        Case { record: field(), died: field(), left: field(), then: field().split(" or ").collect() }
+    };
+    CASES.lines().map(case).collect()
 }
-
-const STAGED: &str = "staged temporary file";
-const PLACING: &str = "placing temporary file new old";
-const PLACING_KEPT: &str = "placing temporary file new old kept";
-const KEEPING: &str = "keeping temporary file kept";
-
-const CASES: [Case; 20] = [
-    case(STAGED, "before it made its file", "file old", &["file old"]),
-    case(STAGED, "before it moved its file", "file old, temporary new", &["file old"]),
-    case(STAGED, "after it moved its file", "file new", &["file new"]),
-    case("staged temporary file cut", "within its record", "file old, temporary new", &["file old, temporary new"]),
-    case(
-        "staged kept file",
-        "with a file of a person in its record",
-        "file old, kept older",
-        &["file old, kept older"],
-    ),
-    case(PLACING, "before the exchange", "file old, temporary new", &["file old", "file old, recovered new"]),
-    case(PLACING, "after the exchange", "file new, temporary old", &["file new", "file new, recovered old"]),
-    case(PLACING, "after a person's text came out", "file new, temporary theirs", &["file new, recovered theirs"]),
-    case(PLACING, "at its end", "file new", &["file new"]),
-    case(PLACING_KEPT, "before the exchange", "file old, kept older, temporary new", &["file old, kept older"]),
-    case(PLACING_KEPT, "after the exchange", "file new, kept older, temporary old", &["file new, kept old"]),
-    case(PLACING_KEPT, "after the exchange, without an older file", "file new, temporary old", &["file new, kept old"]),
-    case(
-        PLACING_KEPT,
-        "after a person's text came out",
-        "file new, temporary theirs",
-        &["file new, kept theirs", "file new, recovered theirs"],
-    ),
-    case(PLACING_KEPT, "at its end", "file new, kept old", &["file new, kept old"]),
-    case(KEEPING, "before the second name", "file old, kept older, temporary new", &["file old, kept older"]),
-    case(
-        KEEPING,
-        "before it moved its file",
-        "file old, kept older, second old, temporary new",
-        &["file old, kept older"],
-    ),
-    case(KEEPING, "after it moved its file", "file new, kept older, second old", &["file new, kept old"]),
-    case(KEEPING, "after it moved its file, without an older one", "file new, second old", &["file new, kept old"]),
-    case(KEEPING, "with one file of both names", "file new, kept old, second old", &["file new, kept old"]),
-    case(KEEPING, "at its end", "file new, kept old", &["file new, kept old"]),
-];
 
 /// Runs all cases: each in a lock file, and all of them as the leases of one lock.
 pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>) -> io::Result<()> {
@@ -96,50 +84,44 @@ pub(crate) fn run(driver: &mut Driver, stores: &Stores, report: &mut Report<'_>)
         return report.add(PART, "what dead holders left is carried out", left_out(reason));
     }
     let drivers = if hello.lock == Lock::Lease { DRIVERS } else { 1 };
-    let all: Vec<usize> = (0..CASES.len()).collect();
+    let all: Vec<(usize, Case)> = cases().into_iter().enumerate().collect();
+    let mut batches = vec![(Kind::Lease, &*all, all.len())];
+    batches.extend(all.chunks(all.len().div_ceil(drivers)).map(|some| (Kind::File, some, 1)));
     let program = driver.program();
-    let work = |kind: Kind, batches: Vec<&[usize]>| -> Result<Vec<(usize, Ran)>, Ended> {
-        let driver = &mut Driver::start(program.clone())?;
-        let mut ended = Vec::new();
-        for batch in batches {
-            ended.extend(carried_out(&mut Bench::open(driver, stores)?, kind, batch)?);
+    // Together, because a lock may have to stay unchanged for seconds before its holder counts as dead.
+    let ended = at_once(batches.iter().map(|&(kind, some, size)| {
+        move || {
+            let driver = &mut Driver::start(program.clone())?;
+            let mut ended = Vec::new();
+            for cases in some.chunks(size) {
+                ended.extend(carried_out(&mut Bench::open(driver, stores)?, kind, cases)?);
+            }
+            Ok(ended)
         }
-        Ok(ended)
-    };
-    let ended: Vec<_> = thread::scope(|scope| {
-        // Together, because a lock may have to stay unchanged for seconds before its holder counts as dead.
-        let mut threads = vec![(Kind::Lease, scope.spawn(|| work(Kind::Lease, vec![&all])))];
-        for some in all.chunks(all.len().div_ceil(drivers)) {
-            threads.push((Kind::File, scope.spawn(move || work(Kind::File, some.chunks(1).collect()))));
-        }
-        let panicked = |_| Err(Ended::Failed("a thread of the kit panicked".into()));
-        threads.into_iter().map(|(kind, thread)| (kind, thread.join().unwrap_or_else(panicked))).collect()
-    });
-    for (kind, ended) in ended {
+    }));
+    for ((kind, some, _), ended) in batches.into_iter().zip(ended) {
+        let kind = kind.name();
         match ended {
             Ok(ended) => {
-                for (index, ran) in ended {
-                    let Case { record, died, .. } = &CASES[index];
-                    let word = record.split(' ').next().unwrap_or_default();
-                    let path = if *record == PLACING_KEPT { " with a path" } else { "" };
-                    report.add(PART, format!("`{word}`{path} in {}: its holder died {died}", kind.name()), ran)?;
+                for ((_, Case { record, died, .. }), ran) in some.iter().zip(ended) {
+                    report.add(PART, format!("`{record}` in {kind}: its holder died {died}"), ran)?;
                 }
             }
-            Err(ended) => report.add(PART, format!("{} of a dead holder is taken over", kind.name()), Err(ended))?,
+            Err(ended) => report.add(PART, format!("{kind} of a dead holder is taken over"), Err(ended))?,
         }
     }
     Ok(())
 }
 
 /// Lets the driver clean up what the holders of one lock left that died one after the other.
-fn carried_out(bench: &mut Bench<'_>, kind: Kind, cases: &[usize]) -> Result<Vec<(usize, Ran)>, Ended> {
+fn carried_out(bench: &mut Bench<'_>, kind: Kind, cases: &[(usize, Case)]) -> Result<Vec<Ran>, Ended> {
     let root = bench.on_disk()?;
     // The first change of a store makes the files of the locks.
     bench.put("first.md", "text")?;
-    let records = cases.iter().map(|index| lay_out(&root, *index)).collect::<Result<Vec<_>, _>>()?;
+    let records = cases.iter().map(|(index, case)| lay_out(&root, *index, case)).collect::<Result<Vec<_>, _>>()?;
     drop(Held::new(&root, kind, &records)?);
     let began = Instant::now();
-    bench.put(&locks::path(CASES.len()), "it goes on")?;
+    bench.put(&locks::path(FREE), "it goes on")?;
     let waited = began.elapsed();
     check!(
         kind == Kind::File || (DEAD_AFTER..BUSY).contains(&waited),
@@ -147,12 +129,10 @@ fn carried_out(bench: &mut Bench<'_>, kind: Kind, cases: &[usize]) -> Result<Vec
     );
     let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     gather(&root, &root, &mut found).map_err(|error| on_disk("a listing", &error))?;
-    let judged = cases.iter().map(|index| {
-        let Case { left, then, .. } = &CASES[*index];
+    let judged = cases.iter().map(|(index, Case { left, then, .. })| {
         let found = found.remove(index).unwrap_or_default().join(", ");
-        let is_right = then.contains(&&*found);
-        let wrong = || Ended::Failed(format!("`{left}` became `{found}` instead of `{}`", then.join("` or `")));
-        (*index, if is_right { Ok(()) } else { Err(wrong()) })
+        check!(then.contains(&&*found), "`{left}` became `{found}` instead of `{}`", then.join("` or `"));
+        Ok(())
     });
     Ok(judged.collect())
 }
@@ -172,8 +152,7 @@ fn text_of(word: &str, index: usize) -> String {
 }
 
 /// Makes the files of a case, and returns the record.
-fn lay_out(root: &Path, index: usize) -> Result<String, Ended> {
-    let Case { record, left, .. } = &CASES[index];
+fn lay_out(root: &Path, index: usize, Case { record, left, .. }: &Case) -> Result<String, Ended> {
     let mut made: BTreeMap<&str, String> = BTreeMap::new();
     for (name, word) in left.split(", ").filter_map(|file| file.split_once(' ')) {
         let path = path_of(name, index);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::thread;
 
 use clap::ValueEnum;
 
@@ -26,14 +27,7 @@ pub enum Part {
 
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Table => "table",
-            Self::Operations => "operations",
-            Self::Loop => "loop",
-            Self::Crashes => "crashes",
-            Self::Records => "records",
-            Self::Races => "races",
-        })
+        self.to_possible_value().map_or(Ok(()), |word| f.write_str(word.get_name()))
     }
 }
 
@@ -68,6 +62,17 @@ pub(crate) type Ran = Result<(), Ended>;
 /// Returns the end of a case that does not concern this host.
 pub(crate) fn left_out(reason: &str) -> Ran {
     Err(Ended::LeftOut(reason.into()))
+}
+
+/// Does each work in its own thread, and returns the results in their order.
+pub(crate) fn at_once<T: Send>(
+    works: impl IntoIterator<Item = impl FnOnce() -> Result<T, Ended> + Send>,
+) -> Vec<Result<T, Ended>> {
+    thread::scope(|scope| {
+        let threads: Vec<_> = works.into_iter().map(|work| scope.spawn(work)).collect();
+        let panicked = |_| Err(Ended::Failed("a thread of the kit panicked".into()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    })
 }
 
 /// Ends a case as failed unless the condition holds.

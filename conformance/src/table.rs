@@ -28,8 +28,14 @@ pub(crate) enum State {
     Above,
 }
 
-/// The columns after the first.
-pub(crate) const STATES: [State; 5] = [State::Absent, State::File, State::Folder, State::Link, State::Above];
+/// The columns after the first: their names, and a path in this state.
+pub(crate) const STATES: [(State, &str, &str); 5] = [
+    (State::Absent, "absent", "no"),
+    (State::File, "a file", "file"),
+    (State::Folder, "a folder", "folder"),
+    (State::Link, "a link", "link"),
+    (State::Above, "a folder above is absent", "none/x"),
+];
 
 /// One operation with one precondition.
 pub(crate) struct Row {
@@ -50,11 +56,13 @@ pub(crate) fn rows() -> Vec<Row> {
         let first = cells.next().unwrap_or_default();
         let words: Vec<&str> = first.split('`').skip(1).step_by(2).collect();
         let is_condition = |word: &&&str| ["any", "absent", "matches"].contains(*word);
-        let precondition = words.iter().find(is_condition).copied().unwrap_or("any");
-        let named: Vec<&str> = match first {
-            "`rename`, of `path`" => vec!["rename, of path"],
-            "`rename`, of `to`" => vec!["rename, of to"],
-            _ => words.iter().filter(|word| !is_condition(word)).copied().collect(),
+        let (named, precondition) = match first {
+            "`rename`, of `path`" => (vec!["rename, of path"], "matches"),
+            "`rename`, of `to`" => (vec!["rename, of to"], "any"),
+            _ => (
+                words.iter().filter(|word| !is_condition(word)).copied().collect(),
+                words.iter().find(is_condition).copied().unwrap_or("any"),
+            ),
         };
         if !named.is_empty() {
             operations = named;

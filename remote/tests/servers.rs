@@ -2,7 +2,6 @@
 //!
 //! `SADDLEBAG_TEST_S3` and `SADDLEBAG_TEST_POSTGRES` are addresses of stores; a test whose server is not named says that it is
 //! left out. `cargo xtask test --remote` starts the servers. `SADDLEBAG_TEST_ROUNDS` and `SADDLEBAG_TEST_KILLS` make the tests longer.
-//! `SADDLEBAG_TEST_GATEWAY` is a second endpoint of the bucket's server.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 
@@ -21,7 +20,7 @@ use std::time::Duration;
 
 use object_store::RetryConfig;
 use object_store::aws::AmazonS3Builder;
-use saddlebag::protocol::{AppendOutcome, FsError, FsOp, FsOutcome, Precondition, WriteOutcome};
+use saddlebag::protocol::{AppendOutcome, FsError, Precondition, WriteOutcome};
 use saddlebag_conformance::{StoreKind, check_executor};
 use saddlebag_host::Executor;
 use saddlebag_remote::{Address, AttachError, AttachOptions, GRACE, Maintained, attach, attach_objects, maintain};
@@ -306,62 +305,6 @@ fn open_through(endpoint: &str, address: &str) -> Result<Store, AttachError> {
     let builder = AmazonS3Builder::from_env().with_endpoint(endpoint).with_allow_http(true);
     let bucket = builder.with_bucket_name(bucket).with_retry(retry).build().unwrap();
     attach_objects(Arc::new(bucket), &prefix).map(|remote| Box::new(remote.store) as Store)
-}
-
-/// A client of two gateways, which goes to the other one when its gateway fails.
-struct Client {
-    gateways: [String; 2],
-    address: String,
-    store: Store,
-    changes: Arc<AtomicU64>,
-}
-
-impl Client {
-    fn open(mut gateways: [String; 2], address: &str, changes: &Arc<AtomicU64>) -> Self {
-        let first = open_through(&gateways[0], address);
-        let store = first.unwrap_or_else(|_| {
-            gateways.reverse();
-            changes.fetch_add(1, Ordering::SeqCst);
-            open_through(&gateways[0], address).unwrap()
-        });
-        Self { gateways, address: address.into(), store, changes: changes.clone() }
-    }
-}
-
-impl Executor for Client {
-    fn perform(&mut self, op: &FsOp) -> Result<FsOutcome, FsError> {
-        self.store.perform(op).or_else(|_| {
-            self.gateways.reverse();
-            self.changes.fetch_add(1, Ordering::SeqCst);
-            *self = Self::open(self.gateways.clone(), &self.address, &self.changes);
-            // An operation with an error was not performed, so it is performed again.
-            self.store.perform(op)
-        })
-    }
-}
-
-/// One of the gateways may be killed meanwhile, and started again.
-#[test]
-fn clients_of_two_gateways_lose_and_double_nothing() {
-    let Some(address) = address("SADDLEBAG_TEST_S3", "gateways") else { return };
-    let Ok(other) = std::env::var("SADDLEBAG_TEST_GATEWAY") else {
-        eprintln!("left out: SADDLEBAG_TEST_GATEWAY names no second gateway; `cargo xtask test --remote` starts one");
-        return;
-    };
-    let gateways = [std::env::var("AWS_ENDPOINT_URL").unwrap(), other];
-    let (opened, changes) = (AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
-    let open: Open = Arc::new({
-        let changes = changes.clone();
-        move || {
-            let mut gateways = gateways.clone();
-            if opened.fetch_add(1, Ordering::SeqCst) % 2 == 1 {
-                gateways.reverse();
-            }
-            Box::new(Client::open(gateways, &address, &changes))
-        }
-    });
-    nothing_is_lost_or_doubled(&open);
-    eprintln!("clients went to the other gateway {} times", changes.load(Ordering::SeqCst));
 }
 
 #[test]

@@ -35,7 +35,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask bench [PART]... [--notes N] [--write]
-       cargo xtask bench questions locomo|longmemeval|beam|conversations|prompts|languages PATH
+       cargo xtask bench questions locomo|longmemeval|conversations|prompts|languages PATH
        cargo xtask bench compare [PROGRAM]
        cargo xtask build
        cargo xtask shells [test]
@@ -49,7 +49,7 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --nightly         Check the rest, from the step where the last run stopped: long tests, the other engine, servers, clients,
                       packages, docs, dependencies
     --again           From the first step
-    --remote          Stores in MiniStack, Ceph and PostgreSQL, with many clients, of which 1,500 are killed
+    --remote          Stores in MiniStack and PostgreSQL, with many clients, of which 1,000 are killed
   budget              Print how large the project is, and fail above a limit of budget.toml
     --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies

@@ -30,15 +30,13 @@ pub(crate) const NOW: Timestamp = Timestamp { seconds: 1_900_000_000, nanosecond
 /// Figures of all questions, each a sum to be divided by their number.
 #[derive(Default)]
 pub(crate) struct Figures {
-    questions: f64,
+    pub(crate) questions: f64,
     /// A session that answers is the first, among the first five, or ten.
-    among: [f64; 3],
+    pub(crate) among: [f64; 3],
     /// Share of the sessions that answer among the first five.
     recall_five: f64,
-    reciprocal_rank: f64,
+    pub(crate) reciprocal_rank: f64,
     evidence: [f64; 3],
-    /// Share of the evidence of each question in each budget.
-    of_questions: Vec<[f64; 3]>,
     /// Questions with known turns.
     with_turns: f64,
     time: Duration,
@@ -165,7 +163,8 @@ impl Figures {
         self.add_evidence(question, evidence);
     }
 
-    fn add_sessions(&mut self, question: &Question, ranked: &[Option<usize>]) {
+    /// Adds the rank of the first session that answers.
+    pub(crate) fn add_sessions(&mut self, question: &Question, ranked: &[Option<usize>]) {
         let answers = |session: &Option<usize>| session.is_some_and(|session| question.sessions.contains(&session));
         let first = ranked.iter().position(answers);
         self.questions += 1.0;
@@ -178,7 +177,6 @@ impl Figures {
     }
 
     fn add_evidence(&mut self, question: &Question, evidence: [f64; 3]) {
-        self.of_questions.push(evidence);
         if !question.turns.is_empty() {
             self.with_turns += 1.0;
             self.evidence.iter_mut().zip(evidence).for_each(|(sum, share)| *sum += share);
@@ -233,20 +231,6 @@ fn found(question: &Question, notes: &Notes, passages: &[(usize, Range<usize>)])
     question.turns.iter().filter(is_found).count() as f64 / question.turns.len().max(1) as f64
 }
 
-/// Returns how many questions of each history have more of their evidence in a budget than with the baseline, and how many less.
-fn pairs(data: &Data, [ours, baseline]: &[Figures; 2], budget: usize) -> String {
-    let mut compared = ours.of_questions.iter().zip(&baseline.of_questions);
-    let of_history = data.histories.iter().map(|history| {
-        let (mut more, mut less) = (0, 0);
-        for (ours, baseline) in compared.by_ref().take(history.questions.len()) {
-            more += usize::from(ours[budget] > baseline[budget]);
-            less += usize::from(ours[budget] < baseline[budget]);
-        }
-        format!("{more}:{less}")
-    });
-    of_history.collect::<Vec<_>>().join(", ")
-}
-
 /// Returns the table of the figures.
 pub(crate) fn report(set: &str, data: &Data, apart: &[Figures; 2], together: &Figures) -> String {
     let [ours, baseline] = apart;
@@ -270,12 +254,9 @@ pub(crate) fn report(set: &str, data: &Data, apart: &[Figures; 2], together: &Fi
     }
     let sessions: usize = data.histories.iter().map(|history| history.sessions.len()).sum();
     format!(
-        "{set}: {} questions about {} histories with {sessions} sessions; SHA-256 of the data {}\n\
-         Questions of each history with more evidence in {} bytes than the baseline, and with less: {}\n\n{table}",
+        "{set}: {} questions about {} histories with {sessions} sessions; SHA-256 of the data {}\n\n{table}",
         ours.questions,
         data.histories.len(),
         data.digest,
-        BUDGETS[1],
-        pairs(data, apart, 1)
     )
 }

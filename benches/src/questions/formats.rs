@@ -53,7 +53,6 @@ pub(crate) fn read(set: &str, path: &Path) -> Result<Data> {
             let answered = list(&samples)?.iter().filter(|sample| !is_abstention(sample));
             answered.map(longmemeval).collect::<Result<_>>()?
         }
-        "beam" => files.beam(path)?,
         "conversations" => {
             let paths = if path.is_dir() { json_below(path)? } else { vec![path.to_path_buf()] };
             paths.iter().map(|path| conversation(&files.json(path)?)).collect::<Result<_>>()?
@@ -74,31 +73,10 @@ impl Files {
         self.digest.update(&bytes);
         serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()).into())
     }
-
-    /// Reads each folder with a `chat.json` and its questions.
-    fn beam(&mut self, path: &Path) -> Result<Vec<History>> {
-        let mut histories = Vec::new();
-        let mut folders = vec![path.to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            let chat = folder.join("chat.json");
-            if chat.is_file() {
-                let questions = folder.join("probing_questions/probing_questions.json");
-                histories.push(beam(&self.json(&chat)?, &self.json(&questions)?)?);
-                continue;
-            }
-            let mut below: Vec<PathBuf> = fs::read_dir(&folder)
-                .map_err(|error| format!("{}: {error}", folder.display()))?
-                .map(|entry| entry.map(|entry| entry.path()))
-                .collect::<std::io::Result<_>>()?;
-            below.retain(|path| path.is_dir());
-            below.sort_unstable_by(|a, b| b.cmp(a));
-            folders.extend(below);
-        }
-        Ok(histories)
-    }
 }
 
-fn json_below(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Returns the JSON files of a folder, sorted.
+pub(crate) fn json_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let paths = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut paths: Vec<PathBuf> = paths.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "json"));
@@ -174,45 +152,6 @@ fn longmemeval(sample: &Value) -> Result<History> {
     Ok(history)
 }
 
-/// Reads one of the chats of BEAM. A batch of turns is a session.
-fn beam(chat: &Value, questions: &Value) -> Result<History> {
-    const ABILITIES: [&str; 5] = [
-        "information_extraction",
-        "knowledge_update",
-        "multi_session_reasoning",
-        "temporal_reasoning",
-        "contradiction_resolution",
-    ];
-    let mut history = History::default();
-    for batch in list(chat)? {
-        let messages = batch["turns"].as_array().into_iter().flatten().filter_map(Value::as_array).flatten();
-        let turns = messages.map(|message| Turn {
-            id: message["id"].to_string(),
-            speaker: text(message, "role"),
-            text: text(message, "content"),
-        });
-        history.sessions.push(Session { date: text(batch, "time_anchor"), turns: turns.collect() });
-    }
-    for ability in ABILITIES {
-        for question in questions[ability].as_array().into_iter().flatten() {
-            let mut ids = Vec::new();
-            numbers(&question["source_chat_ids"], &mut ids);
-            history.ask(text(question, "question"), ids);
-        }
-    }
-    Ok(history)
-}
-
-/// Collects the numbers in lists and objects of lists.
-fn numbers(value: &Value, found: &mut Vec<String>) {
-    match value {
-        Value::Number(number) => found.push(number.to_string()),
-        Value::Array(values) => values.iter().for_each(|value| numbers(value, found)),
-        Value::Object(values) => values.values().for_each(|value| numbers(value, found)),
-        _ => {}
-    }
-}
-
 /// Reads a chat with `messages` and `questions`, whose evidence are numbers of messages.
 fn conversation(chat: &Value) -> Result<History> {
     let mut history = History::default();
@@ -231,9 +170,8 @@ fn conversation(chat: &Value) -> Result<History> {
         session.turns.push(turn);
     }
     for question in list(&chat["questions"])? {
-        let mut ids = Vec::new();
-        numbers(&question["evidence"], &mut ids);
-        history.ask(text(question, "question"), ids);
+        let ids = question["evidence"].as_array().into_iter().flatten().map(Value::to_string);
+        history.ask(text(question, "question"), ids.collect());
     }
     Ok(history)
 }

@@ -66,9 +66,17 @@ impl Asked {
         };
         Ok(self.memory.call(NOW, asked)?.sources)
     }
-}
 
-impl Asked {
+    /// Returns how many of these prompts bring anything, and how many there are.
+    fn brings_any(&mut self, prompts: &Value, min_score: Option<u32>) -> Result<(usize, usize)> {
+        let (mut any, mut all) = (0, 0);
+        for prompt in list(prompts)?.iter().filter_map(Value::as_str) {
+            all += 1;
+            any += usize::from(!self.brings(prompt, min_score)?.is_empty());
+        }
+        Ok((any, all))
+    }
+
     /// Returns how many questions of a set have the right fact first in a recall, and how many in the first five.
     fn recalled(&mut self, set: &Value) -> Result<[usize; 2]> {
         let (mut first, mut in_five) = (0, 0);
@@ -89,14 +97,11 @@ impl Asked {
 
 /// Measures how many ordinary prompts bring anything, each beside the facts of its set.
 pub(crate) fn ordinary(report: &mut Report, _: &Selection) -> Result<()> {
-    let (mut any, mut all) = (0_usize, 0_usize);
+    let (mut any, mut all) = (0, 0);
     for (_, text) in SETS {
         let set: Value = serde_json::from_str(text)?;
-        let mut asked = remember(&set, std::iter::empty())?;
-        for prompt in list(&set["unrelated"])?.iter().filter_map(Value::as_str) {
-            all += 1;
-            any += usize::from(!asked.brings(prompt, None)?.is_empty());
-        }
+        let brought = remember(&set, std::iter::empty())?.brings_any(&set["unrelated"], None)?;
+        (any, all) = (any + brought.0, all + brought.1);
     }
     let share = any as f64 / all.max(1) as f64;
     report.add_ratio(&format!("ordinary prompts that bring text, {any} of {all}, of 2 %"), share / 0.02, 1.0);
@@ -164,10 +169,8 @@ fn ferry() -> Result<Table> {
         }
         for (_, text) in SETS {
             let set: Value = serde_json::from_str(text)?;
-            for prompt in list(&set["unrelated"])?.iter().filter_map(Value::as_str) {
-                others += 1;
-                other += usize::from(!asked.brings(prompt, Some(min_score))?.is_empty());
-            }
+            let (any, all) = asked.brings_any(&set["unrelated"], Some(min_score))?;
+            (other, others) = (other + any, others + all);
         }
         let of = |part: usize, all: usize| format!("{part} of {all}");
         let all = questions.len();
@@ -221,11 +224,8 @@ impl Brought {
                 brought.items = (brought.items.0 + hits, brought.items.1 + sources.len());
             }
         }
-        for (kind, (any, all)) in OTHERS.iter().zip(&mut brought.any) {
-            for prompt in list(&set[*kind])?.iter().filter_map(Value::as_str) {
-                *all += 1;
-                *any += usize::from(!asked.brings(prompt, min_score)?.is_empty());
-            }
+        for (kind, any) in OTHERS.iter().zip(&mut brought.any) {
+            *any = asked.brings_any(&set[*kind], min_score)?;
         }
         Ok(brought)
     }

@@ -1,5 +1,4 @@
 use std::fs;
-use std::path::Path;
 
 use super::figures::{apart, report, together};
 use super::formats::{Data, read};
@@ -11,15 +10,13 @@ fn set(name: &str, files: &[(&str, &str)]) -> Data {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let one = Path::new(files[0].0);
-    let path = if name == "beam" { folder.path().to_path_buf() } else { folder.path().join(one) };
-    read(name, &path).unwrap()
+    read(name, &folder.path().join(files[0].0)).unwrap()
 }
 
 /// Returns the table of a set without its times.
 fn figures(name: &str, data: &Data) -> Vec<String> {
     let report = report(name, data, &apart(&data.histories).unwrap(), &together(&data.histories).unwrap());
-    let rows = report.lines().skip(5);
+    let rows = report.lines().skip(4);
     rows.map(|row| row.split('|').map(str::trim).take(10).collect::<Vec<_>>().join("|")).collect()
 }
 
@@ -70,18 +67,6 @@ fn longmemeval_is_read_without_the_questions_that_have_no_answer() {
         (&[1][..], &[(1, 0)][..])
     );
     assert_eq!(figures("longmemeval", &data), FOUND);
-}
-
-#[test]
-fn beam_is_read_with_nested_evidence() {
-    let chat = r#"[{"batch_number": 1, "time_anchor": "May-01-2024", "turns": [[{"role": "user", "id": 0, "content": "I bake rye bread."},
-        {"role": "assistant", "id": 1, "content": "Good."}]]}]"#;
-    let questions = r#"{"information_extraction": [{"question": "What bread do I bake?", "source_chat_ids": {"first": [[0]]}}],
-        "abstention": [{"question": "Do I ski?", "source_chat_ids": [1]}]}"#;
-    let data =
-        set("beam", &[("100K/1/chat.json", chat), ("100K/1/probing_questions/probing_questions.json", questions)]);
-    assert_eq!(data.histories[0].questions.len(), 1);
-    assert_eq!(figures("beam", &data), FOUND);
 }
 
 #[test]

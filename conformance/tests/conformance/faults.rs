@@ -25,7 +25,7 @@ const FAULTS: [(&str, &str, &str); 24] = [
     ("move over a file", "table", "rename, of to"),
     ("torn append", "operations", "an append adds at the end"),
     ("no newline", "operations", "an append adds at the end"),
-    ("ignored version", "operations", "preconditions decide about a write"),
+    ("ignored version", "table", "write: matches"),
     ("lost keep-as", "operations", "keeps the replaced bytes"),
     ("unsorted listing", "operations", "sorted by whole paths"),
     ("no folders", "operations", "has the folders"),
