@@ -9,7 +9,6 @@
 //! [`FromCanonical`] refuses, so an incomplete value is never parsed by mistake.
 
 mod call;
-mod content;
 mod convert;
 mod fields;
 mod memory;
@@ -17,7 +16,6 @@ mod scribe;
 mod types;
 
 pub use call::Call;
-pub use content::Content;
 pub use convert::{command_value, read_command, read_reply};
 pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
 pub use memory::JsonMemory;
