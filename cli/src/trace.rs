@@ -4,8 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use saddlebag::trust::SecretPolicy;
-use saddlebag_host::{Content, Recording};
+use saddlebag_host::Recording;
 
 use crate::failure::{Failure, ProgramCode};
 use crate::global::Global;
@@ -17,21 +16,12 @@ pub(crate) fn recording(global: &Global) -> Result<Option<Recording>, Failure> {
         let message = format!("cannot open the trace file `{}`: {}", path.display(), saddlebag_host::io_cause(&error));
         Failure::new(ProgramCode::Trace, message, "name a file in a folder that exists")
     })?;
-    Ok(Some(Recording::new(file, content(global.secrets), concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
+    Ok(Some(Recording::new(file, concat!("saddlebag ", env!("CARGO_PKG_VERSION")))))
 }
 
 /// Returns the reason why a trace is incomplete, if it is.
 pub(crate) fn failure(recording: &Recording) -> Option<String> {
     recording.failure().map(|kind| format!("the trace is incomplete: {kind}"))
-}
-
-/// Returns the amount of content to record. Secrets that memory refuses are not recorded either, even if the command
-/// is refused.
-fn content(secrets: SecretPolicy) -> Content {
-    match secrets {
-        SecretPolicy::Allow => Content::Whole,
-        SecretPolicy::Refuse | SecretPolicy::Redact => Content::WithoutSecrets,
-    }
 }
 
 /// Opens the file for appending after its last complete line. It has content of the memory, so only the owner can

@@ -7,7 +7,7 @@ use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::{FsError, FsOutcome, FsRequest};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
-use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical};
+use saddlebag::wit_convert::canonical::{Scribe, ToCanonical};
 use saddlebag_host::{Engine, EngineError, Executor, Host, HostError, NativeEngine, Observer};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ pub(crate) fn time(call: u32, opening: u64) -> Timestamp {
 
 /// Returns the canonical JSON of a value of the contract.
 pub(crate) fn value(of: &impl ToCanonical) -> Result<Value, String> {
-    serde_json::from_str(&Scribe::new(Content::Whole).json(of)).map_err(|error| error.to_string())
+    serde_json::from_str(&Scribe::default().json(of)).map_err(|error| error.to_string())
 }
 
 /// Opens an engine with a configuration.

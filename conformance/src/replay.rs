@@ -51,9 +51,6 @@ fn way_out(error: &ReplayError) -> &'static str {
     match error {
         ReplayError::Io(_) | ReplayError::Empty => "name a file that --trace wrote",
         ReplayError::Version { .. } => "replay it with the version of the kit that its header names",
-        ReplayError::LeftOut { .. } => {
-            "the calls before it agree; record it again with `--secrets allow`, which leaves nothing out"
-        }
         _ => "the calls before it agree; a trace is replayed as it was recorded, so record it again",
     }
 }

@@ -6,7 +6,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, ToolAnswer, ToolOptions};
 use saddlebag::trust::Provenance;
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Content, FromCanonical, Malformed, Scribe, ToCanonical};
+use saddlebag::wit_convert::canonical::{FromCanonical, Malformed, Scribe, ToCanonical};
 use serde_json::{Value, json};
 
 use crate::executor::{Executor, VERSION_SCHEME};
@@ -121,5 +121,5 @@ pub fn perform_json<S: Storage>(executor: &Executor<S>, request: &str) -> Result
 /// Returns the canonical JSON of a value of the contract.
 #[must_use]
 pub fn canonical(value: &impl ToCanonical) -> String {
-    Scribe::new(Content::Whole).json(value)
+    Scribe::default().json(value)
 }

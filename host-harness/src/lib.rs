@@ -71,6 +71,5 @@ pub use projects::{ProjectRecord, Projects, SimilarProject, Similarity, recorded
 pub use saddlebag_locks::is_temporary;
 pub use simulator::{Performed, Scheduler, Simulator};
 pub use trace::{
-    Content, Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, first_difference,
-    replay,
+    Difference, PACKAGE, Recording, RecordingEngine, ReplayError, Replayed, TRACE_VERSION, first_difference, replay,
 };

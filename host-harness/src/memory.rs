@@ -221,10 +221,8 @@ impl Saddlebag {
             path_prefix,
             roots,
             limits: options.limits,
-            // A trace without secrets cannot show the index, which has the words of every file. Without an index the
-            // recorded run is replayed to its end.
-            index_file: !options.no_index_file
-                && !options.recording.as_ref().is_some_and(Recording::leaves_secrets_out),
+            // The index has the words of every file, which a trace need not repeat.
+            index_file: !options.no_index_file && options.recording.is_none(),
             version_scheme: store.version_scheme().into(),
             // No store of this crate has a model.
             entries: options.entries,

@@ -41,12 +41,6 @@ const BLOCKS_AT_ONCE: usize = 4 * BLOCKS_PER_PART;
 /// Length of the lengths at the start of the head.
 pub(super) const LENGTHS_BYTES: usize = 16;
 
-/// Returns true if bytes begin as a block of an index file, whatever the number of its format.
-#[cfg(feature = "trace")]
-pub(crate) fn is_part(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"sbindex")
-}
-
 /// Body of the index file that was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Body {

@@ -6,7 +6,7 @@ use std::path::Path;
 use saddlebag::Config;
 use saddlebag::journal::AppendDaily;
 use saddlebag::store::Timestamp;
-use saddlebag_host::{Content, Host, NativeEngine, Recording, RecordingEngine, Simulator};
+use saddlebag_host::{Host, NativeEngine, Recording, RecordingEngine, Simulator};
 
 use crate::{Ran, kit};
 
@@ -58,7 +58,7 @@ fn a_trace_that_cannot_be_replayed_is_refused_with_the_way_out() {
 
 /// Records a run with an append.
 fn record(file: &Path) {
-    let (config, recording) = (Config::default(), Recording::new(File::create(file).unwrap(), Content::Whole, "test"));
+    let (config, recording) = (Config::default(), Recording::new(File::create(file).unwrap(), "test"));
     let engine = RecordingEngine::new(NativeEngine::open(config.clone()).unwrap(), &config, recording);
     let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
     let append = AppendDaily { heading: "heading".into(), body: "body".into() };

@@ -9,4 +9,3 @@ mod replay;
 pub use record::{Recording, RecordingEngine, TRACE_VERSION};
 pub use replay::{Difference, ReplayError, Replayed, first_difference, replay};
 pub use saddlebag::wit_convert::PACKAGE;
-pub use saddlebag::wit_convert::canonical::Content;

@@ -7,7 +7,7 @@ use saddlebag::protocol::{CommandId, Error, FsResult, SubmitError};
 use saddlebag::store::Timestamp;
 use saddlebag::tools::{CallTool, Tool, ToolSet};
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Content, Scribe, ToCanonical, command_value};
+use saddlebag::wit_convert::canonical::{Scribe, ToCanonical, command_value};
 use saddlebag::{Command, Config, Reply, Step, Submission};
 
 use crate::engine::{Engine, EngineError};
@@ -18,11 +18,10 @@ pub const TRACE_VERSION: u32 = 1;
 /// Field that distinguishes a header from a call.
 pub(super) const HEADER: &str = "saddlebag-trace";
 
-/// Destination of a trace, and the amount of text in it. Clones write to the same destination.
+/// Destination of a trace. Clones write to the same destination.
 #[derive(Clone)]
 pub struct Recording {
     sink: Arc<Mutex<Sink>>,
-    content: Content,
     program: String,
 }
 
@@ -33,21 +32,15 @@ struct Sink {
 
 impl Recording {
     /// Writes whole lines to `out`, one per call. `program` is the name and version of the recording program.
-    pub fn new(out: impl Write + Send + 'static, content: Content, program: impl Into<String>) -> Self {
+    pub fn new(out: impl Write + Send + 'static, program: impl Into<String>) -> Self {
         let sink = Sink { out: Box::new(out), failure: None };
-        Self { sink: Arc::new(Mutex::new(sink)), content, program: program.into() }
+        Self { sink: Arc::new(Mutex::new(sink)), program: program.into() }
     }
 
     /// Returns the error that made the trace incomplete, if there is one. Nothing is written after the first failure.
     #[must_use]
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.sink().failure
-    }
-
-    /// Returns true if secrets are left out of the trace, and all else is in it.
-    #[must_use]
-    pub fn leaves_secrets_out(&self) -> bool {
-        self.content == Content::WithoutSecrets
     }
 
     fn put(&self, line: &str) {
@@ -74,15 +67,14 @@ pub struct RecordingEngine<E> {
 impl<E: Engine> RecordingEngine<E> {
     /// Records an engine that was just opened with `config`. The header of the trace is written at once.
     pub fn new(engine: E, config: &Config, recording: Recording) -> Self {
-        let mut scribe = Scribe::new(recording.content);
+        let mut scribe = Scribe::default();
         let config = scribe.json(config);
         let never_written = scribe.never_written().to_vec();
-        let mut plain = Scribe::new(Content::Whole);
+        let mut plain = Scribe::default();
         recording.put(&format!(
-            "{{\"{HEADER}\":{TRACE_VERSION},\"program\":{},\"package\":{},\"content\":{},\"never-written\":{},\"config\":{config}}}",
+            "{{\"{HEADER}\":{TRACE_VERSION},\"program\":{},\"package\":{},\"never-written\":{},\"config\":{config}}}",
             plain.json(&recording.program),
             plain.json(&PACKAGE.to_string()),
-            plain.json(&recording.content.as_str().to_string()),
             plain.json(&never_written),
         ));
         Self { engine, recording, scribe }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::Config;
 use saddlebag::wit_convert::PACKAGE;
-use saddlebag::wit_convert::canonical::{Call, Content, Fields, FromCanonical, Malformed, Reason};
+use saddlebag::wit_convert::canonical::{Call, Fields, FromCanonical, Malformed};
 use serde_json::Value;
 
 use super::record::{HEADER, Recording, RecordingEngine, TRACE_VERSION};
@@ -84,14 +84,6 @@ pub enum ReplayError {
         found: String,
         /// Version that this program reads.
         known: String,
-    },
-    /// A part of a call was left out because of secrets.
-    #[error("line {line} lacks the value at `{at}`, which was a secret or was not text")]
-    LeftOut {
-        /// Line of the trace.
-        line: u64,
-        /// Place in the line.
-        at: String,
     },
     /// The engine cannot be opened with the recorded configuration.
     #[error("line {line}: {error}")]
@@ -195,10 +187,10 @@ impl<E: Engine> Session<E> {
         open: &mut impl FnMut(Config) -> Result<E, EngineError>,
     ) -> Result<Self, ReplayError> {
         check_version(line, &header)?;
-        let (content, config, never_written) = read_header(header).map_err(|error| refused(line, error))?;
+        let (config, never_written) = read_header(header).map_err(|error| ReplayError::Malformed { line, error })?;
         let engine = open(config.clone()).map_err(|error| ReplayError::Open { line, error })?;
         let lines = Written::default();
-        let recording = Recording::new(lines.clone(), content, "");
+        let recording = Recording::new(lines.clone(), "");
         let engine = RecordingEngine::new(engine, &config, recording);
         found.memories += 1;
         found.never_written.extend(never_written);
@@ -208,7 +200,7 @@ impl<E: Engine> Session<E> {
 
     /// Makes the call on the engine, and compares the result.
     fn call(&mut self, line: u64, recorded: Value, found: &mut Replayed) -> Result<Option<Difference>, ReplayError> {
-        self.give(recorded.clone()).map_err(|error| refused(line, error))?;
+        self.give(recorded.clone()).map_err(|error| ReplayError::Malformed { line, error })?;
         let written = self.lines.take();
         let actual: Value = serde_json::from_slice(&written)
             .map_err(|error| ReplayError::NotJson { line, reason: error.to_string() })?;
@@ -252,29 +244,18 @@ fn check_version(line: u64, header: &Value) -> Result<(), ReplayError> {
     Err(ReplayError::Version { line, found, known: format!("version {TRACE_VERSION} of {PACKAGE}") })
 }
 
-fn read_header(header: Value) -> Result<(Content, Config, Vec<String>), Malformed> {
+fn read_header(header: Value) -> Result<(Config, Vec<String>), Malformed> {
     let mut fields = Fields::of(header)?;
     fields.take_value(HEADER)?;
     fields.take_value("package")?;
     fields.take::<String>("program")?;
-    let word: String = fields.take("content")?;
-    let content: Content =
-        word.parse().map_err(|_| Malformed::wrong(format!("the word `{word}` is unknown")).below("content"))?;
     let never_written = fields.take("never-written")?;
     let config = fields.take_value("config")?;
     fields.end()?;
     let config = Config::read(config).map_err(|error| error.below("config"))?;
-    Ok((content, config, never_written))
+    Ok((config, never_written))
 }
 
-fn refused(line: u64, error: Malformed) -> ReplayError {
-    match error {
-        Malformed { at, reason: Reason::LeftOut } => ReplayError::LeftOut { line, at },
-        error => ReplayError::Malformed { line, error },
-    }
-}
-
-/// Returns the first difference, in the order of the recorded value.
 /// Returns the first difference between two values of the contract as canonical JSON.
 #[must_use]
 pub fn first_difference(expected: &Value, actual: &Value) -> Option<Difference> {

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
 use saddlebag::wit_convert::canonical::{Call, JsonMemory, read_reply};
 use saddlebag::{Command, Effect};
-use saddlebag_host::Content;
 use serde_json::{Value, json};
 
 use crate::support::{NOW, Written, sample_host};
@@ -63,7 +62,7 @@ fn calls_in_json_return_what_calls_with_types_return() {
     let mut calls = 0;
     for info in catalogue() {
         for sample in (info.samples)(SAMPLE_NAME).into_iter().chain((info.samples)("../no such thing")) {
-            let (mut host, written) = sample_host(Content::Whole);
+            let (mut host, written) = sample_host();
             let _ = host.run(NOW, sample.clone());
             if let Ok(id) = host.submit(NOW, sample) {
                 host.cancel(id).unwrap();
@@ -236,7 +235,7 @@ proptest! {
         noise in ".*",
     ) {
         let samples: Vec<_> = catalogue().into_iter().flat_map(|info| (info.samples)(SAMPLE_NAME)).collect();
-        let (mut host, written) = sample_host(Content::Whole);
+        let (mut host, written) = sample_host();
         let _ = host.run(NOW, which.get(&samples).clone());
         let trace = written.text();
         let lines: Vec<&str> = trace.lines().collect();

@@ -3,7 +3,7 @@
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
 use saddlebag::journal::{AppendDaily, Search, Status, Target, Write, WriteMode};
 use saddlebag::protocol::{CommandId, FsError, FsOutcome};
-use saddlebag_host::{Content, Engine, EngineError, HostError, ReplayError};
+use saddlebag_host::{Engine, EngineError, HostError, ReplayError};
 use serde_json::{Value, json};
 
 use crate::support::{NOW, Recorded, replayed, sample_host};
@@ -30,7 +30,7 @@ fn session(host: &mut Recorded) {
 }
 
 fn trace() -> String {
-    let (mut host, written) = sample_host(Content::Whole);
+    let (mut host, written) = sample_host();
     session(&mut host);
     written.text()
 }
@@ -57,7 +57,7 @@ fn the_same_session_gives_the_same_trace() {
 fn every_sample_is_replayed() {
     for info in catalogue() {
         for sample in (info.samples)(SAMPLE_NAME) {
-            let (mut host, written) = sample_host(Content::Whole);
+            let (mut host, written) = sample_host();
             host.run(NOW, sample).unwrap_or_else(|error| panic!("{}: {error}", info.name));
             let found = replayed(&written.text()).unwrap_or_else(|error| panic!("{}: {error}", info.name));
             assert_eq!(found.difference, None, "{}", info.name);
@@ -67,7 +67,7 @@ fn every_sample_is_replayed() {
 
 #[test]
 fn calls_that_the_engine_refuses_are_replayed_too() {
-    let (mut host, written) = sample_host(Content::Whole);
+    let (mut host, written) = sample_host();
     session(&mut host);
     drop(host);
     let mut trace = written.text();

@@ -8,7 +8,7 @@ use saddlebag::entries::OpenRun;
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Config, Origin};
 use saddlebag_host::{
-    Content, EngineError, Host, NativeEngine, Recording, RecordingEngine, ReplayError, Replayed, Simulator, replay,
+    EngineError, Host, NativeEngine, Recording, RecordingEngine, ReplayError, Replayed, Simulator, replay,
 };
 use serde_json::Value;
 
@@ -42,9 +42,9 @@ impl Write for Written {
 }
 
 /// A host over these files, and its trace.
-pub(crate) fn host(config: &Config, content: Content, files: &[(String, Vec<u8>)]) -> (Recorded, Written) {
+pub(crate) fn host(config: &Config, files: &[(String, Vec<u8>)]) -> (Recorded, Written) {
     let written = Written::default();
-    let recording = Recording::new(written.clone(), content, "test 1");
+    let recording = Recording::new(written.clone(), "test 1");
     let engine = NativeEngine::open(config.clone()).unwrap();
     let mut simulator = Simulator::new(1);
     for (path, bytes) in files {
@@ -54,9 +54,9 @@ pub(crate) fn host(config: &Config, content: Content, files: &[(String, Vec<u8>)
 }
 
 /// A host over the sample store, with the run open that some samples need.
-pub(crate) fn sample_host(content: Content) -> (Recorded, Written) {
+pub(crate) fn sample_host() -> (Recorded, Written) {
     let files: Vec<_> = sample_files().into_iter().map(|(path, bytes)| (path.to_string(), bytes.to_vec())).collect();
-    let (mut host, written) = host(&sample_config(), content, &files);
+    let (mut host, written) = host(&sample_config(), &files);
     host.call(NOW, Origin::from_run(SAMPLE_RUN).with(OpenRun { fence: 1 })).unwrap();
     (host, written)
 }

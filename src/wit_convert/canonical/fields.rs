@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 
 use serde_json::{Map, Value};
 
-use super::types::{LEFT_OUT, REDACTED, wit_name};
+use super::types::wit_name;
 
 /// A value that can be parsed from canonical JSON.
 pub trait FromCanonical: Sized {
@@ -30,30 +30,14 @@ pub trait FromCanonical: Sized {
 pub struct Malformed {
     /// Place, such as `command.write.target`.
     pub at: String,
-    /// Reason.
-    pub reason: Reason,
-}
-
-/// Reason why a part of the JSON is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    /// The value was left out when the JSON was written.
-    #[error("the value was left out")]
-    LeftOut,
-    /// The value does not have the type of the contract. The text says what was expected and what was found.
-    #[error("{0}")]
-    Wrong(String),
+    /// What was expected and what was found.
+    pub reason: String,
 }
 
 impl Malformed {
     /// Creates the error for a value that is not what `wanted` describes.
     #[must_use]
     pub fn expected(wanted: &str, found: &Value) -> Self {
-        let is_left_out =
-            found.as_object().is_some_and(|fields| fields.contains_key(LEFT_OUT) || fields.contains_key(REDACTED));
-        if is_left_out {
-            return Self { at: String::new(), reason: Reason::LeftOut };
-        }
         let shown: String = found.to_string().chars().take(64).collect();
         Self::wrong(format!("expected {wanted}, found {shown}"))
     }
@@ -61,7 +45,7 @@ impl Malformed {
     /// Creates an error with this reason.
     #[must_use]
     pub fn wrong(reason: String) -> Self {
-        Self { at: String::new(), reason: Reason::Wrong(reason) }
+        Self { at: String::new(), reason }
     }
 
     /// Returns the same error, with `name` before its place.
@@ -157,7 +141,7 @@ impl Case {
 
         match value {
             Value::String(name) => Ok(Self { name, payload: None }),
-            Value::Object(fields) if fields.len() == 1 && !fields.contains_key(LEFT_OUT) => {
+            Value::Object(fields) if fields.len() == 1 => {
                 let only = fields.into_iter().next();
                 only.map(|(name, value)| Self { name, payload: Some(value) })
                     .ok_or_else(|| Malformed::expected(WANTED, &Value::Null))

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::call::Call;
-use super::content::Content;
 use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
@@ -127,7 +126,7 @@ fn refused(reason: Refused) -> String {
 }
 
 fn json(value: &impl ToCanonical) -> String {
-    Scribe::new(Content::Whole).json(value)
+    Scribe::default().json(value)
 }
 
 fn parsed(text: &str) -> Result<Value, Malformed> {

@@ -5,11 +5,9 @@
 //! value}`, or `"case"` without a payload; `u64` and `s64` are decimal strings, bytes are base64, an absent option is
 //! `null`, a result is `{"ok": …}` or `{"err": …}`. `docs/writing-a-host.md` has the format for other hosts.
 //!
-//! A [`Scribe`] writes, and decides how much of the text is shown. Text that is left out becomes an object, which
-//! [`FromCanonical`] refuses, so an incomplete value is never parsed by mistake.
+//! A [`Scribe`] writes. The key of the host is never written.
 
 mod call;
-mod content;
 mod convert;
 mod fields;
 mod memory;
@@ -17,9 +15,8 @@ mod scribe;
 mod types;
 
 pub use call::Call;
-pub use content::Content;
 pub use convert::{command_value, read_command, read_reply};
-pub use fields::{Case, Fields, FromCanonical, Malformed, Reason};
+pub use fields::{Case, Fields, FromCanonical, Malformed};
 pub use memory::JsonMemory;
 pub use scribe::{Scribe, ToCanonical, Writer};
 pub use types::Place;

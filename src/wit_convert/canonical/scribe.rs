@@ -1,17 +1,17 @@
 //! [`ToCanonical`]: writing canonical JSON. A [`Scribe`] passes each value a [`Writer`].
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use super::content::{Content, is_never_written};
-use super::types::{LEFT_OUT, Place, REDACTED, wit_name};
-use crate::part::TextPart;
-use crate::search::is_index_part;
-use crate::trust::{FoundSecret, is_hidden, secrets_in};
+use super::types::{Place, wit_name};
+use crate::trust::is_hidden;
+
+/// Fields that are never written: keys that the host keeps.
+const NEVER_WRITTEN: [(&str, &str, &str); 1] = [("config", "Config", "secret")];
 
 /// A value that can be written as canonical JSON.
 pub trait ToCanonical {
@@ -20,24 +20,12 @@ pub trait ToCanonical {
 }
 
 /// Writer of canonical JSON for one opening of a memory.
+#[derive(Default)]
 pub struct Scribe {
-    content: Content,
     never_written: Vec<String>,
 }
 
 impl Scribe {
-    /// Creates a scribe that shows this much of text.
-    #[must_use]
-    pub fn new(content: Content) -> Self {
-        Self { content, never_written: Vec::new() }
-    }
-
-    /// Returns how much of text it shows.
-    #[must_use]
-    pub fn content(&self) -> Content {
-        self.content
-    }
-
     /// Returns the JSON of a value.
     pub fn json(&mut self, value: &(impl ToCanonical + ?Sized)) -> String {
         let mut writer = Writer { out: String::new(), scribe: self, place: None, needs_comma: false };
@@ -125,56 +113,27 @@ impl Writer<'_> {
         if self.is_never_written() {
             return self.raw("null");
         }
-        match self.scribe.content {
-            Content::Whole => self.string(text),
-            Content::WithoutSecrets => match without_secrets(text) {
-                None => self.string(text),
-                Some(redacted) => self.in_place_of_text(REDACTED, |out| out.string(&redacted)),
-            },
-        }
+        self.string(text);
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         if self.is_never_written() {
             return self.raw("null");
         }
-        match self.scribe.content {
-            Content::Whole => self.base64(bytes),
-            Content::WithoutSecrets if is_index_part(bytes) => self.length(bytes.len()),
-            Content::WithoutSecrets => match core::str::from_utf8(bytes).map(without_secrets) {
-                Ok(None) => self.base64(bytes),
-                Ok(Some(redacted)) => self.in_place_of_text(REDACTED, |out| out.base64(redacted.as_bytes())),
-                Err(_) if has_secret(bytes) => self.length(bytes.len()),
-                Err(_) => self.base64(bytes),
-            },
-        }
+        self.out.push('"');
+        BASE64_STANDARD.encode_string(bytes, &mut self.out);
+        self.raw("\"");
     }
 
     /// Returns true, and records the field, if its value is never written.
     fn is_never_written(&mut self) -> bool {
-        let Some(place) = self.place.filter(is_never_written) else { return false };
+        let is_kept = |place: &Place| NEVER_WRITTEN.contains(&(place.interface, place.owner, place.member));
+        let Some(place) = self.place.filter(is_kept) else { return false };
         let name = place.in_wit();
         if !self.scribe.never_written.contains(&name) {
             self.scribe.never_written.push(name);
         }
         true
-    }
-
-    fn length(&mut self, bytes: usize) {
-        self.in_place_of_text(LEFT_OUT, |out| out.raw(&bytes.to_string()));
-    }
-
-    fn in_place_of_text(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
-        self.begin();
-        self.key(name);
-        write(self);
-        self.end();
-    }
-
-    fn base64(&mut self, bytes: &[u8]) {
-        self.out.push('"');
-        BASE64_STANDARD.encode_string(bytes, &mut self.out);
-        self.raw("\"");
     }
 
     /// Writes a string. Characters that a terminal obeys or nobody sees are escaped.
@@ -198,28 +157,4 @@ impl Writer<'_> {
         }
         self.raw("\"");
     }
-}
-
-/// Returns true if bytes that are not UTF-8 have a secret, in UTF-16 or in an encoding that extends ASCII.
-fn has_secret(bytes: &[u8]) -> bool {
-    let without_zeros: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    [bytes, &without_zeros].iter().any(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
-}
-
-/// Returns the text with the name of its rule in place of each secret. Returns `None` if the text has no secrets.
-fn without_secrets(text: &str) -> Option<String> {
-    let found = secrets_in(text);
-    if found.is_empty() {
-        return None;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for FoundSecret { rule, range } in found {
-        out.push_str(text.part(from..range.start));
-        // Writing to a string cannot fail.
-        let _ = write!(out, "[redacted: {rule}]");
-        from = range.end;
-    }
-    out.push_str(text.part(from..));
-    Some(out)
 }

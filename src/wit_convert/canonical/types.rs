@@ -3,11 +3,6 @@
 use alloc::format;
 use alloc::string::String;
 
-/// Field of the object that replaces text that was left out: its length in bytes.
-pub(super) const LEFT_OUT: &str = "left-out";
-/// Field of the object that replaces text with secrets: the text without them.
-pub(super) const REDACTED: &str = "redacted";
-
 /// A field or a case of the contract, in the spelling of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
