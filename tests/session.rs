@@ -5,15 +5,14 @@ use std::time::Duration;
 use saddlebag::entries::EntriesConfig;
 use saddlebag::notebook::{Remember, RememberReply};
 use saddlebag::session::{
-    BeginSession, BeginSessionReply, BeginSource, ChooseHandOff, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES,
-    EndSession, HandOffChoice, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool,
-    RecordToolUse, SessionReply, StoredItem,
+    BeginSession, BeginSource, ChooseHandOff, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES, EndSession, HandOffChoice,
+    NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool, RecordToolUse,
 };
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Origin, Reply};
-use saddlebag_host::{Scheduler, Simulator};
+use saddlebag::{Config, Origin};
+use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, each, keep, path};
+use support::{Kind, agent_config, both_engines, keep, path};
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
     BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None, dry_run: false }
@@ -256,27 +255,6 @@ fn a_text_that_waits_for_approval_takes_the_place_of_no_note(kind: Kind) {
 }
 
 #[both_engines]
-fn of_sessions_that_begin_at_once_one_gets_the_hand_off(kind: Kind) {
-    for seed in each("seed", 0..20) {
-        let mut drive = agent(kind);
-        drive.call(used("one", "make", true)).unwrap();
-        let note = drive.call(end("one", true)).unwrap().note;
-        let begun: Vec<u64> =
-            ["two", "three", "four"].map(|name| drive.submit(begin(name, BeginSource::Startup))).to_vec();
-        drive.settle_in_any_order(&mut Scheduler::new(seed));
-        let claims: Vec<Option<String>> = begun
-            .into_iter()
-            .map(|id| match drive.finished.remove(&id) {
-                Some(Ok(Reply::Session(SessionReply::BeginSession(BeginSessionReply { hand_off, .. })))) => hand_off,
-                other => panic!("{kind:?}: {other:?}"),
-            })
-            .collect();
-        assert_eq!(claims.iter().filter(|claim| **claim == note).count(), 1, "{kind:?}: {claims:?}");
-        assert_eq!(claims.iter().flatten().count(), 1, "{kind:?}: {claims:?}");
-    }
-}
-
-#[both_engines]
 fn a_person_chooses_the_hand_off_or_refuses_it(kind: Kind) {
     let mut drive = agent(kind);
     let mut note = |name: &str| {
@@ -294,60 +272,6 @@ fn a_person_chooses_the_hand_off_or_refuses_it(kind: Kind) {
     assert_eq!(drive.call(begin("five", BeginSource::Startup)).unwrap().hand_off, Some(one), "{kind:?}");
     assert_eq!(drive.call(begin("six", BeginSource::Startup)).unwrap().hand_off, None, "{kind:?}");
     assert!(drive.call(choose("nowhere", HandOffChoice::Next)).is_err());
-}
-
-#[both_engines]
-fn an_old_state_is_removed_when_another_session_begins(kind: Kind) {
-    let mut drive = agent(kind);
-    drive.call(used("one", "make", true)).unwrap();
-    drive.call(used("two", "make", true)).unwrap();
-    drive.call(end("two", true)).unwrap();
-    let states = |drive: &Drive<Simulator>| {
-        let files = drive.executor.files().into_iter();
-        files.filter(|(path, _)| path.ends_with(".jsonl")).count()
-    };
-    for (days, left) in [(0, 3), (2, 2), (40, 1)] {
-        drive.executor.advance(Duration::from_secs(days * 86_400));
-        drive.now.seconds += i64::try_from(days * 86_400).unwrap();
-        drive.call(begin("three", BeginSource::Startup)).unwrap();
-        assert_eq!(states(&drive), left, "{kind:?}: after {days} days");
-    }
-}
-
-#[both_engines]
-fn private_excluded_and_secret_texts_are_nowhere_in_the_store(kind: Kind) {
-    const SECRET: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
-    let mut drive = agent(kind);
-    drive.call(begin("one", BeginSource::Startup)).unwrap();
-    drive.call(prompt("one", &format!("open <private>quokka</private> the door {SECRET}"))).unwrap();
-    let request = RecordToolUse {
-        files: vec!["vault/quokka.txt".into(), ".env".into(), "src/door.rs".into()],
-        error: Some(format!("error: quokka {SECRET}")),
-        stored: Some(StoredItem::Entry(format!("door {SECRET}"))),
-        exclude: vec!["vault".into()],
-        ..used("one", "cat vault/quokka.txt", true)
-    };
-    assert!(drive.call(request).unwrap().recorded, "{kind:?}");
-    drive.call(end("one", true)).unwrap();
-    let stored = stored(&drive);
-    for gone in ["quokka", SECRET, ".env"] {
-        assert!(!stored.contains(gone), "{kind:?}: {gone} is in {stored}");
-    }
-    assert!(stored.contains("src/door.rs"), "{kind:?}: {stored}");
-}
-
-#[both_engines]
-fn the_error_of_a_tool_reaches_no_prompt_before_a_person_approves_it(kind: Kind) {
-    let mut drive = agent(kind);
-    let request = RecordToolUse { error: Some("error: the bridge is out".into()), ..used("one", "drive", true) };
-    let note = drive.call(request).unwrap().error_note.expect("a note");
-    drive.call(end("one", true)).unwrap();
-    let block = drive.call(begin("two", BeginSource::Startup)).unwrap().text.expect("a block");
-    assert!(!block.as_str().contains("bridge"), "{kind:?}: {block}");
-    let found = drive.call(prompt("two", "Is the bridge out?")).unwrap();
-    assert_eq!((found.text, found.sources), (None, Vec::new()), "{kind:?}");
-    let waits = NotShown { source: note, reason: NotShownReason::Unapproved };
-    assert_eq!(found.not_shown, [waits], "{kind:?}");
 }
 
 #[both_engines]

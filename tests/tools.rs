@@ -385,10 +385,12 @@ fn an_error_of_a_family_is_an_answer_with_its_help(kind: Kind) {
     assert_eq!(answer, "this memory was opened without an agent\nopen the memory with an agent; nothing was changed");
     let answer = refused(&mut host, "memory_edit", json!({ "target": "note", "name": "../x" }));
     assert!(answer.starts_with("invalid note name (no slashes or dots)\n"), "{answer}");
-    assert!(
-        refused(&mut host, "memory_write", json!({ "target": "note", "content": "x" }))
-            .starts_with("memory_write: `name` is missing: a note needs one\n")
-    );
+    for nameless in
+        [json!({ "target": "note", "content": "x" }), json!({ "target": "note", "name": " ", "content": "x" })]
+    {
+        let answer = refused(&mut host, "memory_write", nameless);
+        assert!(answer.starts_with("memory_write: `name` is missing: a note needs one\n"), "{answer}");
+    }
 }
 
 #[both_engines]

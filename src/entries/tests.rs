@@ -172,26 +172,6 @@ impl World {
     }
 
     /// Imports this many files per command; their own provenance is believed.
-    fn try_import(
-        &mut self,
-        files: &[(String, Vec<u8>)],
-        mode: ImportMode,
-        dry_run: bool,
-        part: usize,
-    ) -> Result<Vec<ImportedFile>, Error> {
-        let mut earlier = Vec::new();
-        for files in files.chunks(part) {
-            let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
-            let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            let command = EntriesCommand::ImportEntries(request);
-            match self.run_command(Origin::from_provenance(Provenance::User).with(command))? {
-                EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
-                other => panic!("{other:?}"),
-            }
-        }
-        Ok(earlier)
-    }
-
     fn import_all(
         &mut self,
         files: &[(String, Vec<u8>)],
@@ -199,22 +179,28 @@ impl World {
         dry_run: bool,
         part: usize,
     ) -> Vec<ImportedFile> {
-        self.try_import(files, mode, dry_run, part).unwrap()
+        let mut earlier = Vec::new();
+        for files in files.chunks(part) {
+            let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
+            let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
+            let command = EntriesCommand::ImportEntries(request);
+            match self.run_command(Origin::from_provenance(Provenance::User).with(command)).unwrap() {
+                EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
+                other => panic!("{other:?}"),
+            }
+        }
+        earlier
     }
 
     fn import(&mut self, files: &[(String, Vec<u8>)], mode: ImportMode) -> Vec<ImportState> {
         self.import_all(files, mode, false, MAX_IMPORT_FILES).into_iter().map(|file| file.state).collect()
     }
 
-    fn try_retain(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Result<Vec<String>, Error> {
-        match self.run(EntriesCommand::RetainEntries(RetainEntries { imported, dry_run }))? {
-            EntriesReply::RetainEntries(reply) => Ok(reply.deleted.into_iter().map(|entry| entry.key).collect()),
+    fn retained(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Vec<String> {
+        match self.run(EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })).unwrap() {
+            EntriesReply::RetainEntries(reply) => reply.deleted.into_iter().map(|entry| entry.key).collect(),
             other => panic!("{other:?}"),
         }
-    }
-
-    fn retained(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Vec<String> {
-        self.try_retain(imported, dry_run).unwrap()
     }
 
     /// Returns the keys that are removed because they are in no file.

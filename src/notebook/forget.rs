@@ -127,26 +127,8 @@ fn backlinks(snapshot: &Snapshot<'_>, note: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, call_at, day, path, restore_page, run_alone};
+    use super::super::testing::{Store, restore_page, run_alone};
     use super::*;
-    use crate::protocol::ErrorCode;
-
-    const OLD: &str = "facts/port.md";
-
-    #[test]
-    fn a_forgotten_note_is_kept_as_a_backup() {
-        let mut store = Store::with(&[(OLD, "---\ntitle: Port\n---\n\nSee [[port#Why]].\n")]);
-        let text = store.text(OLD);
-        let reply = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 2).await }).expect("forgotten");
-        assert_eq!(
-            reply.message,
-            "Forgot facts/port.md; its text is in .saddlebag/backups/facts/port.bak; 2 notes still link to it"
-        );
-        assert_eq!(store.text(".saddlebag/backups/facts/port.bak"), text);
-        assert!(!store.has(OLD));
-        let again = store.run(|fs| async move { remove(&call_at(fs, day()), &path(OLD), 0).await });
-        assert_eq!(again.expect_err("gone").code, ErrorCode::NotFound);
-    }
 
     #[test]
     fn a_note_whose_name_has_no_room_for_a_backup_is_kept_and_can_be_restored() {

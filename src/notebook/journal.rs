@@ -137,18 +137,6 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_exists_gets_one_append() {
-        let mut store = Store::with(&[(DAY, "# Day\n\n### 09:00 — start\nhello")]);
-        let reply =
-            store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "deployed").await });
-        let reply = reply.expect("added");
-        assert_eq!(reply.entry, "- 12:34 deployed");
-        assert!(!reply.created);
-        assert_eq!(store.text(DAY), "# Day\n\n### 09:00 — start\nhello\n- 12:34 deployed\n");
-        assert_eq!(store.writes, ["append daily/2026-05-25.md"]);
-    }
-
-    #[test]
     fn the_first_entry_makes_the_day_from_its_template() {
         let mut store = Store::with(&[("templates/daily.md", "# {{title}}\n{{extra.mood}}")]);
         let reply = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
@@ -160,15 +148,6 @@ mod tests {
     }
 
     #[test]
-    fn a_template_that_would_run_a_command_is_refused_and_nothing_is_written() {
-        let mut store = Store::with(&[("templates/daily.md", "{{sh \"date\"}}")]);
-        let error = store.run(|fs| async move { journal(&call_at(fs, day()), &NotebookConfig::default(), "x").await });
-        let error = error.expect_err("refused");
-        assert!(error.message.starts_with("templates/daily.md: line 1: `{{sh "), "{}", error.message);
-        assert!(store.writes.is_empty());
-    }
-
-    #[test]
     fn a_broken_configuration_stops_what_would_make_a_day_alone() {
         let broken = || NotebookConfig::parse("[").0;
         let mut store = Store::default();
@@ -177,28 +156,5 @@ mod tests {
         let mut store = Store::with(&[(DAY, "x\n")]);
         let added = store.run(|fs| async move { journal(&call_at(fs, day()), &broken(), "y").await });
         assert!(added.is_ok());
-    }
-
-    #[test]
-    fn callers_that_race_make_the_day_once_and_lose_nothing() {
-        for seed in 0..200 {
-            let mut store = Store::default();
-            let replies = store.race(8, seed, |fs, i| async move {
-                let call = call_at(fs, day());
-                let config = NotebookConfig::default();
-                if i % 2 == 0 {
-                    today(&call, &config).await.map(|reply| reply.created)
-                } else {
-                    journal(&call, &config, &format!("entry {i}")).await.map(|reply| reply.created)
-                }
-            });
-            let created = replies.into_iter().filter(|reply| *reply.as_ref().expect("no error")).count();
-            assert_eq!(created, 1, "seed {seed}");
-            let text = store.text(DAY);
-            assert!(text.starts_with("# 2026-05-25\n\n- "), "seed {seed}: {text}");
-            for i in [1, 3, 5, 7] {
-                assert_eq!(text.matches(&format!("- 12:34 entry {i}\n")).count(), 1, "seed {seed}: {text}");
-            }
-        }
     }
 }

@@ -186,24 +186,6 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_frontmatter_stay() {
-        let text = "---\r\nTitle:  'a'\r\nb: [1,2]\r\n---\r\n\r\ntext";
-        let mut store = Store::with(&[("daily/day.md", text)]);
-        add(&mut store, "", Some("the port")).expect("linked");
-        let new = store.text("daily/day.md");
-        assert!(new.starts_with(text), "{new:?}");
-        assert!(new.contains("\r\n[the port](../facts/port)"), "{new:?}");
-        assert!(!new.replace("\r\n", "").contains('\n'), "{new:?}");
-    }
-
-    #[test]
-    fn a_link_is_never_code() {
-        let mut store = Store::with(&[("daily/day.md", "```\ncode")]);
-        add(&mut store, WIKI, None).expect("linked");
-        assert!(add(&mut store, WIKI, None).expect("linked").already_linked, "{}", store.text("daily/day.md"));
-    }
-
-    #[test]
     fn an_invalid_link_is_refused() {
         let mut store = Store::with(&[("daily/day.md", "text"), ("facts/port.md", "x")]);
         assert!(add(&mut store, "", Some("a\nb")).is_err());
@@ -224,19 +206,5 @@ mod tests {
         store.editor = Some((0, "daily/day.md", "saved\n"));
         add(&mut store, WIKI, Some("p")).expect("linked");
         assert_eq!(store.text("daily/day.md"), "saved\n\n[[facts/port|p]]\n");
-    }
-
-    #[test]
-    fn callers_that_race_link_once() {
-        for seed in 0..50 {
-            let mut store = Store::with(&[("daily/day.md", "a\n")]);
-            let replies = store.race(8, seed, |fs, _| async move {
-                let leads_to = |link: &NoteLink| link.target == "facts/port";
-                let (from, to) = (path("daily/day.md"), path("facts/port.md"));
-                write(&call_at(fs, day()), &NotebookConfig::default(), &from, &to, "", None, leads_to).await
-            });
-            assert_eq!(replies.iter().filter(|reply| reply.as_ref().is_ok_and(|r| !r.already_linked)).count(), 1);
-            assert_eq!(store.text("daily/day.md"), "a\n\n[[facts/port]]\n", "seed {seed}");
-        }
     }
 }

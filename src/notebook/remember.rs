@@ -351,23 +351,6 @@ mod tests {
     }
 
     #[test]
-    fn every_title_survives_a_round_trip() {
-        let long = "x".repeat(300);
-        for title in ["!!!", "日本語", "---", "null", "a: b # c", "\"q\" \\ 'x'", "[[link]]", "@x", "2026-01-01", &long]
-        {
-            let mut store = Store::default();
-            let reply = run(&mut store, fact(title, "content")).expect(title);
-            let text = store.text(&reply.path);
-            let note = Note::parse(&text, TagSyntax::default());
-            assert_eq!(note.title, title);
-            assert!(note.frontmatter.problem.is_none(), "{text}");
-            assert!(NotebookConfig::default().is_indexed(&reply.path), "{}", reply.path);
-            let again = run(&mut store, fact(title, "content")).expect(title);
-            assert_eq!(again.state, RememberState::AlreadyThere, "{title}");
-        }
-    }
-
-    #[test]
     fn the_same_is_recognised_and_another_content_gets_a_free_name() {
         let mut store = Store::default();
         let first = run(&mut store, fact("Port", "5433")).expect("made");
@@ -543,11 +526,12 @@ mod tests {
     #[test]
     fn content_with_a_frontmatter_of_its_own_stays_content() {
         let mut store = Store::default();
-        let content = "---\ntitle: other\ntags: [evil]\n---\nbody";
-        let reply = run(&mut store, fact("Mine", content)).expect("made");
+        let content = "---\ntitle: other\ntags: [evil]\n---\nbody with {{sh \"date\"}}";
+        let request = Remember { tags: alloc::vec!["#infra".into(), "a b".into()], ..fact("Mine", content) };
+        let reply = run(&mut store, request).expect("made");
         let text = store.text(&reply.path);
         let note = Note::parse(&text, TagSyntax::default());
-        assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string()]));
+        assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string(), "a b".to_string()]));
         assert!(text.ends_with(&format!("\n{content}\n")));
         assert_eq!(run(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
         // Even if the template has no frontmatter.

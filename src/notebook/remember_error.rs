@@ -407,17 +407,6 @@ mod tests {
     }
 
     #[test]
-    fn errors_do_not_flood_the_notebook() {
-        let mut store = Store::default();
-        for i in 0..MAX_ERROR_NOTES {
-            store.put(&format!("facts/error-{i}.md"), b"x".to_vec());
-        }
-        let reply = report(&mut store, "error: new").expect("answered");
-        assert_eq!((reply.state, reply.path.as_str()), (ErrorState::Full, ""));
-        assert!(store.writes.is_empty());
-    }
-
-    #[test]
     fn the_note_of_an_error_expires_unless_a_person_approved_it() {
         let mut store = Store::default();
         let of = |fields: &str| format!("---\ntitle: x\ncount: 1\n{fields}\nprovenance: tool\n---\n\n    x\n");

@@ -138,18 +138,6 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_added_once_and_removed_from_the_frontmatter_alone() {
-        let text = "---\ntitle: A\ntags: [ops]\n---\n\nText #web\n";
-        let added = tagged(text, &["ops", "web", "db"], &[]).expect("tagged");
-        assert_eq!(added, "---\ntitle: A\ntags: [\"ops\", \"db\"]\n---\n\nText #web\n");
-        let removed = tagged(&added, &[], &["ops"]).expect("tagged");
-        assert_eq!(removed, "---\ntitle: A\ntags: [\"db\"]\n---\n\nText #web\n");
-        assert_eq!(tagged(text, &["web"], &["absent"]).expect("tagged"), text);
-        let refused = tagged(text, &[], &["web"]).expect_err("in the text");
-        assert!(refused.message.contains("is in the text"), "{refused:?}");
-    }
-
-    #[test]
     fn a_note_without_frontmatter_gets_one_and_a_broken_one_is_left_alone() {
         assert_eq!(tagged("# A\n", &["a b"], &[]).expect("tagged"), "---\ntags: [\"a b\"]\n---\n\n# A\n");
         assert!(tagged("---\ntags: [a\n---\n\nx\n", &["b"], &[]).is_err());

@@ -369,8 +369,8 @@ fn an_error_of_a_tool_is_kept_and_reaches_no_block() {
     assert!(!block.text.expect("a block").as_str().contains("bridge"));
     let recalled = run(&mut store, after(62), prompt("three", "Is the bridge out?"));
     assert_eq!((recalled.text, recalled.sources), (None, Vec::new()));
-    let reasons: Vec<NotShownReason> = recalled.not_shown.iter().map(|hit| hit.reason).collect();
-    assert_eq!(reasons, [NotShownReason::Unapproved]);
+    let waits = NotShown { source: note, reason: NotShownReason::Unapproved };
+    assert_eq!(recalled.not_shown, [waits]);
 }
 
 const NOTES: [(&str, &str); 4] = [

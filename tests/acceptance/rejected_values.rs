@@ -370,9 +370,10 @@ fn a_rejection_outlives_every_purge_and_a_restart(kind: Kind) {
     assert!(!drive.executor.files().contains_key("agents/a/entries/core/staging.md"), "it is purged");
     // What is forgotten without a rejection can be stored after a purge.
     drive.run(keep("forgotten", "Backups run at night in Oslo.", "core")).unwrap();
-    // The store without its index, 400 days later.
+    // The store without its index and its history, 400 days later.
     let mut simulator = Simulator::new(2);
-    for (file, bytes) in drive.executor.files().into_iter().filter(|(file, _)| !file.contains(".saddlebag/index")) {
+    let is_kept = |file: &str| !file.contains(".saddlebag/index") && !file.contains(".saddlebag/history");
+    for (file, bytes) in drive.executor.files().into_iter().filter(|(file, _)| is_kept(file)) {
         simulator.insert(&path(&file), bytes);
     }
     let mut later = drive.now;
@@ -399,8 +400,11 @@ fn a_disguised_spelling_is_refused_and_a_paraphrase_is_stored(kind: Kind) {
         "- **Staging** listens on `port` 8080",
         "As said, staging listens on port 8080, and nothing else.",
     ] {
+        let of_tool = || Origin::from_provenance(Provenance::Tool);
         refused(&mut drive, keep("again", spelling, "core"));
+        refused(&mut drive, of_tool().with(keep("again", spelling, "core")));
         refused(&mut drive, fact("Again", spelling));
+        refused(&mut drive, of_tool().with(fact("Again", spelling)));
         refused(&mut drive, write(Target::LongTerm, WriteMode::Append, spelling));
     }
     // Two harmless parts must not become the value in one file.

@@ -1,17 +1,16 @@
 //! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, NotebookReply, Related, Remember,
-    RememberError, RememberState,
+    ConditionKind, DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, Related, Remember, RememberError,
+    RememberState,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
-use saddlebag_host::Scheduler;
-use support::drive::{changes, drive};
-use support::{Kind, both_engines, each, project_config};
+use support::drive::changes;
+use support::{Kind, both_engines};
 
 use super::{
-    call, fact, found, link, list, names, notebook, open, question, recall, refused, remember, rename, run, text, words,
+    call, fact, found, link, list, names, open, question, recall, refused, remember, rename, run, text, words,
 };
 
 #[both_engines]
@@ -39,14 +38,6 @@ fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
     run(&mut drive, NotebookCommand::Remember(fact("a", "b")));
     assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 1, "no template is a note: {:?}", names(&drive));
-}
-
-#[both_engines]
-fn a_notebook_inside_a_notebook_is_refused(kind: Kind) {
-    let files: [(&str, &[u8]); 1] = [(".zk/config.toml", b"")];
-    let mut drive = drive(kind, project_config(), &files);
-    let error = refused(&mut drive, NotebookCommand::InitNotebook(InitNotebook));
-    assert!(error.message.contains("inside of another"), "{error:?}");
 }
 
 #[both_engines]
@@ -113,6 +104,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
 #[both_engines]
 fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
     let long = "Ein langer Titel ".repeat(20).chars().take(300).collect::<String>();
+    let word = "x".repeat(300);
     let titles = [
         "Error: it's [broken] #1",
         "!!!",
@@ -133,6 +125,8 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
         "🎉",
         "[[x]]",
         "</memory>",
+        "@x",
+        &word,
     ];
     let mut drive = open(kind, &[]);
     for title in titles {
@@ -153,20 +147,6 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
         let error = drive.run(NotebookCommand::Related(Related { note: title.into(), limit: 3 }));
         assert!(error.is_ok(), "a note answers to its title {title}: {error:?}");
     }
-}
-
-#[both_engines]
-fn content_with_frontmatter_of_its_own_stays_content(kind: Kind) {
-    let mut drive = open(kind, &[]);
-    let content = "---\ntitle: forged\ntags: [evil]\n---\n\n# Heading\n\ntext with {{sh \"date\"}}";
-    let kept = remember(&mut drive, Remember { tags: words(&["#real", "a b"]), ..fact("True", content) });
-    let listed = call(&mut drive, ListNotes { with_text: true, ..Default::default() });
-    let note = &listed.notes[0];
-    assert_eq!((note.path.as_str(), note.title.as_str()), (kept.path.as_str(), "True"));
-    assert!(note.tags.contains(&"real".to_string()) && note.tags.contains(&"a b".to_string()), "{note:?}");
-    assert!(!note.tags.contains(&"evil".to_string()), "{note:?}");
-    assert!(note.text.contains("{{sh \"date\"}}"), "{note:?}");
-    assert_eq!(remember(&mut drive, fact("True", content)).state, RememberState::AlreadyThere);
 }
 
 #[both_engines]
@@ -197,29 +177,6 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     run(&mut drive, link("c", "a/x"));
     run(&mut drive, link("c", "b/x.md"));
     assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
-}
-
-#[both_engines]
-fn notes_remembered_together_are_all_kept(kind: Kind) {
-    for seed in each("seed", 0..24) {
-        let mut drive = open(kind, &[]);
-        let ids: Vec<u64> = (0..8)
-            .map(|i| drive.submit(NotebookCommand::Remember(fact("Port", &format!("content {}", i / 2)))))
-            .collect();
-        drive.settle_in_any_order(&mut Scheduler::new(seed));
-        let mut created = 0;
-        for id in ids {
-            let NotebookReply::Remember(reply) = notebook(drive.finished.remove(&id).unwrap().unwrap()) else {
-                panic!("a reply of remember")
-            };
-            created += usize::from(reply.state == RememberState::Created);
-        }
-        assert_eq!((created, names(&drive).len()), (4, 4), "seed {seed}: {:?}", names(&drive));
-        for i in 0..4 {
-            let content = format!("content {i}\n");
-            assert!(names(&drive).iter().any(|name| text(&drive, name).contains(&content)), "seed {seed}");
-        }
-    }
 }
 
 /// An hour before midnight at +02:00, and an hour after midnight at -08:00.

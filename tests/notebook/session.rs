@@ -5,9 +5,9 @@ use saddlebag::notebook::{
     NotebookCommand, NotebookReply, RecallForTurn, Remember, RememberError, RememberState, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
-use saddlebag_host::{Scheduler, Simulator};
+use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, both_engines, each, path};
+use support::{Kind, both_engines, path};
 
 use super::{call, fact, library, names, notebook, open, refused, remember, text};
 
@@ -193,30 +193,6 @@ fn a_repeated_error_is_counted_and_errors_do_not_flood_the_notebook(kind: Kind) 
     assert_eq!(remember_error(&mut drive, "error: linker `cc` not found at /x (9 times)").count, 3);
     let command = NotebookCommand::RememberError(RememberError { tool: "cargo".into(), error: " \n--\n".into() });
     assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
-}
-
-#[both_engines]
-fn the_same_error_at_once_is_one_note_that_counts_all(kind: Kind) {
-    for seed in each("seed", 0..16) {
-        let mut drive = open(kind, &[]);
-        for _ in 0..8 {
-            drive.submit(NotebookCommand::RememberError(RememberError {
-                tool: "t".into(),
-                error: "fatal: broken pipe".into(),
-            }));
-        }
-        drive.settle_in_any_order(&mut Scheduler::new(seed));
-        let mut counts: Vec<u32> = Vec::new();
-        for outcome in drive.finished.values() {
-            match notebook(outcome.clone().unwrap()) {
-                NotebookReply::RememberError(reply) => counts.push(reply.count),
-                other => panic!("{other:?}"),
-            }
-        }
-        counts.sort_unstable();
-        assert_eq!(counts, (1..=8).collect::<Vec<_>>(), "seed {seed}");
-        assert_eq!(names(&drive).len(), 1);
-    }
 }
 
 #[both_engines]

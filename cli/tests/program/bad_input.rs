@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Store, TODAY, engine, run};
+use crate::support::{Store, engine, run};
 
 #[test]
 fn refused_note_names_change_nothing() {
@@ -55,17 +55,6 @@ fn unknown_words_are_bad_use() {
 }
 
 #[test]
-fn a_date_that_no_calendar_has_is_refused() {
-    let store = Store::new();
-    for date in ["9999-99-99", "2026-02-30", "../../x", "yesterday", "2026-5-1"] {
-        let target = format!("daily:{date}");
-        store.refuses(&["show", &target], 3, "invalid daily date name");
-        store.refuses(&["edit", &target, "--old", "a", "--new", "b"], 3, "invalid daily date name");
-    }
-    store.refuses(&["log", "two\nlines"], 2, "control character U+000A");
-}
-
-#[test]
 fn an_edit_that_is_not_clear_changes_nothing() {
     let store = Store::new();
     store.put("notes/a.md", "dup dup\n");
@@ -91,17 +80,6 @@ fn an_edit_that_is_not_clear_changes_nothing() {
 }
 
 #[test]
-fn content_over_the_cap_is_cut_with_a_warning_if_that_is_asked_for() {
-    let store = Store::new();
-    let content = format!("{}é", "a".repeat(65_535));
-    let overwrite = ["write", "note:big", "-", "--mode", "overwrite", "--truncate"];
-    let wrote = store.run_with(&overwrite, content.as_bytes()).exits(0);
-    let path = store.printed("notes/big.md");
-    wrote.prints(&format!("Wrote 65535 bytes to {path} (truncated from 65537 bytes to 65536 byte cap)\n"));
-    assert_eq!(store.bytes("notes/big.md").len(), 65_535);
-}
-
-#[test]
 fn queries_without_words_or_beyond_measure_are_refused() {
     let store = Store::new();
     store.refuses(&["search", "   "], 2, "the query has no words");
@@ -115,18 +93,6 @@ fn standard_input_that_is_not_text_is_refused() {
     let store = Store::new();
     store.run_with(&["write", "long_term", "-"], b"\xff\xfe").exits(3).complains("not UTF-8");
     assert!(store.tree().is_empty());
-}
-
-#[test]
-fn a_file_that_is_not_text_keeps_its_bytes_and_is_named() {
-    let store = Store::new();
-    store.put("MEMORY.md", b"caf\xe9\n");
-    store.run(&["write", "long_term", "a new fact"]).exits(0);
-    assert_eq!(store.bytes("MEMORY.md"), b"caf\xe9\na new fact\n");
-    store.run(&["search", "fact"]).exits(1).complains("skipped MEMORY.md: not UTF-8 text");
-    store.run(&["context"]).complains("MEMORY.md").complains("not UTF-8 text");
-    store.refuses(&["show", "long_term"], 3, "not UTF-8 text");
-    store.refuses(&["edit", "long_term", "--old", "a", "--new", "b"], 3, "not UTF-8 text");
 }
 
 #[test]
@@ -208,17 +174,6 @@ fn links_below_the_root_are_never_followed() {
     assert!(!store.here.join("2026-05-30.md").exists());
 }
 
-#[test]
-fn a_log_of_no_date_does_no_harm() {
-    let store = Store::new();
-    store.put("daily/9999-99-99.md", "forged words\n");
-    store.run(&["log", "real", "words"]).exits(0);
-    let block = store.run(&["context", "--overflow", "prioritised"]).exits(0).complains("its name is not a date");
-    assert!(!block.stdout.contains("forged"), "{block:?}");
-    let found = store.run(&["search", "words"]).exits(0);
-    assert!(found.stdout.find(TODAY) < found.stdout.find("9999-99-99"), "{found:?}");
-}
-
 #[cfg(feature = "component")]
 #[test]
 fn the_environment_cannot_name_another_component() {
@@ -242,37 +197,6 @@ fn a_project_that_does_not_exist_is_an_error() {
         run.complains("the project `no/such/folder` does not exist");
     }
     assert_eq!(std::fs::read_dir(&store.root).unwrap().count(), 0);
-}
-
-#[test]
-fn a_slash_command_that_is_not_one_says_what_is_wrong_and_then_the_usage() {
-    let store = Store::new();
-    let error = store.run(&["--json", "tools", "/memory", "nope"]).exits(2).stderr;
-    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
-    assert_eq!(error["error"]["message"], "unknown command: nope");
-    assert_eq!(
-        error["error"]["help"],
-        "usage: /memory [status|search|read|write|edit|clear|restore]; nothing was changed"
-    );
-}
-
-#[test]
-fn a_tool_that_writes_a_note_without_a_name_says_what_is_missing() {
-    let store = Store::new();
-    for arguments in [r#"{"target":"note","content":"x"}"#, r#"{"target":"note","name":" ","content":"x"}"#] {
-        store.refuses(&["tools", "memory_write", arguments], 3, "memory_write: `name` is missing: a note needs one");
-    }
-}
-
-#[test]
-fn a_refused_tag_filter_names_the_filter() {
-    let store = Store::new();
-    store.run(&["setup", "--templates"]).exits(0);
-    store.refuses(
-        &["list", "--kind", "note", "--tag", "NOT db OR infra"],
-        2,
-        "cannot negate a tag in a OR group: NOT db OR infra",
-    );
 }
 
 #[test]

@@ -43,17 +43,6 @@ fn an_entry_is_stored_found_listed_and_forgotten() {
 }
 
 #[test]
-fn agents_share_the_workspace_and_nothing_else() {
-    let store = Store::new();
-    keep(&store, &["mine", "v", "--agent", "a", "--workspace", "w"]);
-    keep(&store, &["ours", "v", "--agent", "a", "--workspace", "w", "--category", "workspace"]);
-    let seen = store.run(&["--agent", "b", "--workspace", "w", "--json", "list", "--kind", "entry"]).exits(0).json();
-    assert_eq!(seen["total"], 1);
-    assert_eq!(seen["entries"][0]["key"], "ours");
-    store.run(&["--agent", "b", "show", "mine"]).exits(1);
-}
-
-#[test]
 fn entries_go_into_the_block_when_asked_for() {
     let store = Store::new();
     store.run(&["write", "long_term", "a fact of the journal"]).exits(0);
@@ -69,18 +58,6 @@ fn entries_go_into_the_block_when_asked_for() {
     let report = store.run(&["--json", "context", "--entries", "--max-bytes", "400"]).exits(0).json();
     assert_eq!(report["left_out"][0]["key"], "large", "{report}");
     store.run(&["context", "--entries=many"]).exits(2);
-}
-
-#[test]
-fn hydration_fits_the_budget_and_explains_itself() {
-    let store = Store::new();
-    keep(&store, &["fact", "0123456789"]);
-    keep(&store, &["note", "0123456789", "-c", "notes"]);
-    let hydrated = store.run(&["--json", "entry", "hydrate", "--max-bytes", "20"]).exits(0).json();
-    assert_eq!((&hydrated["entries"][0]["key"], &hydrated["bytes"]), (&"fact".into(), &18.into()));
-    let text = store.run(&["entry", "hydrate", "--explain", "--max-bytes", "20"]).exits(0).stdout;
-    assert!(text.contains("larger-than-remaining") && text.contains("18 of 20 bytes"), "{text}");
-    store.run(&["entry", "hydrate", "--max-bytes", "0"]).exits(1);
 }
 
 #[test]
@@ -304,20 +281,6 @@ fn what_a_killed_export_has_left_is_named_and_left_alone() {
     std::fs::create_dir(&left).unwrap();
     store.run(&["memory", "export", "--out", "out"]).exits(0).complains(".saddlebag-export-Ab12");
     assert!(left.exists());
-}
-
-#[test]
-fn an_overwritten_and_a_forgotten_entry_are_restored() {
-    let store = Store::new();
-    store.run(&["remember", "--key", "a", "one"]).exits(0);
-    store.run(&["remember", "--key", "a", "two"]).exits(0);
-    store.run(&["restore", "a"]).exits(0).prints("Restored a, which was overwritten\n");
-    store.run(&["show", "a"]).exits(0).prints("one");
-    store.run(&["forget", "a"]).exits(0);
-    store.run(&["restore", "a"]).exits(0).prints("Restored a, which was forgotten\n");
-    store.run(&["show", "a"]).exits(0).prints("one");
-    store.refuses(&["restore", "none", "--kind", "entry"], 1, "no entry `none`");
-    store.refuses(&["restore", "a", "note"], 2, "unexpected argument 'note'");
 }
 
 #[test]

@@ -176,25 +176,6 @@ fn facts_are_written_into_agents_md() {
     assert_eq!(here(&store, "AGENTS.md"), broken);
 }
 
-#[test]
-fn a_section_that_was_edited_by_hand_stays_and_the_way_out_is_named() {
-    let store = Store::new();
-    keep(&store, "port", "8080");
-    let sync = ["agents-md", "sync", "--key", "port"];
-    store.run(&sync).exits(0);
-    let edited = here(&store, "AGENTS.md").replace("8080", "9090");
-    for text in [edited, "<!-- saddlebag:begin agent=main -->\n- `port`: 6666\n<!-- saddlebag:end -->\n".to_string()] {
-        put_here(&store, "AGENTS.md", &text);
-        let kept = store.run(&sync).exits(3).complains("AGENTS.md, line 1: the section was edited by hand");
-        kept.complains("delete the section with its markers");
-        assert_eq!(here(&store, "AGENTS.md"), text);
-        store.run(&["show", "port"]).exits(0).prints("8080");
-    }
-    put_here(&store, "AGENTS.md", "");
-    store.run(&sync).exits(0);
-    assert!(here(&store, "AGENTS.md").contains("- `port`: 8080\n"));
-}
-
 #[cfg(unix)]
 #[test]
 fn the_mode_of_the_file_is_kept() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::support::{NOW, Store, TODAY, engine, run, tree_of};
 
@@ -81,22 +81,6 @@ fn nothing_found_exits_with_1() {
 }
 
 #[test]
-fn an_edit_and_a_deletion_can_be_restored() {
-    let store = Store::new();
-    store.put("MEMORY.md", "port 1\n");
-    store.run(&["edit", "long", "--old", "port 1", "--new", "port 2"]).exits(0).prints("Edited MEMORY.md\n");
-    assert_eq!(store.text("MEMORY.md"), "port 2\n");
-    store.run(&["restore", "long"]).exits(0);
-    assert_eq!(store.text("MEMORY.md"), "port 1\n");
-    store.run(&["edit", "long", "--old", "port 1\n", "--delete"]).exits(0);
-    assert_eq!(store.text("MEMORY.md"), "");
-    store.put("notes/a.md", "text\n");
-    store.run(&["forget", "note:a"]).exits(0).prints(&format!("Deleted {}\n", store.printed("notes/a.md")));
-    store.run(&["restore", "note:a"]).exits(0);
-    assert_eq!(store.text("notes/a.md"), "text\n");
-}
-
-#[test]
 fn a_hyphen_reads_standard_input() {
     let store = Store::new();
     store.run_with(&["write", "note:a", "-"], b"from a pipe\n").exits(0);
@@ -106,39 +90,6 @@ fn a_hyphen_reads_standard_input() {
     store.run_with(&["search", "-"], b"tube").exits(0);
     store.run_with(&["log", "--compaction", "--messages", "12", "-"], b"summary").exits(0);
     assert!(store.text(TODAY).contains("compaction summary (12 msgs)\nsummary\n"));
-}
-
-#[test]
-fn json_is_one_object() {
-    let store = Store::new();
-    let wrote = store.run(&["--json", "write", "note:auth", "uses jose"]).exits(0).json();
-    assert_eq!((&wrote["path"], &wrote["bytes"]), (&json!(store.printed("notes/auth.md")), &json!(9)));
-    let found = store.run(&["--json", "search", "jose", "uses"]).exits(0).json();
-    assert_eq!(found["hits"][0]["path"], store.printed("notes/auth.md"));
-    assert_eq!(found["hits"][0]["lines"], json!([1]));
-    assert_eq!(found["hits"][0]["terms"], json!(["jose", "uses"]));
-    assert_eq!(found["terms"][0], json!({ "term": "jose", "lines": 1 }));
-    assert_eq!((&found["total_files"], &found["skipped"]), (&json!(1), &json!([])));
-    assert!(found["rendered"].is_string());
-    let none = store.run(&["--json", "search", "nothing"]).exits(1).json();
-    assert_eq!(none["hits"], json!([]));
-    let read = store.run(&["--json", "show", "note:auth"]).exits(0).json();
-    assert_eq!((&read["text"], &read["next_offset"]), (&json!("uses jose\n"), &Value::Null));
-    assert_eq!(store.run(&["--json", "show", "long"]).exits(1).json()["state"], "missing");
-    assert_eq!(
-        store.run(&["--json", "list", "--kind", "file"]).exits(0).json()["files"][0]["path"],
-        store.printed("notes/auth.md")
-    );
-    assert_eq!(store.run(&["--json", "context"]).exits(0).json()["block"], Value::Null);
-    for (arguments, code, word) in
-        [(["write", "note:../x", "x"], 3, "invalid-name"), (["write", "daily:2026-05-29", "x"], 2, "invalid-argument")]
-    {
-        let refused = run(store.command(&["--json"]).args(arguments), None).exits(code).prints("");
-        let object: Value = serde_json::from_str(&refused.stderr).expect("one object");
-        assert_eq!(object["error"]["code"], word);
-    }
-    let usage = store.run(&["--json", "bogus"]).exits(2);
-    assert!(serde_json::from_str::<Value>(&usage.stderr).expect("one object")["error"]["message"].is_string());
 }
 
 #[test]

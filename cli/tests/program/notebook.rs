@@ -190,24 +190,6 @@ fn a_file_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn the_index_file_is_a_cache_that_may_go() {
-    let store = notebook();
-    for i in 0..200 {
-        store.put(&format!("notes/n{i}.md"), format!("# Note {i}\n\nword{i} [[port]]\n"));
-    }
-    let first = says(&store, &["recall", "word17"], 0);
-    let index = store.file(".saddlebag/index");
-    assert!(index.join("0000").exists(), "it is kept");
-    assert_eq!(says(&store, &["recall", "word17"], 0), first);
-    fs::write(index.join("0000"), b"broken").expect("written");
-    assert_eq!(says(&store, &["recall", "word17"], 0), first);
-    fs::remove_dir_all(&index).expect("removed");
-    assert_eq!(says(&store, &["recall", "word17"], 0), first);
-    store.put("notes/n17.md", "# Other\n");
-    assert_eq!(says(&store, &["recall", "word17"], 1), "Nothing found.\n");
-}
-
-#[test]
 fn eight_processes_on_one_notebook_lose_nothing() {
     const PROCESSES: usize = 8;
     const ROUNDS: usize = 4;
@@ -246,26 +228,6 @@ fn eight_processes_on_one_notebook_lose_nothing() {
 }
 
 #[test]
-fn a_forgotten_note_is_restored_by_its_path_wherever_it_was() {
-    let store = Store::new();
-    store.run(&["setup", "--templates"]).exits(0);
-    for path in ["facts/port.md", "deep/er/idea.md", "notes/x.md"] {
-        store.put(path, "# Title\n\ntext\n");
-        store.run(&["forget", path]).exits(0);
-        assert!(!store.file(path).exists());
-        store.run(&["restore", path]).exits(0).complains("");
-        assert_eq!(store.text(path), "# Title\n\ntext\n");
-    }
-    store.refuses(
-        &["restore", "facts/none.md"],
-        1,
-        &format!("there is no backup of {}", store.printed("facts/none.md")),
-    );
-    store.refuses(&["restore", "../facts/none.md"], 3, "is not the path of a page");
-    store.refuses(&["restore", "agents/main/entries/core/k.md"], 1, "no entry");
-}
-
-#[test]
 fn a_forgotten_note_is_listed_and_restored_by_its_title() {
     let store = Store::new();
     for template in ["fact", "decision"] {
@@ -291,17 +253,6 @@ fn a_forgotten_note_is_listed_and_restored_by_its_title() {
     assert!(says(&store, &["show", "Two words"], 0).contains("decision"));
     says(&store, &["restore", "facts/two-words.md"], 0);
     store.refuses(&["restore", "Never"], 1, "there is no backup");
-}
-
-#[test]
-fn a_rename_touches_no_section_and_keeps_the_way_of_naming() {
-    let store = Store::notebook();
-    store.put("Beta Plan.md", "Beta\n\n## Risks\n");
-    store.put("Prose.md", "See [[Beta Plan]] and ![[Beta Plan#Risks]].\n");
-    says(&store, &["move", "Beta Plan", "Gamma Plan"], 0);
-    assert_eq!(store.text("Gamma Plan.md"), "Beta\n\n## Risks\n");
-    assert_eq!(store.text("Prose.md"), "See [[Gamma Plan]] and ![[Gamma Plan#Risks]].\n");
-    assert!(says(&store, &["list", "--kind", "note"], 0).contains("Gamma Plan.md  Gamma Plan\n"));
 }
 
 #[test]
@@ -442,24 +393,6 @@ fn a_listing_reads_no_text_unless_it_is_asked_for() {
     let listed = store.run(&["--json", "list", "--kind", "note", "--path", "many", "--snippets"]).exits(0).json();
     let leads = listed["notes"].as_array().expect("notes").iter().map(|note| note["lead"].as_str().expect("a lead"));
     assert_eq!(leads.collect::<Vec<_>>(), (0..600).map(|number| format!("text {number}")).collect::<Vec<_>>());
-}
-
-#[test]
-fn notes_and_entries_are_in_one_order_whatever_the_size_of_their_indexes() {
-    let store = Store::new();
-    for number in 0..60 {
-        store.put(&format!("facts/{number}.md"), format!("# Note {number}\n\nHorses and cows.\n"));
-    }
-    store.put("facts/zoo.md", "# The zoo\n\nA visit of an afternoon: horses, cows, one zebra, and many others.\n");
-    store.run(&["remember", "--key", "zebra", "The zebra lives here."]).exits(0);
-    store.run(&["remember", "--key", "cow", "The cow lives there."]).exits(0);
-    let found = store.run(&["--json", "recall", "zebra"]).exits(0).json();
-    let score = |hit: &serde_json::Value| hit["score"].as_f64().expect("a score");
-    let hits = &found["hits"];
-    let (entry, note) = (score(&hits[0]), score(&hits[1]));
-    assert!(entry > note, "both are scored together, and the entry is about it: {found}");
-    let shown = says(&store, &["recall", "zebra"], 0);
-    assert!(shown.starts_with("entry zebra") && shown.contains("\n\nfacts/zoo.md"), "{shown}");
 }
 
 #[test]

@@ -253,48 +253,6 @@ fn each_form_of_the_name_of_an_entry_is_taken_by_each_command_that_takes_one() {
 }
 
 #[test]
-fn only_a_restore_takes_the_path_of_a_backup() {
-    for place in PLACES {
-        let opened = Opened::new(place);
-        opened.run(&["edit", "The port", "--old", "5432", "--new", "5433"]).exits(0);
-        opened.run(&["remember", "--key", "day", "It is Friday."]).exits(0);
-        opened.run(&["remember", "--key", "day", "It is Monday."]).exits(0);
-        let note = match place {
-            ["--notebook"] => ".saddlebag/backups/facts/the-port.bak".to_string(),
-            _ => opened.of_notebook("facts/the-port.bak"),
-        };
-        let entry = "agents/main/entries/core/day.bak";
-        for backup in [&note, &opened.absolute(&note), entry, &opened.absolute(entry)] {
-            let before = opened.store.tree();
-            for arguments in [
-                &["show", backup][..],
-                &["edit", backup, "--old", "It is", "--new", "It was"],
-                &["write", backup, "other text"],
-                &["forget", backup],
-                &["show", "--path", backup],
-            ] {
-                opened.run(arguments).exits(2).complains("is the backup of").complains("restore` puts it back");
-            }
-            assert_eq!(opened.store.tree(), before, "{backup}");
-        }
-        for arguments in [
-            &["show", entry, "--kind", "entry"][..],
-            &["edit", entry, "--kind", "entry", "--old", "Monday", "--new", "Sunday"],
-            &["forget", entry, "--kind", "entry"],
-            &["entry", "hydrate", &format!("--explain={entry}")],
-            &["restore", entry, "--kind", "note"],
-        ] {
-            opened.run(arguments).exits(2).complains("is the backup of").complains("`restore` puts it back");
-        }
-        opened.run(&["restore", &opened.absolute(&note)]).exits(0);
-        opened.run(&["restore", &opened.absolute(entry)]).exits(0);
-        let restored = opened.run(&["show", "The port"]).exits(0).stdout;
-        assert!(restored.ends_with("It is 5432.\n"), "{restored}");
-        opened.run(&["show", "day"]).exits(0).prints("It is Friday.");
-    }
-}
-
-#[test]
 fn a_path_of_an_entry_names_it_even_if_agent_and_workspace_share_its_key() {
     let opened = Opened::new(PLACES[1]);
     let run = |arguments: &[&str]| opened.run(&[&["--workspace", "team"], arguments].concat());
@@ -429,18 +387,4 @@ fn each_form_of_a_name_is_taken_by_each_tool_that_takes_one() {
         call(forget.0, json!({ forget.1: name }), "release day");
         store.run_in("app", &["restore", name]).exits(0);
     }
-}
-
-#[test]
-fn a_note_is_named_by_path_name_title_or_alias_everywhere() {
-    let opened = Opened::new(PLACES[0]);
-    opened.store.put("facts/aliased.md", "---\ntitle: Postgres\naliases: [pg]\n---\n\nIt is 5432.\n");
-    for name in ["facts/aliased.md", "aliased", "Postgres", "pg"] {
-        assert!(opened.run(&["show", name]).exits(0).stdout.contains("5432"), "{name}");
-        opened.run(&["edit", name, "--old", "It is", "--new", "It was"]).exits(0);
-        opened.run(&["related", name]);
-        opened.run(&["restore", name]).exits(0);
-    }
-    opened.run(&["show", "Nothing"]).exits(1).complains("there is no note, entry or file `Nothing`").prints("");
-    opened.run(&["restore", "Nothing"]).exits(1).complains("at the path that the file had").prints("");
 }

@@ -66,39 +66,6 @@ fn an_option_chooses_the_file_that_is_written() {
 }
 
 #[test]
-fn an_agent_reads_the_shared_memory_and_changes_it_by_no_name() {
-    let store = Store::new();
-    store.run_in("a", &["write", "long_term", "shared"]).exits(0);
-    store.run_in("a", &["write", "long_term", "shared fact", "--mode", "overwrite"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "show", "MEMORY.md"]).exits(0).prints("shared fact");
-    let absolute = store.root.join("MEMORY.md");
-    let absolute = shown(&absolute);
-    let refused: [&[&str]; 10] = [
-        &["write", "MEMORY.md", "x"],
-        &["write", "MEMORY.md", "x", "--mode", "overwrite"],
-        &["edit", "MEMORY.md", "--old", "shared", "--new", "x"],
-        &["edit", "page:MEMORY.md", "--old", "shared", "--new", "x"],
-        &["--absolute", "edit", absolute, "--old", "shared", "--new", "x"],
-        &["--absolute", "write", absolute, "x"],
-        &["restore", "MEMORY.md"],
-        &["tools", "/memory", "/memory write MEMORY.md x"],
-        &["tools", "/memory", "/memory clear MEMORY.md"],
-        &["tools", "/memory", "/memory restore MEMORY.md"],
-    ];
-    for arguments in refused {
-        let before = store.tree();
-        let run = store.run_in("a", &[&["--provenance", "agent"], arguments].concat());
-        let run = run.exits(3).complains("is shared by all projects");
-        run.complains("nothing was changed").complains("--scope all");
-        assert_eq!(store.tree(), before, "{arguments:?}");
-    }
-    // A person who names the file may, and so may an agent that was told to write for all.
-    store.run_in("a", &["--scope", "project", "write", "MEMORY.md", "more"]).exits(0);
-    store.run_in("a", &["--provenance", "agent", "--scope", "all", "write", "MEMORY.md", "and more"]).exits(0);
-    assert_eq!(store.text("MEMORY.md"), "shared fact\nmore\nand more\n");
-}
-
-#[test]
 fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is() {
     let store = Store::new();
     let of_a = memory_of(&store, "a");

@@ -195,54 +195,6 @@ fn an_import_evicts_nothing() {
     assert_eq!(world.keys(), ["d", "e"]);
 }
 
-/// An import that is cut short is finished by another.
-#[test]
-fn an_import_that_is_cut_short_leaves_each_entry_old_or_new_and_is_finished_by_another() {
-    let old = given(&[
-        ("core/a.md", "---\nkey: a\ncategory: core\n---\n\nold"),
-        ("core/b.md", "---\nkey: b\ncategory: core\n---\n\nold"),
-        ("core/c.md", "---\nkey: c\ncategory: core\n---\n\nold"),
-    ]);
-    let new = given(&[
-        ("core/a.md", "---\nkey: a\ncategory: core\n---\n\nnew"),
-        ("notes/b.md", "---\nkey: b\ncategory: notes\nupdated: 2001-01-01\n---\n\nnew"),
-        ("core/d.md", "---\nkey: d\ncategory: core\n---\n\nnew"),
-    ]);
-    let mut whole = World::new();
-    whole.import(&old, ImportMode::Replace);
-    whole.import(&new, ImportMode::Replace);
-    whole.retain(&new, ImportMode::Replace);
-    let mut deaths = 0;
-    for effects in 0.. {
-        let mut world = World::new();
-        world.import(&old, ImportMode::Replace);
-        world.store.dies_after = Some(world.store.writes.len() + effects);
-        let imported = world.try_import(&new, ImportMode::Replace, false, 1);
-        let died = imported.and_then(|imported| world.try_retain(imported, false)).is_err();
-        world.store.dies_after = None;
-        world.reopen();
-        for key in ["a", "b", "c", "d"] {
-            let text = world.get(key).map(|entry| entry.content).ok();
-            let is_whole = match key {
-                "c" => matches!(text.as_deref(), Some("old") | None),
-                "d" => matches!(text.as_deref(), Some("new") | None),
-                _ => matches!(text.as_deref(), Some("old" | "new")),
-            };
-            assert!(is_whole, "{key} is {text:?} after {effects} effects");
-        }
-        world.import(&new, ImportMode::Replace);
-        world.retain(&new, ImportMode::Replace);
-        assert_eq!(world.export(false), whole.export(false), "after {effects} effects");
-        assert_eq!(world.list(EntryFilter::default()).problems, [], "after {effects} effects");
-        deaths += usize::from(died);
-        if !died {
-            break;
-        }
-    }
-    // The files of a and b, then b in its folder, b's old file, d, c.
-    assert_eq!(deaths, 6);
-}
-
 #[test]
 fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
     let mut world = World::with(EntriesConfig { max_entries: 2_000, ..EntriesConfig::for_agent("a") });

@@ -494,20 +494,6 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_at_any_point_loses_nothing_and_can_be_finished() {
-        for last in 0..4 {
-            let mut store = notebook();
-            store.dies_after = Some(last);
-            assert!(rename_to(&mut store, "DB port").is_err(), "{last}");
-            assert!(store.has(OLD), "{last}");
-            store.dies_after = None;
-            rename_to(&mut store, "DB port").expect("finished");
-            assert_eq!(store.names(), ["daily/log.md", "facts/db-port.md", "facts/other.md"], "{last}");
-            assert_eq!(store.text("daily/log.md"), LOG_AFTER, "{last}");
-        }
-    }
-
-    #[test]
     fn what_an_editor_saves_in_between_is_taken_over() {
         for before in 0..4 {
             let mut store = notebook();
@@ -521,14 +507,6 @@ mod tests {
         store.editor = Some((1, "daily/log.md", "[[port]] saved\n"));
         rename_to(&mut store, "DB port").expect("renamed");
         assert_eq!(store.text("daily/log.md"), "[[db-port]] saved\n");
-    }
-
-    #[test]
-    fn a_taken_name_is_left_alone() {
-        let mut store = notebook();
-        store.put("facts/db-port.md", b"another".to_vec());
-        assert_eq!(rename_to(&mut store, "DB port").expect("renamed").path, "facts/db-port-2.md");
-        assert_eq!(store.text("facts/db-port.md"), "another");
     }
 
     #[test]

@@ -384,22 +384,6 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_that_was_killed_is_finished_by_the_next_change() {
-        for last in 1..7 {
-            let mut store = Store::with(&[(OLD, "# Port\n[[port]]\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
-            store.dies_after = Some(last);
-            let error = renames(&mut store, OLD, "DB port").expect_err("it died");
-            assert_eq!(error.code, ErrorCode::Storage);
-            store.dies_after = None;
-            let entry = Journal { entry: "on".into() };
-            store.run(|fs| run_alone(fs, entry)).expect("journaled");
-            assert_eq!(store.names(), ["a.md", "b.md", "daily/2026-05-25.md", "facts/db-port.md"], "{last}");
-            assert_eq!(store.text("facts/db-port.md"), "# DB port\n[[db-port]]\n", "{last}");
-            assert_eq!((store.text("a.md"), store.text("b.md")), ("[[db-port]]\n".into(), "[[DB port]]\n".into()));
-        }
-    }
-
-    #[test]
     fn the_same_rename_again_finishes_one_that_was_killed() {
         for last in 1..7 {
             let mut store = Store::with(&[(OLD, "# Port\n"), ("a.md", "[[port]]\n"), ("b.md", "[[Port]]\n")]);
