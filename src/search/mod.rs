@@ -32,7 +32,6 @@ pub(crate) use index_file::{
     save as save_index_file,
 };
 pub(crate) use naming::{key_words, naming_advice};
-#[cfg(feature = "trace")]
 pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
 pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};
