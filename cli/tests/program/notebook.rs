@@ -169,7 +169,7 @@ fn invalid_arguments_change_nothing() {
     store.refuses(&["remember", "T", "x", "--template", "nope"], 2, "unknown template: nope");
     store.refuses(&["remember", "T", "x", "--link", "nope"], 1, "there is no note `nope`");
     store.refuses(&["remember", "", "x"], 2, "the title is empty");
-    store.refuses(&["remember", "T"], 2, "CONTENT");
+    store.refuses(&["remember", " "], 2, "the text is empty");
     store.refuses(&["recall", " "], 2, "ask a question");
     store.refuses(&["move", "Port", ""], 2, "the title is empty");
     store.put("templates/fact.md", "{{sh \"touch /tmp/x\"}}");

@@ -77,7 +77,7 @@ fn an_option_that_does_not_fit_the_item_is_bad_use() {
         (&["--forgotten", "--tag", "ops"], "--forgotten takes only"),
         (&["--tags", "--kind", "note"], "take no option"),
         (&["--tags", "--dead-links"], "cannot be used with"),
-        (&["--since", "yesterday"], "is not a date"),
+        (&["--since", "soon"], "is not a date"),
     ] {
         store.refuses(&[&["list"], arguments].concat(), 2, problem);
     }
