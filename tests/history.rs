@@ -771,6 +771,14 @@ fn a_policy_removes_old_months_and_stops_the_record(kind: Kind) {
     drive.now.seconds += 31 * 86_400;
     drive.run(pad("- [ ] one month later")).unwrap();
     assert_eq!(logs(&drive), ["2026-10", "2026-11"]);
+    // A wrong clock does not empty the history.
+    let now = drive.now;
+    drive.now.seconds += 900 * 366 * 86_400;
+    drive.run(pad("- [ ] far away")).unwrap();
+    assert_eq!(logs(&drive).len(), 3);
+    drive.now = now;
+    drive.run(pad("- [ ] back")).unwrap();
+    assert_eq!(logs(&drive).len(), 3);
     drive.call(SetHistoryPolicy { max_log_bytes: Some(1), ..SetHistoryPolicy::default() }).unwrap();
     assert_eq!(logs(&drive), ["2026-11"]);
     drive.call(SetHistoryPolicy { recording: Some(false), ..SetHistoryPolicy::default() }).unwrap();

@@ -16,9 +16,18 @@ use crate::store::{HistoryFolder, Layout, RelPath};
 
 /// Number of seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
+/// Mean number of seconds of a month.
+const MONTH_SECONDS: i64 = 2_629_746;
 
 /// Maximum size of the file of the policy in bytes.
 const MAX_POLICY_BYTES: u32 = 4096;
+
+/// Returns the number of the month of a log.
+fn month_of(log: &RelPath) -> Option<i64> {
+    let folder = log.parent()?;
+    let (year, month) = folder.file_name().split_once('-')?;
+    Some(year.parse::<i64>().ok()? * 12 + month.parse::<i64>().ok()?)
+}
 
 impl Call {
     /// Reads the policy of the store.
@@ -54,6 +63,10 @@ impl Call {
         // The paths sort by month; the newest are kept first.
         let mut bytes = 0_u64;
         let mut removed = 0;
+        // After a jump of more than a year, the age counts from the newest month before it: a wrong clock must not empty the history.
+        let months = own.iter().filter(|log| log.path != current).filter_map(|log| month_of(&log.path));
+        let gap = months.max().and_then(|month| Some(month_of(&current)? - month)).filter(|gap| *gap > 12);
+        let now = now.saturating_sub(gap.map_or(0, |gap| (gap - 1) * MONTH_SECONDS));
         // The last record of a month is as old as the end of the month.
         let oldest = now.saturating_sub(i64::from(policy.max_age_days).saturating_mul(DAY_SECONDS));
         let oldest = folder.log(oldest, &recorder.machine).map_err(|_| Error::internal("the log has no path"))?;

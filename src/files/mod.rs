@@ -25,7 +25,9 @@ pub use resolve::{Item, Resolve};
 
 pub(crate) use recall::answer as answer_recall;
 pub(crate) use resolve::{Names, candidates, resolve};
-pub(crate) use timeline::{TimeAsked, beginning, beginning_of, entries_of, notes_of, time_asked, time_of};
+pub(crate) use timeline::{
+    Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
+};
 pub(crate) use types::{FileListing, FilesCall, is_listed};
 
 use crate::family::family;

@@ -44,21 +44,22 @@ pub(crate) struct TimeAsked {
 
 /// Items that a question about a time or about the latest asks for, and their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Dated {
+pub(crate) struct Dated {
     pub(super) is_newest_first: bool,
     kind: Option<ItemKind>,
     is_decision: bool,
 }
 
 impl Dated {
-    fn has(self, call: &Call, note: &NoteInfo) -> bool {
+    /// Returns true if the note is one of them.
+    pub(crate) fn has(self, call: &Call, note: &NoteInfo) -> bool {
         let below = || call.scope.below_notebook(&note.path).unwrap_or(&note.path);
         // To ask for notes does not mean logs and sessions here.
         self.kind.is_none_or(|kind| note.kind == kind) && (!self.is_decision || is_in_folder(below(), DECISIONS_FOLDER))
     }
 
     /// Returns true if entries are among the items.
-    pub(super) fn has_entries(self) -> bool {
+    pub(crate) fn has_entries(self) -> bool {
         self.kind.is_none() && !self.is_decision
     }
 }
@@ -69,7 +70,7 @@ const LATEST: &str = "
     entrie change fact time";
 
 /// Returns the items that a question such as "latest decisions" or "where did we stop?" asks for; `None` if it is about more.
-pub(super) fn latest_asked(query: &str) -> Option<Dated> {
+pub(crate) fn latest_asked(query: &str) -> Option<Dated> {
     let lower = query.to_lowercase();
     let words = words_of(&lower);
     let stem = |word: &str| word.strip_suffix('s').unwrap_or(word).to_string();

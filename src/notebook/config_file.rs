@@ -216,8 +216,22 @@ impl<'a> Section<'a> {
 
     fn globs(&self, key: &str, patterns: &[String]) -> Vec<Glob> {
         let globs = patterns.iter().filter_map(|pattern| {
-            let ignored = |problem: &String| format!("`{}`: {problem}; it is ignored", pattern.escape_debug());
-            Glob::from_str(pattern).inspect_err(|problem| self.warn(key, &ignored(problem))).ok()
+            let shown = pattern.escape_debug();
+            let glob = Glob::from_str(pattern).inspect_err(|problem| {
+                self.warn(key, &format!("`{shown}`: {problem}; it is ignored"));
+            });
+            // `*` in place of alternatives would leave out too much.
+            if pattern.contains('{') {
+                self.warn(
+                    key,
+                    &format!("`{shown}`: alternatives are not supported; give several patterns; it is ignored"),
+                );
+                return None;
+            }
+            if glob.as_ref().is_ok_and(Glob::is_widened) {
+                self.warn(key, &format!("`{shown}`: a set is read as `?`"));
+            }
+            glob.ok()
         });
         globs.collect()
     }
@@ -376,9 +390,13 @@ mod tests {
 
     #[test]
     fn a_pattern_that_is_not_supported_is_a_warning_and_the_others_count() {
-        let (config, warnings) = NotebookConfig::parse("[note]\nexclude = ['{a,b}.md', '*.draft.md']");
-        assert!(config.is_indexed("a.md") && !config.is_indexed("x.draft.md"));
-        assert!(warnings[0].message.starts_with("note.exclude: `{a,b}.md`: `{` is not supported;"), "{warnings:?}");
+        let (config, warnings) = NotebookConfig::parse("[note]\nexclude = ['{a,b}.md', '*.draft.md', '[Tt]mp/**']");
+        assert!(config.is_indexed("a.md") && !config.is_indexed("x.draft.md") && !config.is_indexed("Tmp/a.md"));
+        for (warning, says) in
+            warnings.iter().zip(["`{a,b}.md`: alternatives are not", "`[Tt]mp/**`: a set is read as `?`"])
+        {
+            assert!(warning.message.starts_with(&format!("note.exclude: {says}")), "{warnings:?}");
+        }
     }
 
     #[test]

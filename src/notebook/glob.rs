@@ -10,10 +10,15 @@ pub const MAX_GLOB_BYTES: usize = 1_024;
 
 /// A pattern that must match a whole path, in time linear in the path.
 ///
-/// `*` is any part of one segment, `?` one character of it, `**` any number of whole segments. Sets, alternatives and
-/// escapes are refused, so that no path is missed by a pattern that was meant to match it.
+/// `*` is any part of one segment, `?` one character of it, `**` any number of whole segments. A set such as `[a-z]` is read
+/// as `?` and alternatives such as `{a,b}` as `*`, so that no path is missed by a pattern that was meant to match it. A path with
+/// these very characters matches, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glob(Vec<char>);
+pub struct Glob {
+    pattern: Vec<char>,
+    /// The pattern without sets and alternatives, if it has some.
+    wide: Option<Vec<char>>,
+}
 
 impl FromStr for Glob {
     type Err = String;
@@ -27,10 +32,9 @@ impl FromStr for Glob {
         if pattern.len() > MAX_GLOB_BYTES {
             return Err(format!("the pattern has {} bytes, the limit is {MAX_GLOB_BYTES}", pattern.len()));
         }
-        match pattern.chars().find(|c| "[{\\".contains(*c)) {
-            Some(c) => Err(format!("`{c}` is not supported; give several patterns, with `?` for a `{c}` in a name")),
-            None => Ok(Self(pattern.chars().collect())),
-        }
+        let pattern: Vec<char> = pattern.chars().collect();
+        let wide = Some(widened(&pattern)).filter(|wide| *wide != pattern);
+        Ok(Self { pattern, wide })
     }
 }
 
@@ -39,10 +43,41 @@ impl Glob {
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let path: Vec<char> = path.chars().collect();
-        let (pattern, path) = (segments(&self.0), segments(&path));
+        let path = segments(&path);
         let is_stars = |segment: &&[char]| segment.len() > 1 && segment.iter().all(|c| *c == '*');
-        fits(&pattern, &path, is_stars, |pattern, segment| fits_chars(pattern, segment))
+        let mut patterns = Some(&self.pattern).into_iter().chain(&self.wide);
+        patterns.any(|pattern| fits(&segments(pattern), &path, is_stars, |one, segment| fits_chars(one, segment)))
     }
+
+    /// Returns true if the pattern has a set or alternatives, and so matches more than it says.
+    pub(super) fn is_widened(&self) -> bool {
+        self.wide.is_some()
+    }
+}
+
+/// Returns the pattern with `?` for each set, `*` for alternatives, and without the backslash of an escape.
+fn widened(pattern: &[char]) -> Vec<char> {
+    let mut wide = Vec::new();
+    let mut rest = pattern;
+    while let Some((&c, after)) = rest.split_first() {
+        let closing = match c {
+            '[' => Some((']', '?')),
+            '{' => Some(('}', '*')),
+            _ => None,
+        };
+        let end = closing.and_then(|(close, _)| after.iter().position(|c| *c == close));
+        match (closing, end.and_then(|end| after.get(end + 1..))) {
+            (Some((_, any)), Some(more)) => {
+                wide.push(any);
+                rest = more;
+            }
+            _ => {
+                wide.extend(Some(c).filter(|c| *c != '\\'));
+                rest = after;
+            }
+        }
+    }
+    wide
 }
 
 /// Returns true if the whole text matches. `*` is any text, with slashes too, and `?` any character.
@@ -131,14 +166,18 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_pattern_has_a_reason() {
-        for (pattern, reason) in [
-            ("*.[ch]", "`[` is not supported; give several patterns, with `?` for a `[` in a name"),
-            ("{a,b}/x", "`{` is not supported; give several patterns, with `?` for a `{` in a name"),
-            ("a\\*", "`\\` is not supported; give several patterns, with `?` for a `\\` in a name"),
+    fn sets_and_alternatives_match_at_least_what_they_say() {
+        for (pattern, path) in [
+            ("*.[ch]", "a.c"),
+            ("{a,b}/x", "b/x"),
+            ("[Tt]emplates/**", "Templates/a.md"),
+            ("app/[q]/p.tsx", "app/[q]/p.tsx"),
+            ("a\\*", "a*"),
+            ("a[b", "a[b"),
         ] {
-            assert_eq!(Glob::from_str(pattern).expect_err("invalid"), reason);
+            assert!(matches(pattern, path), "{pattern} {path}");
         }
+        assert!(!matches("*.[ch]", "a.rs") && !matches("app/[q]/p.tsx", "app/ab/p.tsx"));
         assert!(Glob::from_str(&"x".repeat(2_000)).is_err());
     }
 

@@ -50,7 +50,9 @@ pub fn says_nothing(name: &str, project: Option<&str>) -> bool {
 /// Returns the first words that say what the text is about, three to six of them as far as it has them.
 pub(crate) fn key_words(text: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
-    for word in telling_words(head(text, MAX_TEXT_BYTES)) {
+    // Lines of our own templates, and comments.
+    let is_said = |line: &&str| !["- Supersedes:", "<!--"].iter().any(|begins| line.trim_start().starts_with(begins));
+    for word in head(text, MAX_TEXT_BYTES).lines().filter(is_said).flat_map(telling_words) {
         let is_known = words.iter().any(|known| known.to_lowercase() == word.to_lowercase());
         if !is_known && word.len() <= MAX_KEY_WORD_BYTES && word.chars().count() > 1 {
             words.push(word);

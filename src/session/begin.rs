@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use saddlebag_collections::words;
 
-use super::end::note_sessions_without_an_end;
+use super::end::{note_of_resumed, note_sessions_without_an_end};
 use super::hand_off::{Claims, hand_off};
 use super::state::{Event, Line, note_name, others, record, sweep};
 use super::types::{SessionCall, SessionName};
@@ -122,6 +122,9 @@ impl Run<SessionCall<'_>> for BeginSession {
         let others = others(call, &session).await?;
         if self.source != BeginSource::Compact && !self.dry_run {
             note_sessions_without_an_end(with, &others).await?;
+        }
+        if self.source == BeginSource::Resume && !self.dry_run {
+            note_of_resumed(with, &session).await?;
         }
         let claims = if self.dry_run { Claims::Shown } else { Claims::Recorded };
         let found = hand_off(call, &session, self.source.may_claim(), claims, &others).await?;

@@ -5,12 +5,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
-use super::note::{Body, MAX_ANSWER_BYTES, SessionSummary, said};
+use super::note::{Body, SessionSummary, ends_of, said};
 use super::outcomes::Outcomes;
 use super::screened::Screening;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
-use super::unapproved::holds_unapproved_text;
+use super::unapproved::without_unapproved_text;
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
@@ -19,7 +19,7 @@ use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
 use crate::store::{LocalTime, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
-use crate::trust::{Provenance, TrustState, head_without_divided_secret, mark, sha256, without_private};
+use crate::trust::{Provenance, TrustState, mark, sha256, without_private};
 
 /// Maximum number of notes of one session.
 const MAX_NOTES: u32 = 64;
@@ -105,6 +105,19 @@ pub(super) async fn note_sessions_without_an_end(with: &SessionCall<'_>, others:
     Ok(())
 }
 
+/// Writes the note of a session that goes on, if it was cut off after its last note.
+pub(super) async fn note_of_resumed(with: &SessionCall<'_>, session: &SessionName) -> Result<(), Error> {
+    let state = State::load(with.call, session).await?;
+    if state.lines.last().is_none_or(|last| last.event == Event::Note) {
+        return Ok(());
+    }
+    let screening = Screening::new(with.call).await?;
+    match note(with, session, state, screening, Ending::GoesOn).await {
+        Err(error) if error.code == ErrorCode::Storage => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Writes the note of a session.
 async fn note(
     with: &SessionCall<'_>,
@@ -176,11 +189,13 @@ async fn take_answer(
     // A secret may begin before the cut and end after it.
     let Some(answer) = screening.text("answer", without_private(answer).trim().into())? else { return Ok(()) };
     let mut line = Line::new(call, Event::Answer);
-    let is_unapproved = holds_unapproved_text(with, &answer).await?;
-    let least = if is_unapproved { call.scope.trust.of_tool() } else { Provenance::Agent };
-    line.by = call.scope.trust.provenance.max(least).as_str().into();
-    line.text =
-        Some(head_without_divided_secret(&answer, MAX_ANSWER_BYTES).to_string()).filter(|text| !text.is_empty());
+    let approved = without_unapproved_text(with, &answer).await?;
+    if approved != answer {
+        screening.leave_out("a part of the answer, which repeats text that nobody has approved");
+    }
+    let answer = approved;
+    line.by = call.scope.trust.provenance.max(Provenance::Agent).as_str().into();
+    line.text = Some(ends_of(&answer)).filter(|text| !text.is_empty());
     let mut turn = state.lines.iter().rev().take_while(|line| line.event != Event::Prompt);
     let is_known = turn.find(|line| line.event == Event::Answer).is_some_and(|last| last.text == line.text);
     if line.text.is_none() || is_known || state.lines.is_empty() {

@@ -41,6 +41,9 @@ const MAX_EARLIER: usize = 3;
 /// Maximum number of characters of a line about an earlier session.
 const MAX_LINE_CHARS: usize = 160;
 
+/// Maximum number of sessions before those that are named for a command that still fails.
+const MAX_FAILING: usize = 3;
+
 /// Line before those about earlier sessions.
 const EARLIER: &str = "Sessions before, the last one first:";
 
@@ -136,9 +139,7 @@ impl SessionNote {
     /// Returns a few lines about the session: its title, how it ended, and what still fails.
     fn lines(&self, outcomes: &Outcomes, now: u64) -> String {
         let body = &self.current(outcomes, now);
-        let line = |text: &str| one_line(first_chars(&one_line(text), MAX_LINE_CHARS));
-        let title = heading_of(body).unwrap_or_else(|| self.path.file_stem().to_string());
-        let mut lines = format!("- {}", line(&title));
+        let mut lines = format!("- {}", line_of(&self.title(body)));
         let ends = [(LAST_PROMPT, "Last prompt"), (ANSWERED, "Prompt"), (ANSWER, "Answer"), (FIRST_PROMPT, "Prompt")];
         // In their order: a prompt that comes after the answer was not answered.
         let headings = body.lines().filter_map(|line| line.strip_prefix("## "));
@@ -149,13 +150,17 @@ impl SessionNote {
         }
         for (heading, name) in ends {
             if let Some(text) = first_line_below(body, heading) {
-                lines.push_str(&format!("\n  {name}: {}", line(text)));
+                lines.push_str(&format!("\n  {name}: {}", line_of(text)));
             }
         }
         if let Some(failing) = first_line_below(body, FAILING) {
-            lines.push_str(&format!("\n  Still fails: {}", line(failing)));
+            lines.push_str(&format!("\n  Still fails: {}", line_of(failing)));
         }
         lines
+    }
+
+    fn title(&self, body: &str) -> String {
+        heading_of(body).unwrap_or_else(|| self.path.file_stem().to_string())
     }
 
     /// Returns true if a person wants the next session to begin with it.
@@ -170,6 +175,16 @@ impl SessionNote {
     fn is_claimed_by(&self, session: &SessionName) -> bool {
         self.claimed_by.as_deref() == Some(session.as_str())
     }
+}
+
+/// Returns the beginning of text, on one line.
+fn line_of(text: &str) -> String {
+    let text = one_line(text);
+    let begins = first_chars(&text, MAX_LINE_CHARS);
+    if begins.len() == text.len() {
+        return text;
+    }
+    format!("{}…", begins.rsplit_once(' ').map_or(begins, |(words, _)| words))
 }
 
 /// What becomes of the claim of a note.
@@ -370,7 +385,10 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
         !is_shown && other.worked && !other.belongs_to(session) && !is_refused
     };
     let earlier = known.notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
-    let earlier: Vec<(&SessionNote, Approved)> = earlier.take(MAX_EARLIER).filter(|_| begins).collect();
+    let mut earlier: Vec<(&SessionNote, Approved)> = earlier.filter(|_| begins).collect();
+    let mut before = earlier.split_off(earlier.len().min(MAX_EARLIER));
+    before.retain(|(other, _)| first_line_below(&other.current(outcomes, now), FAILING).is_some());
+    before.truncate(MAX_FAILING);
     if !earlier.is_empty() {
         text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
         text.push_ours(EARLIER);
@@ -383,6 +401,12 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
                 &judged.map(|_| other.lines(outcomes, now)),
             );
         }
+    }
+    for (other, judged) in before {
+        let body = other.current(outcomes, now);
+        let failing = one_line(first_line_below(&body, FAILING).unwrap_or_default());
+        let line = format!("- {}\n  Still fails: {}", line_of(&other.title(&body)), line_of(&failing));
+        add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
     }
     let path = note.map(|note| call.scope.display_path(&note.path));
     let content = match unapproved {

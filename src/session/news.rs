@@ -9,6 +9,7 @@ use super::types::{SessionCall, StoredItem, searchable};
 use crate::context::SectionItem;
 use crate::document::{Note, TagSyntax, one_line};
 use crate::engine::{Loaded, load_all};
+use crate::notebook::newer_note;
 use crate::order;
 use crate::protocol::Error;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, RelPath, is_in_folder};
@@ -58,6 +59,9 @@ pub(super) async fn news(with: &SessionCall<'_>, state: &State, shown: &[String]
         let note = Note::parse_file(text.as_str(), TagSyntax::default(), path.file_stem());
         let path = call.scope.display_path(path);
         let is_own = [path.as_str(), note.title.as_str()].into_iter().any(stored);
+        if newer_note(call, &notebook.corpus.borrow(), path.as_str()).is_some() {
+            continue;
+        }
         let created = note.stated().map(|stated| call.now.moment_of(stated));
         if created.is_none_or(is_made) && !is_own {
             names.push((path, text.map(|_| one_line(&note.title))));

@@ -8,7 +8,7 @@ use super::client_text::says_something;
 use super::known_errors::known_words;
 use super::screened::first_chars;
 use super::shell::{Ran, commands};
-use crate::document::one_line;
+use crate::document::{one_line, tail};
 use crate::trust::head_without_divided_secret;
 
 /// Maximum size of the text below the frontmatter in bytes.
@@ -22,6 +22,8 @@ const MAX_PROMPT_BYTES: usize = 600;
 
 /// Maximum size of the last answer of the agent in bytes.
 pub(super) const MAX_ANSWER_BYTES: usize = 500;
+/// Written in place of what a long answer lacks.
+const CUT: &str = " … ";
 
 /// Maximum number of characters of a prompt that are recorded.
 pub(super) const MAX_PROMPT_CHARS: usize = 500;
@@ -120,7 +122,7 @@ impl SessionSummary {
 
     /// Records the last answer of the agent, cut.
     pub fn answered(&mut self, answer: &str) {
-        let answer = head_without_divided_secret(answer.trim(), MAX_ANSWER_BYTES).into();
+        let answer = ends_of(answer.trim());
         self.in_turn(|turn| turn.answer = Some(answer));
     }
 
@@ -414,4 +416,15 @@ pub(super) fn command_of(line: &str) -> Option<&str> {
 /// Returns the title of a note: the text of its first heading.
 pub(super) fn heading_of(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(|title| one_line(title).to_string())
+}
+/// Returns an answer, or the beginning and the end of a long one: results stand at the end.
+pub(super) fn ends_of(answer: &str) -> String {
+    if answer.len() <= MAX_ANSWER_BYTES {
+        return answer.to_string();
+    }
+    let begins = head_without_divided_secret(answer, MAX_ANSWER_BYTES / 2);
+    let begins = begins.rsplit_once(char::is_whitespace).map_or(begins, |(words, _)| words).trim_end();
+    let ends = tail(answer, MAX_ANSWER_BYTES - begins.len() - CUT.len());
+    let ends = ends.split_once(char::is_whitespace).map_or(ends, |(_, words)| words).trim_start();
+    format!("{begins}{CUT}{ends}")
 }

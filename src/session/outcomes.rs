@@ -65,7 +65,10 @@ impl Outcomes {
         let ran = said(line);
         let later = |outcome: &&Outcome| outcome.passed && outcome.when > failed && outcome.session != session;
         let passed = |open: &Ran| self.0.iter().filter(later).any(|outcome| covers(&outcome.ran, open));
-        let is_repaired = !ran.is_empty() && ran.iter().all(passed);
+        // `cargo test | tail` fails by its test.
+        let open: Vec<&Ran> = ran.iter().filter(|ran| !ran.only_looks()).collect();
+        let is_repaired =
+            !ran.is_empty() && if open.is_empty() { ran.iter().all(passed) } else { open.into_iter().all(passed) };
         let is_old = now.saturating_sub(failed.0) > MAX_FAILURE_AGE_SECONDS && !ran.iter().any(Ran::is_test);
         !is_repaired && !is_old
     }

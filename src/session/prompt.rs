@@ -17,7 +17,9 @@ use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{Note, TagSyntax, one_line};
-use crate::files::{TimeAsked, beginning, beginning_of, entries_of, notes_of, time_asked, time_of};
+use crate::files::{
+    Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
+};
 use crate::notebook::{
     ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
     recall_for_prompt, title_or_stem,
@@ -367,8 +369,9 @@ async fn found(
     Ok(all)
 }
 
-/// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?": facts, decisions and entries
-/// first, then logs, sessions and dated notes, each the newest first. `None` if the prompt is about more than a time.
+/// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?" or "latest decisions": facts,
+/// decisions and entries first, then logs, sessions and dated notes, each the newest first. `None` if the prompt is about more than
+/// a time.
 async fn of_time(
     with: &SessionCall<'_>,
     prompt: &str,
@@ -378,7 +381,11 @@ async fn of_time(
     state: &State,
 ) -> Result<Option<Vec<Hit>>, Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
-    let Some(TimeAsked { time, is_past: true }) = time_asked(prompt, call.now) else { return Ok(None) };
+    let of_time = time_asked(prompt, call.now).filter(|asked| asked.is_past);
+    let of_time = of_time.map(|TimeAsked { time, .. }| (time, Dated::default()));
+    // "Do the last change" is work.
+    let latest = || Some((0..u64::MAX, latest_asked(prompt).filter(|dated| !dated.has_entries())?));
+    let Some((time, dated)) = of_time.or_else(latest) else { return Ok(None) };
     let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.notes;
     let below = |path: &str| call.scope.below_notebook(path).unwrap_or(path).to_string();
     notes.retain(|note| {
@@ -386,11 +393,13 @@ async fn of_time(
         let is_old = |file: &RelPath| newer_note(call, &notebook.corpus.borrow(), file.as_str()).is_some();
         // A page is of the time when it was written, not when it was copied here.
         let is_dated = note.kind != ItemKind::Note || is_fact(&below(&note.path)) || note.created != note.modified;
-        is_dated && file.is_some_and(|file| !is_old(&file) && !kept_out.matches(&below(file.as_str())))
+        dated.has(call, note)
+            && is_dated
+            && file.is_some_and(|file| !is_old(&file) && !kept_out.matches(&below(file.as_str())))
     });
     // Of two of the same time, the one that was listed last comes first.
     notes.reverse();
-    let searchable = searchable(call, entries).await?;
+    let searchable = if dated.has_entries() { searchable(call, entries).await? } else { None };
     // "What did we decide?" is about decisions.
     let of_decisions = prompt.to_lowercase().contains("deci");
     let rank = |path: &str| match is_fact(&below(path)) {

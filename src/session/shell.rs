@@ -57,8 +57,8 @@ const GLOBAL_OPTIONS: [(&str, &[&str]); 10] = [
     ("yarn", &["--cwd"]),
 ];
 
-/// Options that only change what a run of tests prints, or when it ends.
-const QUIET: [&str; 7] = ["-q", "-s", "-v", "-vv", "-x", "--quiet", "--verbose"];
+/// Words that only change what a run of tests prints, or when it ends, and the `run` of `npm run test`.
+const QUIET: [&str; 8] = ["-q", "-s", "-v", "-vv", "-x", "--quiet", "--verbose", "run"];
 /// Words in the name of a test or a check of a project.
 const CHECKS: [&str; 12] =
     ["check", "ci", "clippy", "eslint", "jest", "lint", "mocha", "mypy", "ruff", "spec", "tsc", "tox"];
@@ -86,9 +86,14 @@ impl Ran {
         let mut rest = other.words.iter();
         let mut is_part = || {
             let mut said = self.words.iter().filter(|word| !QUIET.contains(&word.as_str()));
-            self.is_test() && said.all(|word| rest.any(|other| other == word))
+            self.is_test() && said.all(|word| rest.any(|other| is_within(other, word)))
         };
         !is_elsewhere && (self.words == other.words || self.words.first() == other.words.first() && is_part())
+    }
+
+    /// Returns true for a program that only looks at files, or at what another one prints.
+    pub(super) fn only_looks(&self) -> bool {
+        self.words.first().is_some_and(|program| LOOKS.contains(&program.as_str()))
     }
 
     /// Returns true for a test or a check of the project.
@@ -97,8 +102,15 @@ impl Ran {
         let has_check = |word: &str| word.split(|c: char| !c.is_ascii_alphanumeric()).any(is_check);
         let Some((program, more)) = self.words.split_first() else { return false };
         let mut more = more.iter().filter(|word| !word.starts_with('-') && !word.contains(['/', '.'])).take(2);
-        !LOOKS.contains(&program.as_str()) && (has_check(program) || more.any(|word| has_check(word)))
+        !self.only_looks() && (has_check(program) || more.any(|word| has_check(word)))
     }
+}
+
+/// Returns true if a word of a command names a part of what another one names, such as a test of a file.
+fn is_within(part: &str, whole: &str) -> bool {
+    let rest = part.strip_prefix(whole.trim_end_matches("...").trim_end_matches('/'));
+    let has_more = |rest: &str| rest.starts_with("::") || rest.starts_with('/');
+    part == whole || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || whole.ends_with("..."))
 }
 
 /// Returns the commands of a script, without those that only prepare others. What runs a command comes after it.
@@ -511,6 +523,10 @@ mod tests {
             ("pytest -q", "pytest -q", true),
             ("uv run pytest -q", "timeout 60 pytest tests/test_a.py", true),
             ("pytest tests/test_a.py", "pytest", false),
+            ("pytest tests/test_a.py -q", "pytest tests/test_a.py::test_x -q", true),
+            ("pytest tests/a", "pytest tests/ab", false),
+            ("go test ./...", "go test ./parser", true),
+            ("npm run test", "npm test", true),
             ("cargo test --no-run", "cargo test", false),
             ("make", "make test", false),
             ("git push", "git push --force", false),

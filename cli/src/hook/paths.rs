@@ -27,14 +27,20 @@ impl Paths {
         {
             roots.push(unresolved.to_path_buf());
         }
+        // A worktree beside the repository has the files of the project under the same names.
+        let real = folder.canonicalize().ok();
+        for start in real.iter().map(PathBuf::as_path).chain([folder]) {
+            let top = start.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
+            roots.extend(top.filter(|top| !roots.iter().any(|root| root == top)).map(Path::to_path_buf));
+        }
         Self { roots, folder: folder.to_path_buf(), excluded: excluded.to_vec() }
     }
 
     /// Returns the path relative to the project, with `/` between its parts. `None` if it is outside of the project or
     /// excluded, or if there is no such file: a name that somebody has made up may be a sentence for the next session.
     pub(crate) fn kept(&self, path: &str) -> Option<String> {
-        let root = self.roots.first()?;
-        self.asked(path).filter(|relative| root.join(relative).symlink_metadata().is_ok())
+        let exists = |relative: &String| self.roots.iter().any(|root| root.join(relative).symlink_metadata().is_ok());
+        self.asked(path).filter(exists)
     }
 
     /// Returns the same for a file that may not exist yet.
@@ -166,8 +172,7 @@ mod tests {
             assert!(paths.names_an_excluded_path(&format!("tool --in={path}:12")), "{path}");
         }
         assert!(paths.names_an_excluded_path("cat /other/secrets/plan.md"));
-        assert!(exclusion("app/[q]/p.tsx").is_err(), "a set would match another path");
-        let odd = Paths { excluded: vec![exclusion("app/(a)/?q?/my p.tsx").unwrap()], ..of(top.path(), &[]) };
+        let odd = Paths { excluded: vec![exclusion("app/(a)/[q]/my p.tsx").unwrap()], ..of(top.path(), &[]) };
         assert!(
             odd.names_an_excluded_path("cat 'app/(a)/[q]/my p.tsx'") && odd.asked("app/(a)/[q]/my p.tsx").is_none()
         );

@@ -6,7 +6,9 @@
 /// Elements that clients write into the place of a prompt. Sources: transcripts of Claude Code, Codex, Cursor and Copilot, and
 /// Claude Code's documentation of hooks, channels and teams.
 const OF_CLIENTS: &str = "\
-    agent-notification bash- channel command- cross-session-message environment-context environment-details hook-context \
+    additional-context agent-notification attached-files automated-reminder- available-skills bash- channel claudemd \
+    collaboration-mode command- cross-session-message environment-context environment-details extremely-important hook-context \
+    hook-prompt long-conversation-reminder persisted-output scheduled-task systemreminder user-info user-input \
     ide- instructions local-command- mcp-resource-update new-diagnostics permissions-instructions post-tool-use-hook \
     pre-tool-use-hook session-start-hook skill subagent-notification system-notification system-reminder \
     task-notification teammate-message turn-aborted user-instructions user-memory user-prompt-submit-hook user-query \
@@ -18,17 +20,18 @@ const OF_ROLES: &str = "\
     system system-prompt system-message assistant human function-call function-calls function-response function-results \
     invoke tool-call tool-calls tool-code tool-output tool-outputs tool-response tool-responses tool-result tool-results \
     tool-use tool-use-error user-message untrusted- start-of-turn end-of-turn start-of-image end-of-image begin-of- \
-    end-of- im-start im-end im-sep endoftext extra-id- reserved- special- unused gmask sop eop eoh 用户";
+    end-of- im-start im-end im-sep endoftext extra-id- reserved- special- unused gmask sop eop eoh 用户 system-instruction \
+    system-instructions system-warning bos-token eos-token pad-token fim-prefix fim-suffix fim-middle ipython longcat-";
 
 /// Names of roles and tokens that are also words of HTML, of types or of placeholders, so that only a whole tag counts. Sources: the
 /// same, and the tokens of Llama, Mistral and DeepSeek.
 const COMMON: &str = "\
-    ai analysis bos bot channel commentary developer eod eos final function instructions mask model pad parameter \
+    ai analysis permissions message reasoning bos bot channel commentary developer eod eos final function instructions mask model pad parameter \
     parameters role s sep skill sys think thinking thought tool tools turn unk untrusted user";
 
 /// Tokens in square brackets. Sources: the templates of Llama 2, of Mistral and Magistral, of ChatGLM, and notices of clients.
 const IN_BRACKETS: &str = "\
-    inst sys available-tools tool-calls tool-call tool-results tool-content system-prompt system-notification think \
+    inst sys model-settings available-tools tool-calls tool-call tool-results tool-content system-prompt system-notification think \
     gmask sop";
 
 /// Kind of name by which text poses as a client, a role or a tool.

@@ -196,7 +196,6 @@ fn a_file_that_is_not_a_trace_is_refused_by_name() {
         other.contains("of saddlebag:memory@9") && other.contains("; this program replays version 1 of"),
         "{other}"
     );
-    assert!(with("\"whole\"", "\"half\"").contains("at `content`: the word `half` is unknown"));
     assert!(with("\"config\":{", "\"config\":{\"more\":1,").contains("at `config`: the field `more` is unknown"));
     assert!(with("\"project\":\"proj\"", "\"project\":\"../x\"").contains("line 1: `../x` is not a project slug"));
     let unknown = format!("{header}\n{{\"open\":{{}},\"returned\":null}}\n");

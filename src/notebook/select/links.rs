@@ -272,10 +272,17 @@ impl<'a> Resolver<'a> {
             return None;
         }
         let is_superseded = |&note: &usize| {
-            let path = self.paths.get(note).copied().unwrap_or_default();
-            let names = [path, without_extension(path)];
-            let newer = names.iter().filter_map(|name| self.superseding.get(name)).flatten();
-            newer.into_iter().any(|newer| *newer != note && notes.binary_search(newer).is_ok())
+            // Through notes of other names, too: a decision may be reversed, and then taken again.
+            let mut chain = alloc::vec![note];
+            let mut at = 0;
+            while let Some(path) = chain.get(at).and_then(|note| self.paths.get(*note)) {
+                let names = [*path, without_extension(path)];
+                let newer = names.iter().filter_map(|name| self.superseding.get(name)).flatten();
+                let unseen: Vec<usize> = newer.copied().filter(|newer| !chain.contains(newer)).collect();
+                chain.extend(unseen);
+                at += 1;
+            }
+            chain.iter().skip(1).any(|newer| notes.binary_search(newer).is_ok())
         };
         let mut newest = notes.iter().copied().filter(|note| !is_superseded(note));
         newest.next().filter(|_| newest.next().is_none())

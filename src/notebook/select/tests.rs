@@ -139,6 +139,18 @@ fn a_link_of_trusted_text_prefers_trusted_notes() {
     assert_eq!(resolution(&files, 0), [Resolution::Ambiguous(vec![1, 2])]);
 }
 
+/// A decision was reversed, and then taken again under its first title.
+#[test]
+fn a_title_means_the_note_in_force() {
+    let files = [
+        ("from.md", "[[Port]]"),
+        ("a.md", "# Port\n"),
+        ("b.md", "---\nsupersedes: a.md\n---\n# Socket\n"),
+        ("c.md", "---\nsupersedes: b.md\n---\n# Port\n"),
+    ];
+    assert_eq!(resolution(&files, 0), [Resolution::To(3)]);
+}
+
 #[test]
 fn accents_may_be_written_either_way() {
     let files = [("index.md", "[[cafe\u{301}-wifi]] [[CAFÉ WIFI]]"), ("facts/café-wifi.md", "# Cafe\u{301} WiFi")];

@@ -247,7 +247,9 @@ impl Tokens {
         };
         let end = at + sign.len();
         let next = bytes.get(end).map_or(OTHER, |&b| CLASSES[usize::from(b)]);
-        if at - mark.source > 2 || matches!(next, LOWER | UPPER | DIGIT | WIDE) || !self.is_alphabetic(mark) {
+        // `C++23` names a version of it.
+        let goes_on = matches!(next, LOWER | UPPER | WIDE) || next == DIGIT && sign == b"#";
+        if at - mark.source > 2 || goes_on || !self.is_alphabetic(mark) {
             return at;
         }
         self.text.extend_from_slice(sign);
@@ -519,6 +521,7 @@ mod tests {
         assert_eq!(dump("ERR_CONN_RESET E0502"), "0:err 1:conn 2:reset 0:[err_conn_reset] 3:e0502");
         assert_eq!(dump("std::vec::Vec"), "0:std 1:vec 2:vec 0:[std::vec::vec]");
         assert_eq!(words("C++ and C# in A#b"), "c c++ and c c# in a b");
+        assert_eq!(words("C++23"), "c c++ 23");
         assert_eq!(words("end. Next -- dash"), "end next dash");
     }
 
