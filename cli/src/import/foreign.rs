@@ -155,6 +155,9 @@ fn store_for(from: &Path, format: Format, global: &Global) -> Result<(Store, boo
         (Format::ClaudeCode | Format::Gemini, _) => known::project_of(from, global),
         _ => Owner::All,
     };
+    if owner == Owner::Project && format == Format::ClaudeCode {
+        warn_of_another_project(from, global);
+    }
     let Owner::Other(folder) = owner else { return Ok((Store::open(global)?, owner == Owner::Project)) };
     let mut disk = without_engine(global)?;
     let records = Projects::new(&mut disk).all().map_err(|error| Error::storage(None, &error))?;
@@ -169,6 +172,16 @@ fn store_for(from: &Path, format: Format, global: &Global) -> Result<(Store, boo
     }
 }
 
+/// Says so if Claude Code's folder is that of another project, too.
+fn warn_of_another_project(from: &Path, global: &Global) {
+    if let Some(other) = known::other_project_of(from, global) {
+        tell(&format!(
+            "warning: sessions in this folder of Claude Code were in `{}`, whose name has the same signs: the memory may be of that project",
+            other.display()
+        ));
+    }
+}
+
 /// Finds the memories on this machine, lists them, and imports them if the user agrees.
 fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
@@ -177,6 +190,9 @@ fn of_machine(args: &ImportArgs, global: &Global, output: &mut Output) -> Result
     let mut failures = false;
     for mut known in known::find(global) {
         known.is_of_project &= global.scope != Some(Scope::All);
+        if known.is_of_project && matches!(known.kind, Kind::Files(Format::ClaudeCode)) {
+            warn_of_another_project(&known.place, global);
+        }
         let place = sources::place(&known.place);
         let format = match known.kind {
             Kind::Files(format) => format,

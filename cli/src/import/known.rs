@@ -1,9 +1,12 @@
 //! Finds the folders in which agents keep their memory on this machine.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use saddlebag::exchange::Format;
 use saddlebag_host::project_root;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::global::Global;
@@ -102,6 +105,26 @@ pub(super) fn project_of(place: &Path, global: &Global) -> Owner {
     }
 }
 
+/// Returns another project whose sessions are in Claude Code's folder of this one. Its names for two projects may be equal,
+/// because it writes `-` for each letter that is not ASCII.
+pub(super) fn other_project_of(memory: &Path, global: &Global) -> Option<PathBuf> {
+    other_project(memory, &project(global)?)
+}
+
+fn other_project(memory: &Path, project: &Path) -> Option<PathBuf> {
+    let listed = std::fs::read_dir(memory.parent()?).ok()?.flatten().map(|entry| entry.path());
+    let mut transcripts: Vec<PathBuf> =
+        listed.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).collect();
+    transcripts.sort();
+    let folder_of = |transcript: &PathBuf| {
+        let lines = BufReader::new(File::open(transcript).ok()?).lines().take(MAX_LINES).map_while(Result::ok);
+        let mut values = lines.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        values.find_map(|value| value.get("cwd")?.as_str().map(PathBuf::from))
+    };
+    let mut folders = transcripts.iter().take(MAX_FOLDERS).filter_map(folder_of);
+    folders.find(|folder| claude_folder(folder) == claude_folder(project) && project_root(folder) != project)
+}
+
 /// Returns the names that clients give to the folder of a project: Claude Code's, and the digest of Gemini CLI.
 pub(super) fn names_of(project: &Path) -> [String; 2] {
     [claude_folder(project), gemini_digest(project)]
@@ -122,6 +145,8 @@ pub(crate) fn gemini_digest(project: &Path) -> String {
     Sha256::digest(project.to_string_lossy().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Maximum number of lines of a transcript in which its folder is looked for.
+const MAX_LINES: usize = 32;
 /// Maximum number of folders of one agent.
 const MAX_FOLDERS: usize = 64;
 
@@ -157,5 +182,22 @@ mod tests {
     #[test]
     fn a_project_is_called_as_claude_code_calls_it() {
         assert_eq!(claude_folder(Path::new("/home/user/my_project")), "-home-user-my-project");
+    }
+
+    #[test]
+    fn sessions_of_another_project_under_the_same_name_are_found() {
+        let top = tempfile::tempdir().unwrap();
+        let root = top.path().canonicalize().unwrap();
+        let [own, other] = ["新聞", "暫存"].map(|name| root.join(name));
+        for folder in [&own, &other] {
+            std::fs::create_dir(folder).unwrap();
+        }
+        let memory = root.join("claude").join(claude_folder(&own)).join("memory");
+        std::fs::create_dir_all(&memory).unwrap();
+        let transcript = memory.parent().unwrap().join("a.jsonl");
+        for (folder, expected) in [(&own, None), (&other, Some(other.clone()))] {
+            std::fs::write(&transcript, format!("{{}}\n{}\n", serde_json::json!({ "cwd": folder }))).unwrap();
+            assert_eq!(other_project(&memory, &own), expected);
+        }
     }
 }
