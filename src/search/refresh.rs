@@ -216,26 +216,27 @@ async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, changed: Vec<Ent
             batch.into_iter().partition(|entry| entry.size <= u64::from(limits.max_file_bytes));
         let paths: Vec<&RelPath> = small.iter().map(|entry| &entry.path).collect();
         let answers = load_all(fs, &paths, limits.max_file_bytes).await;
-        let mut found = corpus.borrow_mut();
-        let first = found.files.next_id();
-        let keep_texts = purpose == Purpose::Literal || found.keeps_texts;
-        for (entry, answer) in small.into_iter().zip(answers) {
-            found.take(entry, answer, limits, keep_texts);
-        }
-        for entry in large {
-            let size = entry.size;
-            found.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
-        }
-        if purpose == Purpose::Literal {
-            continue;
-        }
-        found.index_notes();
-        if !found.keeps_texts {
-            found.files.drop_texts(first);
-        }
-        // With few files left, the index is written after them.
-        let is_time = found.unsaved() >= next_save && regular.len() * 9 >= found.files.len();
-        drop(found);
+        let is_time = {
+            let mut found = corpus.borrow_mut();
+            let first = found.files.next_id();
+            let keep_texts = purpose == Purpose::Literal || found.keeps_texts;
+            for (entry, answer) in small.into_iter().zip(answers) {
+                found.take(entry, answer, limits, keep_texts);
+            }
+            for entry in large {
+                let size = entry.size;
+                found.take(entry, Ok(Loaded::TooLarge(size)), limits, keep_texts);
+            }
+            let is_ranked = purpose == Purpose::Ranked;
+            if is_ranked {
+                found.index_notes();
+                if !found.keeps_texts {
+                    found.files.drop_texts(first);
+                }
+            }
+            // With few files left, the index is written after them.
+            is_ranked && found.unsaved() >= next_save && regular.len() * 9 >= found.files.len()
+        };
         if is_time {
             next_save *= 4;
             save(call, corpus).await;
