@@ -342,6 +342,8 @@ fn undecorated(text: &str) -> (&str, bool) {
             is_heading = true;
             rest = after;
         } else if is_tag_start(first)
+            // A marker begins with it.
+            && first != '['
             && let Some(end) = saddlebag_markdown::head(after, TAG_REACH).find('>')
         {
             let mut name = after.part(..end).chars().map(fold);
@@ -470,6 +472,7 @@ mod tests {
             "**Scratchpad (open items)**",
             "__Entries (hydrated)__:",
             "***Relevant Memories***",
+            "…[section truncated>",
             "<h2>Entries (hydrated)</h2>",
             "<H2 class=\"x\">Hand-off of a session</H2>",
             "<b>Project memory (MEMORY.md)</b>",
