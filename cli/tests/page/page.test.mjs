@@ -119,7 +119,7 @@ test('the prompt is shown byte for byte with sources, and a prompt shows what th
     const lines = await page.locator('table.block td.code').allTextContents();
     assert.equal(lines.join('\n'), store.json('context', '--entries').block);
     const source = page.locator('table.block tr', { hasText: 'Staging runs on' });
-    await page.locator('table.block td.source a', { hasText: 'staging_host' }).waitFor();
+    await page.locator('table.block td.source a', { hasText: 'staging_host' }).first().waitFor();
     assert.equal(await source.count(), 1);
     await page.locator('.rows li', { hasText: 'api_version' }).filter({ hasText: 'unapproved' }).waitFor();
     assert.match(await page.locator('.budget').textContent(), /of 32768 bytes/);
