@@ -122,7 +122,7 @@ test('the prompt is shown byte for byte with sources, and a prompt shows what th
     await page.locator('table.block td.source a', { hasText: 'staging_host' }).first().waitFor();
     assert.equal(await source.count(), 1);
     await page.locator('.rows li', { hasText: 'api_version' }).filter({ hasText: 'unapproved' }).waitFor();
-    assert.match(await page.locator('.budget').textContent(), /of 32768 bytes/);
+    assert.match(await page.locator('.budget').textContent(), /of 8000 bytes/);
     await page.getByLabel('Prompt', { exact: true }).fill('Which port does Postgres listen on?');
     await page.keyboard.press('Enter');
     const added = await page.locator('pre.added').textContent();
