@@ -40,24 +40,25 @@ pub(super) async fn without_unapproved_text(with: &SessionCall<'_>, answer: &str
     for hit in found.withheld.iter().filter(|hit| !hit.is_of_other_project) {
         let Some(file) = call.scope.file(&hit.path) else { continue };
         let Some(text) = call.load_text(&file).await.ok().flatten() else { continue };
-        let body = Note::parse(&text, TagSyntax::default()).body;
-        let body = text.get(body).unwrap_or_default();
-        let sentences = body.split(ENDS).map(letters);
-        unapproved.extend(sentences.filter(|sentence| sentence.len() >= MIN_LETTERS));
+        unapproved.extend(sentences(&text));
     }
     if let Some(searchable) = &searchable {
         let corpus = searchable.corpus.borrow();
         let withheld = searchable.entries.iter().filter(|(_, entry)| entry.is_withheld()).take(MAX_ENTRIES);
         for file in withheld.filter_map(|(id, _)| corpus.files.doc(*id)) {
-            let text = file.text.as_deref().unwrap_or_default();
-            let body = text.get(Note::parse(text, TagSyntax::default()).body).unwrap_or_default();
-            unapproved.extend(body.split(ENDS).map(letters).filter(|sentence| sentence.len() >= MIN_LETTERS));
+            unapproved.extend(sentences(file.text.as_deref().unwrap_or_default()));
         }
     }
     Ok(without(answer, &unapproved))
 }
 
 const ENDS: [char; 4] = ['.', '!', '?', '\n'];
+
+/// Returns the sentences and lines of the body of an item that are long enough to be recognised.
+fn sentences(text: &str) -> Vec<String> {
+    let body = text.get(Note::parse(text, TagSyntax::default()).body).unwrap_or_default();
+    body.split(ENDS).map(letters).filter(|sentence| sentence.len() >= MIN_LETTERS).collect()
+}
 
 fn without(answer: &str, unapproved: &[String]) -> String {
     let mut kept = String::new();
