@@ -13,7 +13,6 @@ use super::types::{StoreReply, StoreState};
 use crate::document::replace_once;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
-use crate::trust::Provenance;
 
 /// Replaces text that occurs exactly once in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,12 +59,6 @@ impl EditEntry {
             let help =
                 "approve it with `memory approve` before you edit it, or replace its whole text with `remember --key`";
             return Err(Error::new(ErrorCode::NeedsConfirmation, message, help));
-        }
-        if !entry.only_in.is_empty() && with.call.scope.trust.provenance != Provenance::User {
-            let message = format!("entry `{}` is only for {}", entry.key.escape_debug(), entry.only_in.join(", "));
-            let help = "replace its whole text with `remember --key`, which keeps the old one as a backup, or ask a person to \
-                        approve it for all projects";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
         }
         with.call.check_added(&entry.key, &self.new_text, &self.old_text).await?;
         let content = replace_once(&entry.content, &self.old_text, &self.new_text).map_err(not_once)?;

@@ -11,9 +11,7 @@ use super::document::{Fields, version_of};
 use super::removal::{backup_removal, clear};
 use super::retention::stamp;
 use super::room::{Removed, check_room, trim};
-use super::rules::{
-    Base, changed, changed_state, check_reach, check_trust_state, is_gone, new_entry, read_entry, refusal,
-};
+use super::rules::{Base, changed, changed_state, is_gone, new_entry, read_entry, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
@@ -140,14 +138,8 @@ async fn put(
             return Ok((Some(call.screen.write(file, text)?), Some((state, version, true))));
         };
         let (text, before) = read_entry(call, pool, path, bytes, &fields.key)?;
-        if !is_gone(call, &before) {
-            check_trust_state(&before.fields, fields)?;
-        }
-        if let Some(state) = refusal(call, &before, fields, base) {
+        if let Some(state) = refusal(call, &before, fields, base)? {
             return Ok((None, Some(((state, String::new()), before.version, false))));
-        }
-        if !is_gone(call, &before) {
-            check_reach(call, &before.fields)?;
         }
         let text = changed(call, &before, fields, now).rewrite(text, &before)?;
         let state = changed_state(call, &before, fields);
@@ -175,15 +167,9 @@ async fn share(
     let file = call.load(&stored.path).await?;
     let Some(bytes) = file.bytes() else { return Ok(None) };
     let (_, before) = read_entry(call, &scope.own, &stored.path, bytes, &fields.key)?;
-    if !is_gone(call, &before) {
-        check_trust_state(&before.fields, fields)?;
-    }
     let kept = |state, version| Put { state, more: String::new(), path: stored.path.clone(), version, is_new: false };
-    if let Some(state) = refusal(call, &before, fields, base) {
+    if let Some(state) = refusal(call, &before, fields, base)? {
         return Ok(Some(kept(state, before.version)));
-    }
-    if !is_gone(call, &before) {
-        check_reach(call, &before.fields)?;
     }
     let mut now_says = changed(call, &before, fields, now);
     now_says.owner = Some(pool.owner.clone());

@@ -84,14 +84,20 @@ pub(super) fn check_trust_state(before: &Fields, fields: &Fields) -> Result<(), 
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
 
-/// Refuses to let an agent of one project change what a person wrote, or approved, for all projects.
+/// Refuses to let an agent of one project change what a person wrote, or approved, for all projects, or what agents wrote in other ones.
 pub(super) fn check_reach(call: &Call, before: &Fields) -> Result<(), Error> {
     let TrustState { provenance, approved } = before.trust_state;
-    let is_for_all = !before.is_confined() && (provenance == Provenance::User || approved.is_some());
-    if !is_for_all || call.scope.trust.provenance == Provenance::User || call.scope.layout.own_project().is_none() {
+    let own = call.scope.layout.own_project();
+    let is_for_all = own.is_some() && !before.is_confined() && (provenance == Provenance::User || approved.is_some());
+    let of = match before.only_in(own) {
+        [] if is_for_all => "all projects".into(),
+        projects => projects.join(", "),
+    };
+    let may_write = call.scope.trust.provenance == Provenance::User || call.scope.layout.writes_for_all_projects();
+    if of.is_empty() || may_write {
         return Ok(());
     }
-    let message = format!("entry `{}` is for all projects, and an agent of a project may not change it", before.key);
+    let message = format!("entry `{}` is for {of}, and an agent of another project may not change it", before.key);
     let help = "store it under another key, or ask a person to change it";
     Err(Error::new(ErrorCode::NotPermitted, message, help))
 }
@@ -102,8 +108,21 @@ pub(super) fn approves(before: &Fields, fields: &Fields) -> bool {
     fields.trust_state.provenance == Provenance::User && is_withheld
 }
 
-/// Returns the reason if nothing is to be written.
-pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
+/// Returns the reason if nothing is to be written. A change that the caller may not make is an error.
+pub(super) fn refusal(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Result<Option<StoreState>, Error> {
+    if is_gone(call, before) {
+        return Ok(reason(call, before, fields, base));
+    }
+    check_trust_state(&before.fields, fields)?;
+    let reason = reason(call, before, fields, base);
+    // What an agent says in its project, too, is for both.
+    if reason.is_none() && !(fields.is_same(&before.fields) && adds_project(&before.fields, fields)) {
+        check_reach(call, &before.fields)?;
+    }
+    Ok(reason)
+}
+
+fn reason(call: &Call, before: &Entry, fields: &Fields, base: &Base) -> Option<StoreState> {
     let is_same = fields.is_same(&before.fields);
     let has_more = fields.supersedes.is_some() && fields.supersedes != before.fields.supersedes;
     let is_current = base.holds(Some(&before.version));

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::document::{Entry, Fields, version_of};
 use super::removal::{removal_of, retire};
-use super::rules::{Base, check_trust_state, is_gone, refusal};
+use super::rules::{Base, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
@@ -76,9 +76,8 @@ pub(super) async fn settles(
         }
         let is_latest = latest.is_some_and(|latest| latest.path == *path);
         let replaces = |other: &&Stored| {
-            let before = &*other.entry;
-            let stands = is_gone(call, before) || check_trust_state(&before.fields, fields).is_ok();
-            stands && !matches!(refusal(call, before, fields, base), Some(StoreState::Forgotten | StoreState::Conflict))
+            let reason = refusal(call, &other.entry, fields, base);
+            !matches!(reason, Err(_) | Ok(Some(StoreState::Forgotten | StoreState::Conflict)))
         };
         let replaces_all = others.iter().all(replaces);
         let yields = !is_latest || !replaces_all;

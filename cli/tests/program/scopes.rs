@@ -386,6 +386,14 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     let answer = store.run_in("b", &["tools", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
     assert!(answer.contains("of another project"), "{answer}");
     store.run_in("b", &["--provenance", "agent", "edit", "port", "--old", "5433", "--new", "5434"]).exits(3);
+    let port = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
+    let is_refused_in_b = |reason: &str| {
+        for call in [["memory_store", port], ["memory_forget", r#"{"key": "port"}"#]] {
+            let refused = store.run_in("b", &["tools", call[0], call[1]]).exits(3);
+            assert!(format!("{refused:?}").contains(reason), "{refused:?}");
+        }
+    };
+    is_refused_in_b("is for a-");
 
     // It does not wait, because it is in the prompts of its project.
     store.run_in("a", &["list", "--pending"]).exits(0);
@@ -396,23 +404,13 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
     assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
 
     // Now other projects read it, so no agent of a project may change it.
-    for call in [
-        ["memory_store", r#"{"key": "port", "content": "the database listens on port 5434"}"#],
-        ["memory_forget", r#"{"key": "port"}"#],
-    ] {
-        let refused = store.run_in("b", &["tools", call[0], call[1]]).exits(3);
-        assert!(
-            refused.stderr.contains("for all projects") || refused.stdout.contains("for all projects"),
-            "{refused:?}"
-        );
-    }
+    is_refused_in_b("for all projects");
     assert!(hydrated("a").contains("5433") && hydrated("b").contains("5433"));
     store.run_in("a", &["forget", "port"]).exits(0);
     // Other words of an agent are for its project alone, and its own words said twice are for both.
-    let other = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
-    store.run_in("b", &["tools", "memory_store", other]).exits(0);
+    store.run_in("b", &["tools", "memory_store", port]).exits(0);
     assert!(hydrated("b").contains("5434") && !hydrated("a").contains("5434"));
-    store.run_in("a", &["tools", "memory_store", other]).exits(0);
+    store.run_in("a", &["tools", "memory_store", port]).exits(0);
     assert!(hydrated("b").contains("5434") && hydrated("a").contains("5434") && !hydrated("c").contains("5434"));
     // A person who says it says it for all.
     store.run_in("a", &["remember", "--key", "port", "the database listens on port 5434"]).exits(0);
