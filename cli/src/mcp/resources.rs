@@ -8,6 +8,7 @@ use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BY
 use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, ReadFile};
 use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState, ReadReply};
+use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;
 use saddlebag::session::{BeginSession, BeginSource, DEFAULT_SESSION_BYTES};
@@ -171,7 +172,9 @@ pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorD
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    let text = ForModel::escaped(&reply.text).into_string();
+    let newer = superseded_mark(reply.superseded_by.as_deref(), reply.superseded_since.as_deref());
+    let mark = newer.map(|mark| format!("({mark})\n\n")).unwrap_or_default();
+    let text = ForModel::escaped(&format!("{mark}{}", reply.text)).into_string();
     Ok(ResourceContents::text(text, file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
 

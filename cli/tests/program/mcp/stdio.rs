@@ -287,6 +287,7 @@ fn memory_is_read_as_resources() {
     for number in 0..240 {
         store.put(&format!("facts/{number:03}.md"), "fact");
     }
+    store.put("facts/001.md", "---\ndate: 2026-05-24\nsupersedes: facts/000.md\n---\nfact");
     store.put("agents/main/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\nan entry of mine");
     store.put("agents/other/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\nof another agent");
     let mut client = open(&store);
@@ -317,6 +318,9 @@ fn memory_is_read_as_resources() {
         assert_eq!(answer["result"]["contents"][0]["mimeType"], "text/markdown", "{answer}");
     }
     assert_eq!(read(&of_note)["result"]["contents"][0]["text"], "spaced");
+    let older = read(&of_note.replace("notes/a%20b%20%231", "facts/000"));
+    let marked = format!("(superseded by {}facts/001.md since 2026-05-24)\n\nfact", store.memory);
+    assert_eq!(older["result"]["contents"][0]["text"], marked);
     for (uri, code) in [
         ("saddlebag://file/agents/other/entries/core/k.md", NOT_FOUND),
         ("saddlebag://file/agents/main/entries/core/k.md", NOT_FOUND),
