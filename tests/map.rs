@@ -2,7 +2,7 @@
 
 use saddlebag::Config;
 use saddlebag::context::{Context, ContextEntries};
-use saddlebag::entries::{EntriesConfig, HydrationPolicy};
+use saddlebag::entries::{EntriesCommand, EntriesConfig, HydrationPolicy, NewEntry, StoreEntry};
 use saddlebag::notebook::Remember;
 use saddlebag::session::{BeginSession, BeginSource, RecallForPrompt};
 use saddlebag_host::Simulator;
@@ -64,7 +64,9 @@ fn every_start_names_decisions_first_then_what_was_changed_last(kind: Kind) {
     }
     let old = Some("Send mail through Mailgun".to_string());
     drive.call(Remember { supersedes: old, ..note("Send mail through SES", "decision") }).unwrap();
-    drive.run(keep("port", "8443", "core")).unwrap();
+    drive.run(keep("old-port", "8080", "core")).unwrap();
+    let newer = NewEntry { supersedes: Some("old-port".into()), ..NewEntry::new("port", "8443", "core") };
+    drive.run(EntriesCommand::StoreEntry(StoreEntry { entry: newer, expected_version: None })).unwrap();
     let first = started(&mut drive, BeginSource::Startup);
     let found = names(&first);
     assert_eq!(found.first(), Some(&"Send mail through SES"), "{first}");
@@ -86,6 +88,7 @@ fn every_start_names_decisions_first_then_what_was_changed_last(kind: Kind) {
         .unwrap_or_default()
         .into_string();
     assert_eq!(map(&block), map(&first));
+    assert!(block.contains("8443") && !block.contains("8080"), "{block}");
     for source in
         [BeginSource::Compact, BeginSource::Clear, BeginSource::Resume, BeginSource::Fork, BeginSource::Subagent]
     {

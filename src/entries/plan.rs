@@ -43,6 +43,8 @@ pub struct Candidate {
     pub expired: bool,
     /// True if it waits for approval. It is never taken.
     pub unapproved: bool,
+    /// True if a later entry supersedes it. It is never taken.
+    pub superseded: bool,
     /// True if an agent wrote it in other projects only. It is never taken.
     pub elsewhere: bool,
 }
@@ -94,6 +96,9 @@ pub enum OutReason {
     /// The text comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
+    /// A later entry supersedes it.
+    #[error("superseded")]
+    Superseded,
     /// An agent wrote the text in another project, and nobody has approved it for all.
     #[error("other-project")]
     OtherProject,
@@ -111,12 +116,14 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
         let starved = tier == Tier::Windowed && has_pinned && left.bytes == 0;
         let of_tier = candidates.iter().enumerate().filter(|(_, candidate)| candidate.tier == tier);
         for (rank, (index, candidate)) in (1..).zip(of_tier) {
-            let Candidate { size, shared, expired, unapproved, elsewhere, .. } = *candidate;
+            let Candidate { size, shared, expired, unapproved, superseded, elsewhere, .. } = *candidate;
             let is_head = policy == HydrationPolicy::Prefix && total == 0 && !has_pinned && !is_closed;
             let left_out = if expired {
                 Some(OutReason::Expired)
             } else if unapproved {
                 Some(OutReason::Unapproved)
+            } else if superseded {
+                Some(OutReason::Superseded)
             } else if elsewhere {
                 Some(OutReason::OtherProject)
             } else if is_head {
@@ -134,7 +141,7 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
             } else {
                 Some(OutReason::LargerThanRemaining)
             };
-            has_pinned |= tier == Tier::Pinned && !unapproved && !elsewhere;
+            has_pinned |= tier == Tier::Pinned && !unapproved && !superseded && !elsewhere;
             if left_out.is_none() {
                 total = total.saturating_add(size);
                 left.bytes = left.bytes.saturating_sub(size);
@@ -181,6 +188,7 @@ mod tests {
                 shared: shared && !pinned,
                 expired: expired && !pinned,
                 unapproved,
+                superseded: false,
                 elsewhere,
             },
         )

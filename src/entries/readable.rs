@@ -25,6 +25,8 @@ pub(super) struct Readable {
     pub(super) doc: Option<DocId>,
     pub(super) shared: bool,
     pub(super) expired: bool,
+    /// True if a later entry that may go into a prompt here supersedes it.
+    pub(super) superseded: bool,
 }
 
 impl Readable {
@@ -70,6 +72,7 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
         doc: Some(stored.doc),
         shared: stored.shared,
         expired: stored.is_expired(now),
+        superseded: false,
     });
     let held = held.iter().map(|held| Readable {
         entry: Arc::new(held.entry.clone()),
@@ -77,21 +80,39 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
         doc: None,
         shared: is_shared(&held.entry),
         expired: is_expired(&held.entry.fields.category, held.entry.updated, now),
+        superseded: false,
     });
     let mut readable: Vec<Readable> = held.chain(stored).collect();
     order::sort_slice(&mut readable, |a, b| {
         let key = |readable: &Readable| (Reverse(readable.entry.updated), readable.shared);
         key(a).cmp(&key(b)).then_with(|| a.entry.fields.key.cmp(&b.entry.fields.key))
     });
+    mark_superseded(call, &mut readable);
     readable
 }
 
-/// Returns the live entries sorted by key, one per key, and the files that could not be parsed. The agent's entry wins over
-/// the workspace's.
+fn mark_superseded(call: &Call, readable: &mut [Readable]) {
+    let mut newer: SortedMap<String, u64> = SortedMap::default();
+    for Readable { entry, .. } in readable.iter().filter(|readable| !readable.expired) {
+        let is_here = entry.fields.only_in(call.scope.layout.project_name()).is_empty();
+        let old = entry.fields.supersedes.as_ref().filter(|old| **old != entry.fields.key);
+        // Sorted by the last change, so the first one is the last.
+        if let Some(old) = old.filter(|_| is_here && entry.fields.trust_state.unapproved().is_none()) {
+            newer.get_or_insert(old.clone(), entry.updated);
+        }
+    }
+    for Readable { entry, superseded, .. } in readable {
+        // What was stored again later counts again.
+        *superseded = newer.get(&entry.fields.key).is_some_and(|updated| *updated >= entry.updated);
+    }
+}
+
+/// Returns the live entries that nothing supersedes, sorted by key, one per key, and the files that could not be parsed. The
+/// agent's entry wins over the workspace's.
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let view = look(call, entries, entries.scope()?).await?;
     let mut found = readable(call, &view, &[]);
-    found.retain(|readable| !readable.expired);
+    found.retain(|readable| !readable.expired && !readable.superseded);
     order::sort_slice(&mut found, |a, b| {
         a.entry.fields.key.cmp(&b.entry.fields.key).then_with(|| a.shared.cmp(&b.shared))
     });
@@ -116,6 +137,7 @@ pub(crate) async fn searchable(
             updated: readable.entry.updated,
             unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
+            superseded: readable.superseded,
         };
         Some((readable.doc?, entry))
     });

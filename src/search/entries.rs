@@ -30,6 +30,8 @@ pub(crate) struct SearchableEntry {
     pub(crate) unapproved: Option<Provenance>,
     /// Projects whose prompts it is for, if this one is not among them.
     pub(crate) only_in: Vec<String>,
+    /// True if a later entry supersedes it.
+    pub(crate) superseded: bool,
 }
 
 impl SearchableEntry {

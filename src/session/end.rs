@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
-use super::note::{Body, SessionSummary, ends_of, said};
+use super::note::{Body, SessionSummary, ends_of};
 use super::outcomes::Outcomes;
 use super::screened::Screening;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
@@ -139,7 +139,7 @@ async fn note(
         summary.unfinished = moment(last).get(..16).map(|last| last.replace('T', " "));
     }
     summary.stored = stored_names(with, &state, provenance).await?;
-    passed_since(call, session, &mut summary).await?;
+    mended(call, session, &state, &mut summary).await?;
     let title = title(call, &state, &summary);
     let Body { text, left_out } = summary.body();
     let text = format!("# {title}\n\n{text}");
@@ -160,16 +160,20 @@ async fn note(
     Ok(reply)
 }
 
-/// Names commands that passed here and that the note of another session says to fail.
-async fn passed_since(call: &Call, session: &SessionName, summary: &mut SessionSummary) -> Result<(), Error> {
-    if summary.commands.iter().all(|known| known.fails || known.has_failed) {
+/// Names the command lines that other sessions left failing, and that have passed in this one.
+async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut SessionSummary) -> Result<(), Error> {
+    if summary.commands.iter().all(|known| known.fails) {
         return Ok(());
     }
     let mut outcomes = Outcomes::default();
-    newest(call).await?.0.iter().for_each(|note| note.add_to(&mut outcomes));
-    for known in summary.commands.iter_mut().filter(|known| !known.fails) {
-        known.has_failed |= outcomes.failed_elsewhere(session.as_str(), &said(&known.command));
-    }
+    let (notes, _) = newest(call).await?;
+    notes.iter().filter(|note| note.session != session.as_str()).for_each(|note| note.add_to(&mut outcomes));
+    let now = call.now.timestamp().seconds;
+    let before = outcomes.failing(now);
+    outcomes.add_state(session.as_str(), state, call.now.epoch_nanoseconds());
+    let after = outcomes.failing(now);
+    let is_named = |line: &String| summary.commands.iter().any(|known| known.has_failed && known.command == *line);
+    summary.mended = before.into_iter().filter(|line| !after.contains(line) && !is_named(line)).collect();
     Ok(())
 }
 
@@ -253,7 +257,7 @@ fn summary(state: &State, provenance: Provenance) -> SessionSummary {
             }
             Event::Tool if is_trusted => {
                 if let Some(command) = &line.command {
-                    summary.ran(command, line.failed, line.error.as_deref().unwrap_or_default());
+                    summary.ran(command, line.end(), line.error.as_deref().unwrap_or_default());
                 }
                 line.files.iter().for_each(|file| summary.used(file));
             }

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::note::{
-    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, first_line_below, heading_of, with_headings,
+    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, heading_of, lines_below, with_headings,
 };
 use super::outcomes::{Outcomes, When};
 use super::screened::first_chars;
@@ -41,7 +41,7 @@ const MAX_EARLIER: usize = 3;
 /// Maximum number of characters of a line about an earlier session.
 const MAX_LINE_CHARS: usize = 160;
 
-/// Maximum number of sessions before those that are named for a command that still fails.
+/// Maximum number of sessions before those that are named for a command that still fails, and of such commands of a session.
 const MAX_FAILING: usize = 3;
 
 /// Line before those about earlier sessions.
@@ -116,10 +116,10 @@ impl SessionNote {
         };
         let lines = with_headings(self.body()).filter(|(heading, line)| *heading != FAILING || is_open(line));
         let text = lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
-        match first_line_below(&text, FAILING) {
-            None => text.replace(&format!("## {FAILING}\n\n"), "").replace(&format!("## {FAILING}\n"), ""),
-            Some(_) => text,
+        if lines_below(&text, FAILING).next().is_some() {
+            return text;
         }
+        text.replace(&format!("## {FAILING}\n\n"), "").replace(&format!("## {FAILING}\n"), "")
     }
 
     fn when(&self) -> When {
@@ -149,14 +149,11 @@ impl SessionNote {
             ends.retain(|(heading, _)| *heading != FIRST_PROMPT);
         }
         for (heading, name) in ends {
-            if let Some(text) = first_line_below(body, heading) {
+            if let Some(text) = lines_below(body, heading).next() {
                 lines.push_str(&format!("\n  {name}: {}", line_of(text)));
             }
         }
-        if let Some(failing) = first_line_below(body, FAILING) {
-            lines.push_str(&format!("\n  Still fails: {}", line_of(failing)));
-        }
-        lines
+        lines + &still_failing(body)
     }
 
     fn title(&self, body: &str) -> String {
@@ -175,6 +172,17 @@ impl SessionNote {
     fn is_claimed_by(&self, session: &SessionName) -> bool {
         self.claimed_by.as_deref() == Some(session.as_str())
     }
+}
+
+/// Returns the lines about commands that still fail, the first ones with their errors.
+fn still_failing(body: &str) -> String {
+    let count = lines_below(body, FAILING).count();
+    let shown = lines_below(body, FAILING).take(MAX_FAILING);
+    let mut lines: String = shown.map(|line| format!("\n  Still fails: {}", line_of(line))).collect();
+    if count > MAX_FAILING {
+        lines.push_str(&format!("\n  Still fail: {} more, named in its note", count - MAX_FAILING));
+    }
+    lines
 }
 
 /// Returns the beginning of text, on one line.
@@ -387,7 +395,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     let earlier = known.notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
     let mut earlier: Vec<(&SessionNote, Approved)> = earlier.filter(|_| begins).collect();
     let mut before = earlier.split_off(earlier.len().min(MAX_EARLIER));
-    before.retain(|(other, _)| first_line_below(&other.current(outcomes, now), FAILING).is_some());
+    before.retain(|(other, _)| lines_below(&other.current(outcomes, now), FAILING).next().is_some());
     before.truncate(MAX_FAILING);
     if !earlier.is_empty() {
         text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
@@ -404,8 +412,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     }
     for (other, judged) in before {
         let body = other.current(outcomes, now);
-        let failing = one_line(first_line_below(&body, FAILING).unwrap_or_default());
-        let line = format!("- {}\n  Still fails: {}", line_of(&other.title(&body)), line_of(&failing));
+        let line = format!("- {}{}", line_of(&other.title(&body)), still_failing(&body));
         add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
     }
     let path = note.map(|note| call.scope.display_path(&note.path));

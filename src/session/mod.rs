@@ -27,7 +27,8 @@
 //! `hand_off.rs` finds the newest note of another session that nobody has claimed, and claims it by the field
 //! `claimed-by` of its frontmatter. The write is conditional on the version that was read, so one of several sessions
 //! gets it. A note with new text loses the field, because no session has got the new text. `outcomes.rs` knows what all sessions
-//! say about a command, so that nothing is said to fail that has passed since.
+//! say about a command, so that nothing is said to fail that has passed since. `run_end.rs` reads the result of tests whose exit code a
+//! pipe hides.
 
 mod begin;
 mod choose_hand_off;
@@ -41,6 +42,7 @@ mod outcomes;
 mod prompt;
 mod question;
 mod record;
+mod run_end;
 mod screened;
 mod shell;
 mod state;
@@ -60,6 +62,7 @@ pub use prompt::{
     DEFAULT_MIN_SCORE, DEFAULT_PROMPT_BYTES, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply,
 };
 pub use record::{RecordToolUse, RecordToolUseReply};
+pub use run_end::RunEnd;
 pub use screened::{is_name_of_file, possible_paths};
 pub use tool::{DEFAULT_TOOL_BYTES, RecallForTool, RecallForToolReply};
 pub use types::{HandOffChoice, StoredItem};
@@ -90,7 +93,7 @@ family! {
         RecallForTool { session: name "session", files: parts "files", command: parts "command", max_bytes, form },
         RecordToolUse {
             session: name "session", tool: parts "tool", files: parts "files", command: parts "command", failed,
-            error: parts "error", stored: parts "stored", exclude,
+            output: parts "output", stored: parts "stored", exclude,
         },
         ChooseHandOff { session, choice },
         EndSession { session: name "session", finished, answer: parts "answer" },

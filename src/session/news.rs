@@ -12,6 +12,7 @@ use crate::engine::{Loaded, load_all};
 use crate::notebook::newer_note;
 use crate::order;
 use crate::protocol::Error;
+use crate::search::SearchableEntry;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, RelPath, is_in_folder};
 use crate::trust::Approved;
 
@@ -69,8 +70,8 @@ pub(super) async fn news(with: &SessionCall<'_>, state: &State, shown: &[String]
     }
     if let Some(searchable) = searchable(call, entries).await? {
         let corpus = searchable.corpus.borrow();
-        for (id, entry) in searchable.entries.iter().filter(|(_, entry)| is_made(entry.created) && !entry.is_withheld())
-        {
+        let is_new = |entry: &SearchableEntry| is_made(entry.created) && !entry.is_withheld() && !entry.superseded;
+        for (id, entry) in searchable.entries.iter().filter(|(_, entry)| is_new(entry)) {
             let Some(file) = corpus.files.doc(*id).filter(|file| file.modified > told.newest) else { continue };
             newest = newest.max(file.modified);
             if let Some(text) = Approved::judge(file.text().into()).ok().filter(|_| !stored(&entry.key)) {

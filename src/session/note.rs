@@ -6,8 +6,9 @@ use alloc::vec::Vec;
 
 use super::client_text::says_something;
 use super::known_errors::known_words;
+use super::run_end::RunEnd;
 use super::screened::first_chars;
-use super::shell::{Ran, commands};
+use super::shell::Ran;
 use crate::document::{one_line, tail};
 use crate::trust::head_without_divided_secret;
 
@@ -58,6 +59,8 @@ pub struct SessionSummary {
     pub errors: usize,
     /// Commands, in the order of their first run.
     pub commands: Vec<CommandOutcome>,
+    /// Command lines that failed in other sessions, and passed in this one.
+    pub(super) mended: Vec<String>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
     /// Time after which nothing more came from a session without an end.
@@ -139,7 +142,7 @@ impl SessionSummary {
     }
 
     /// Records a run of a command, with its first line. Only known words of the error are kept.
-    pub fn ran(&mut self, command: &str, failed: bool, error: &str) {
+    pub fn ran(&mut self, command: &str, end: RunEnd, error: &str) {
         let command = command.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
         let command = first_chars(&command, MAX_COMMAND_CHARS).trim_end();
         if command.is_empty() {
@@ -150,21 +153,16 @@ impl SessionSummary {
             self.commands.push(CommandOutcome { command: command.into(), ..CommandOutcome::default() });
             self.commands.len() - 1
         });
+        let failed = end == RunEnd::Failed;
         if let Some(known) = self.commands.get_mut(place) {
             known.has_failed |= failed;
             known.fails = failed;
             known.error = if failed { known_words(error) } else { String::new() };
-            known.open = if failed { said(&known.command) } else { Vec::new() };
+            known.open = if failed { to_pass(&known.command) } else { Vec::new() };
         }
-        if !failed {
-            self.passed(&said(command));
-        }
-    }
-
-    /// Records commands that have passed, here or in another session.
-    pub(super) fn passed(&mut self, passed: &[Ran]) {
+        let passed: Vec<Ran> = end.commands(command).filter(|ran| ran.decides && !failed).collect();
         for known in self.commands.iter_mut().filter(|known| !known.open.is_empty()) {
-            known.open.retain(|open| !passed.iter().any(|passed| passed.decides && passed.covers(open)));
+            known.open.retain(|open| !passed.iter().any(|passed| passed.covers(open)));
             known.fails = !known.open.is_empty();
         }
     }
@@ -285,7 +283,9 @@ impl SessionSummary {
         let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
-        let fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
+        let mut fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
+        fixed.extend(self.mended.iter().map(|line| format!("- {}", code(line))));
+        fixed.dedup();
         out.section(PASSED, &fixed);
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
@@ -302,9 +302,11 @@ fn is_plain_path(path: &str) -> bool {
     path.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))
 }
 
-/// Returns the commands of a line that say what has failed or passed.
-pub(super) fn said(line: &str) -> Vec<Ran> {
-    commands(line).into_iter().filter(|ran| !ran.is_wrapped).collect()
+/// Returns the commands of a line that have to pass after it has failed. `cargo test | tail` fails by its test.
+pub(super) fn to_pass(line: &str) -> Vec<Ran> {
+    let all: Vec<Ran> = RunEnd::Failed.commands(line).collect();
+    let open: Vec<Ran> = all.iter().filter(|ran| !ran.only_looks()).cloned().collect();
+    if open.is_empty() { all } else { open }
 }
 
 fn failing(known: &CommandOutcome) -> String {
@@ -397,12 +399,12 @@ pub(super) fn with_headings(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Returns the first line below a heading of a note, without the marks of code and lists.
-pub(super) fn first_line_below<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
+/// Returns the lines below a heading of a note, without the marks of code and lists.
+pub(super) fn lines_below<'a>(text: &'a str, heading: &str) -> impl Iterator<Item = &'a str> {
     let is_below =
-        |(above, line): &(&str, &str)| *above == heading && !line.starts_with("## ") && !line.trim().is_empty();
-    let line = with_headings(text).find(is_below)?.1.trim();
-    Some(line.strip_prefix("- ").unwrap_or(line))
+        move |(above, line): &(&str, &str)| *above == heading && !line.starts_with("## ") && !line.trim().is_empty();
+    let lines = with_headings(text).filter(is_below).map(|(_, line)| line.trim());
+    lines.map(|line| line.strip_prefix("- ").unwrap_or(line))
 }
 
 /// Returns the command of a line of a list.

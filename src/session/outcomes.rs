@@ -1,9 +1,10 @@
 //! What all sessions of a project say about a command together: one that failed in an earlier session may have passed since.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::note::{FAILING, PASSED, command_of, said, with_headings};
+use super::note::{FAILING, PASSED, command_of, to_pass, with_headings};
+use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
 
@@ -20,9 +21,10 @@ pub(super) struct Outcomes(Vec<Outcome>);
 struct Outcome {
     session: String,
     line: String,
-    ran: Vec<Ran>,
+    /// Commands that have passed for certain.
+    passed: Vec<Ran>,
+    failed: bool,
     when: When,
-    passed: bool,
     /// True if it is from a state, which has the time of each command.
     is_exact: bool,
 }
@@ -32,7 +34,8 @@ impl Outcomes {
     pub(super) fn add_note(&mut self, session: &str, body: &str, when: When) {
         for (heading, line) in with_headings(body).filter(|(heading, _)| [FAILING, PASSED].contains(heading)) {
             if let Some(line) = command_of(line) {
-                self.add(session, line, when, heading == PASSED, false);
+                let end = if heading == PASSED { RunEnd::TestsPassed } else { RunEnd::Failed };
+                self.add(session, line, when, end, false);
             }
         }
     }
@@ -41,39 +44,39 @@ impl Outcomes {
     pub(super) fn add_state(&mut self, session: &str, state: &State, modified: u64) {
         for used in state.of(Event::Tool) {
             if let Some(line) = &used.command {
-                self.add(session, line, (used.at, modified), !used.failed, true);
+                self.add(session, line, (used.at, modified), used.end(), true);
             }
         }
     }
 
-    fn add(&mut self, session: &str, line: &str, when: When, passed: bool, is_exact: bool) {
-        let (session, line, ran) = (session.to_string(), line.to_string(), said(line));
-        self.0.push(Outcome { session, line, ran, when, passed, is_exact });
+    fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd, is_exact: bool) {
+        let failed = end == RunEnd::Failed;
+        let passed = end.commands(line).filter(|ran| ran.decides && !failed).collect();
+        self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when, is_exact });
     }
 
-    /// Returns true if a command has failed in another session.
-    pub(super) fn failed_elsewhere(&self, session: &str, passed: &[Ran]) -> bool {
-        let failed = self.0.iter().filter(|outcome| !outcome.passed && outcome.session != session);
-        failed.flat_map(|outcome| &outcome.ran).any(|failed| covers(passed, failed))
+    /// Returns the lines that still have to be mentioned as failing.
+    pub(super) fn failing(&self, now: i64) -> Vec<String> {
+        let failed = self.0.iter().filter(|outcome| outcome.failed);
+        let open = failed.filter(|outcome| self.still_fails(&outcome.session, &outcome.line, outcome.when, now));
+        let mut lines: Vec<String> = open.map(|outcome| outcome.line.clone()).collect();
+        crate::order::sort_slice(&mut lines, Ord::cmp);
+        lines.dedup();
+        lines
     }
 
     /// Returns true if a line that failed in a session, at the latest at the time of its note, still has to be mentioned.
     pub(super) fn still_fails(&self, session: &str, line: &str, noted: When, now: i64) -> bool {
-        let is_it = |outcome: &&Outcome| outcome.is_exact && !outcome.passed && outcome.session == session;
+        let is_it = |outcome: &&Outcome| outcome.is_exact && outcome.failed && outcome.session == session;
         let exact = self.0.iter().filter(is_it).filter(|outcome| outcome.line == line).map(|outcome| outcome.when);
         let failed = exact.max().unwrap_or(noted);
-        let ran = said(line);
-        let later = |outcome: &&Outcome| outcome.passed && outcome.when > failed && outcome.session != session;
-        let passed = |open: &Ran| self.0.iter().filter(later).any(|outcome| covers(&outcome.ran, open));
-        // `cargo test | tail` fails by its test.
-        let open: Vec<&Ran> = ran.iter().filter(|ran| !ran.only_looks()).collect();
-        let is_repaired =
-            !ran.is_empty() && if open.is_empty() { ran.iter().all(passed) } else { open.into_iter().all(passed) };
-        let is_old = now.saturating_sub(failed.0) > MAX_FAILURE_AGE_SECONDS && !ran.iter().any(Ran::is_test);
+        let later = |outcome: &&Outcome| outcome.when > failed && outcome.session != session;
+        let passed = |open: &Ran| {
+            self.0.iter().filter(later).flat_map(|outcome| &outcome.passed).any(|passed| passed.covers(open))
+        };
+        let open = to_pass(line);
+        let is_repaired = !open.is_empty() && open.iter().all(passed);
+        let is_old = now.saturating_sub(failed.0) > MAX_FAILURE_AGE_SECONDS && !open.iter().any(Ran::is_test);
         !is_repaired && !is_old
     }
-}
-
-fn covers(passed: &[Ran], failed: &Ran) -> bool {
-    passed.iter().any(|passed| passed.decides && passed.covers(failed))
 }

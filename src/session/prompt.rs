@@ -411,7 +411,8 @@ async fn of_time(
     if let Some(entries) = &searchable {
         // Copies, because the index must be free for other commands while the notes are read.
         let corpus = entries.corpus.borrow();
-        let found = entries_of(&corpus, entries, &time);
+        let mut found = entries_of(&corpus, entries, &time);
+        found.retain(|(entry, _)| !entry.superseded);
         let older = found.len().saturating_sub(MAX_HITS as usize);
         items.extend(found.into_iter().skip(older).map(|(entry, file)| {
             let text = file.text.as_deref().unwrap_or_default().into();

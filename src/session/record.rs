@@ -7,6 +7,7 @@ use saddlebag_log::Record;
 
 use super::known_errors::known_words;
 use super::note::MAX_COMMAND_CHARS;
+use super::run_end::RunEnd;
 use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, StoredItem};
@@ -37,8 +38,9 @@ pub struct RecordToolUse {
     pub command: Option<String>,
     /// If set, the tool has failed.
     pub failed: bool,
-    /// Error of the tool. If it has failed, the error is kept as by [`RememberError`].
-    pub error: Option<String>,
+    /// What the tool printed. If it has failed, that is kept as by [`RememberError`]. Otherwise it only says if tests whose
+    /// exit code the command hides have passed.
+    pub output: Option<String>,
     /// Text that the tool has stored in memory.
     pub stored: Option<StoredItem>,
     /// Globs of paths that are not recorded.
@@ -68,7 +70,7 @@ impl Request for RecordToolUse {
             tool: "bash".into(),
             command: Some("cargo test".into()),
             failed: true,
-            error: Some("error: it failed".into()),
+            output: Some("error: it failed".into()),
             ..Self::default()
         };
         let edited = Self {
@@ -89,7 +91,9 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         let excluded = Excluded::from_globs(&self.exclude)?;
         let mut screening = Screening::new(call).await?;
         let mut line = Line::new(call, Event::Tool);
-        line.failed = self.failed;
+        let output = self.output.as_deref().map(without_private).unwrap_or_default();
+        let end = RunEnd::of(self.command.as_deref().unwrap_or_default(), self.failed, &output);
+        (line.failed, line.tests_passed) = (end == RunEnd::Failed, end == RunEnd::TestsPassed);
         let tool = one_line(head_without_divided_secret(&self.tool, MAX_TOOL_BYTES));
         line.tool = screening.text("tool", tool)?.filter(|tool| !tool.is_empty());
         let mut is_excluded = false;
@@ -129,8 +133,9 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             Some(StoredItem::Note(name)) => Some(kept("name", Some(name))?.map_or(StoredItem::Other, StoredItem::Note)),
             other => other,
         };
-        let error = self.error.as_deref().filter(|_| self.failed && line.command.is_some());
-        line.error = error.map(|error| known_words(&without_private(error))).filter(|error| !error.is_empty());
+        let error =
+            Some(known_words(&output)).filter(|error| line.failed && line.command.is_some() && !error.is_empty());
+        line.error = error;
         let has_effect = line.failed || !line.files.is_empty() || line.command.is_some() || line.kept.is_some();
         if !has_effect {
             // One line is enough to know that there was work in this turn.
@@ -139,8 +144,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             }
             line = Line::new(call, Event::Read);
         }
-        let (tool, command) = (line.tool.clone(), line.command.clone());
-        if let Some(item) = line.kept.as_ref().filter(|_| !self.failed) {
+        let (tool, command, failed) = (line.tool.clone(), line.command.clone(), line.failed);
+        if let Some(item) = line.kept.as_ref().filter(|_| !failed) {
             tie(with, &self.tool, item).await?;
         }
         let recorded = record(call, &session, line).await?;
@@ -150,8 +155,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             Recorded::Full => screening.leave_out("the use of the tool: the state of the session is full"),
         }
         let mut error_note = None;
-        if let (true, Some(tool), Some(error)) = (self.failed, tool, self.error) {
-            let error = without_private(&error).into_owned();
+        if let (true, Some(tool), Some(_)) = (failed, tool, &self.output) {
+            let error = output.into_owned();
             if is_excluded || excluded.is_named_in(&error) {
                 screening.leave_out("the error of a tool that used an excluded path");
             } else {

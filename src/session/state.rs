@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::run_end::RunEnd;
 use super::types::{SessionName, StoredItem, in_scope};
 use crate::changes::{After, Call, Change};
 use crate::order;
@@ -63,6 +64,9 @@ pub(super) struct Line {
     pub(super) kept: Option<StoredItem>,
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) failed: bool,
+    /// True if the command hides the exit code of tests, and they say that they passed.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(super) tests_passed: bool,
     /// True if the model has lost what was shown before: the conversation was compacted or cleared.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) lost: bool,
@@ -125,6 +129,15 @@ impl Line {
     fn without_texts(&self) -> Self {
         let Self { at, by, event, failed, lost, finished, .. } = self.clone();
         Self { at, by, event, failed, lost, finished, ..Self::default() }
+    }
+
+    /// Returns how the use of a tool ended.
+    pub(super) fn end(&self) -> RunEnd {
+        match (self.failed, self.tests_passed) {
+            (true, _) => RunEnd::Failed,
+            (false, true) => RunEnd::TestsPassed,
+            (false, false) => RunEnd::Succeeded,
+        }
     }
 
     /// Returns true if the text of the line may be in text of this provenance.

@@ -346,7 +346,7 @@ macro_rules! wit_contract {
             session::RecallForPromptReply { text, sources, not_shown, unrecorded }
             session::RecallForTool { session, files, command, max_bytes = $crate::session::DEFAULT_TOOL_BYTES, form }
             session::RecallForToolReply { text, sources, not_shown }
-            session::RecordToolUse { session, tool, files, command, failed, error, stored, exclude }
+            session::RecordToolUse { session, tool, files, command, failed, output, stored, exclude }
             session::RecordToolUseReply { recorded, error_note, unrecorded }
             session::ChooseHandOff { session, choice }
             session::ChooseHandOffReply { path, message }

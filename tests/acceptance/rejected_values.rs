@@ -491,7 +491,7 @@ fn the_note_of_a_session_leaves_the_value_out_and_keeps_the_rest(kind: Kind) {
         tool: "bash".into(),
         command: Some(command.into()),
         failed: true,
-        error: Some(format!("error: {command}")),
+        output: Some(format!("error: {command}")),
         ..RecordToolUse::default()
     };
     let end = |answer: &str| EndSession { session: "s".into(), finished: true, answer: Some(answer.into()) };

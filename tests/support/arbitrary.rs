@@ -751,10 +751,10 @@ fn session() -> impl Strategy<Value = SessionCommand> {
     let command = (prop::option::of(text()), any::<bool>(), prop::option::of(text()));
     let exclude = prop::option::of(prop::sample::select(vec!["src/**", "[", "*.rs"]));
     let record = (id(), tool, files, command, stored, exclude).prop_map(
-        |(session, tool, files, (command, failed, error), stored, exclude)| {
+        |(session, tool, files, (command, failed, output), stored, exclude)| {
             let files = files.into_iter().map(str::to_string).collect();
             let exclude = exclude.map(str::to_string).into_iter().collect();
-            RecordToolUse { session, tool, files, command, failed, error, stored, exclude }.into()
+            RecordToolUse { session, tool, files, command, failed, output, stored, exclude }.into()
         },
     );
     let end = (id(), any::<bool>(), prop::option::of(text()))

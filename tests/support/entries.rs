@@ -163,6 +163,7 @@ impl Hydration {
             shared: false,
             expired: false,
             unapproved: false,
+            superseded: false,
             elsewhere: false,
         };
         let candidates: Vec<Candidate> = self.rows.iter().map(candidate).collect();

@@ -138,8 +138,8 @@ pub(super) fn read(line: &Value, dropped: &Dropped, seen: &mut BTreeSet<u64>, se
             (Some("assistant"), Some("tool_use")) => tool(block, session),
             (Some("user"), Some("tool_result")) => {
                 let number = field(block, "tool_use_id").unwrap_or_default().to_string();
-                let error = is_set(block, "is_error").then(|| result_text(block));
-                session.take(Event::Ended(number, error));
+                let text = result_text(block);
+                session.take(Event::Ended(number, if is_set(block, "is_error") { Err(text) } else { Ok(text) }));
             }
             _ => {}
         }

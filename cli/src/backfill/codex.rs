@@ -87,8 +87,9 @@ fn item(payload: &Value, session: &mut Session) {
         }
         Some("function_call_output" | "custom_tool_call_output") => {
             if let Some(code) = payload.get("output").and_then(exit_code) {
-                let text = || payload.get("output").map(output_text).unwrap_or_default();
-                session.take(Event::Ended(number(), (code != 0).then(|| format!("exit code {code}\n{}", text()))));
+                let text = payload.get("output").map(output_text).unwrap_or_default();
+                let result = if code == 0 { Ok(text) } else { Err(format!("exit code {code}\n{text}")) };
+                session.take(Event::Ended(number(), result));
             }
         }
         _ => {}

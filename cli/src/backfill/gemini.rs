@@ -130,8 +130,8 @@ impl Chat {
 fn size_of(event: &Event) -> usize {
     64 + match event {
         Event::Used => 0,
-        Event::Prompt(text) | Event::Answer(text) | Event::File(text) | Event::Ended(text, None) => text.len(),
-        Event::Command(number, text) | Event::Ended(number, Some(text)) => number.len() + text.len(),
+        Event::Prompt(text) | Event::Answer(text) | Event::File(text) => text.len(),
+        Event::Command(number, text) | Event::Ended(number, Ok(text) | Err(text)) => number.len() + text.len(),
     }
 }
 
@@ -186,7 +186,8 @@ fn tool(call: &Value, number: usize, events: &mut Vec<Event>) {
             if let Some(command) = argument("command") {
                 events.push(Event::Command(number.clone(), command));
                 let code = exit_code(call).filter(|code| *code != 0).map(|code| format!("exit code {code}"));
-                events.push(Event::Ended(number, code.or(has_failed.then(String::new))));
+                let error = code.or(has_failed.then(String::new));
+                events.push(Event::Ended(number, error.map_or_else(|| Ok(String::new()), Err)));
             }
         }
         Some(_) => events.push(Event::Used),

@@ -58,7 +58,7 @@ pub(crate) struct RememberArgs {
     /// Supersede the note with this title; the new note takes over its kind, tags and links
     #[arg(long, conflicts_with = "key")]
     supersede: bool,
-    /// Note to supersede, whatever its title; with --key the key of an older entry, which is only recorded: `forget` it
+    /// Note to supersede, whatever its title; with --key the key of an older entry, which leaves the prompts
     #[arg(long, value_name = "NOTE|KEY", value_parser = shown_path)]
     supersedes: Option<String>,
 }

@@ -176,12 +176,12 @@ impl Session<'_> {
     }
 
     fn record(&mut self, used: ToolUse) -> Result<(), Trouble> {
-        let ToolUse { tool, files, command, failed, error, stored } = used;
+        let ToolUse { tool, files, command, failed, output, stored } = used;
         let session = self.event.session.clone();
         let name = tool.clone();
         // Excluded paths were left out before.
         let exclude = Vec::new();
-        self.call(RecordToolUse { session, tool, files, command, failed, error, stored, exclude }, Some(name))?;
+        self.call(RecordToolUse { session, tool, files, command, failed, output, stored, exclude }, Some(name))?;
         Ok(())
     }
 
@@ -228,7 +228,7 @@ fn kept(used: &ToolUse, paths: &Paths, path: impl Fn(&str) -> Option<String>) ->
         files,
         command: may_be_kept(&used.command),
         failed: used.failed && !is_excluded,
-        error: may_be_kept(&used.error).filter(|_| !is_excluded),
+        output: may_be_kept(&used.output).filter(|_| !is_excluded),
         stored: used.stored.clone(),
     }
 }

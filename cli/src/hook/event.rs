@@ -229,8 +229,8 @@ pub(crate) struct ToolUse {
     pub(crate) command: Option<String>,
     /// True if the tool or its command failed.
     pub(crate) failed: bool,
-    /// Text of the error.
-    pub(crate) error: Option<String>,
+    /// What it printed: the text of the error, or the end of the output of a command.
+    pub(crate) output: Option<String>,
     /// Text that it stored in memory.
     pub(crate) stored: Option<StoredItem>,
 }

@@ -402,7 +402,7 @@ mod tests {
         let payload = json!({ "session_id": "s", "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
             "tool_input": { "command": "make" } });
         let Detail::Tool(used) = of(payload, &Given::default()).unwrap().unwrap().detail else { panic!("a tool") };
-        assert!(used.failed && used.error.is_none());
+        assert!(used.failed && used.output.is_none());
     }
 
     #[test]

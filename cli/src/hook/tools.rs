@@ -1,6 +1,7 @@
 //! Tools of the clients: which of them write files, run commands or store memory, and how each says that it failed.
 
-use saddlebag::session::StoredItem;
+use saddlebag::document::tail;
+use saddlebag::session::{RunEnd, StoredItem};
 use saddlebag::trust::{head_without_divided_secret, without_private};
 use serde_json::{Map, Value};
 
@@ -9,6 +10,8 @@ use crate::client_json::parsed;
 
 /// Maximum size of the command and of the error of a tool, in bytes. Memory keeps less.
 const MAX_TEXT_BYTES: usize = 64 << 10;
+/// Maximum size in bytes of the end of an output, where tests say if they have passed.
+const MAX_OUTPUT_BYTES: usize = 8 << 10;
 /// Maximum number of files of one use of a tool.
 const MAX_FILES: usize = 200;
 /// Maximum size of the key or the title of a stored text, in bytes.
@@ -170,12 +173,20 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
         None => failure_of(result, kind == Some(Kind::Runs)),
     };
     let failed = failure.is_some();
+    let output = match failure {
+        Some(error) => public_start(&error, MAX_TEXT_BYTES),
+        // What else a command prints may be the content of a file.
+        None if kind == Some(Kind::Runs) && RunEnd::needs_output(&text) => {
+            tail(&without_private(&printed(result)), MAX_OUTPUT_BYTES).to_string()
+        }
+        None => String::new(),
+    };
     ToolUse {
         tool: tool.to_string(),
         files,
         command: (kind == Some(Kind::Runs) && !text.trim().is_empty()).then(|| public_start(&text, MAX_TEXT_BYTES)),
         failed,
-        error: failure.map(|text| public_start(&text, MAX_TEXT_BYTES)).filter(|text| !text.trim().is_empty()),
+        output: Some(output).filter(|text| !text.trim().is_empty()),
         stored: if failed { None } else { stored(tool, input) },
     }
 }
@@ -240,6 +251,22 @@ fn patched_files(text: &str) -> Vec<String> {
     text.lines().filter_map(path).collect()
 }
 
+/// Returns what a command printed.
+fn printed(result: &Value) -> String {
+    let of_text = result.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object);
+    match of_text.as_ref().unwrap_or(result) {
+        Value::Object(fields) => texts(fields).collect::<Vec<_>>().join("\n"),
+        result => text_of(result),
+    }
+}
+
+/// Returns the texts of a result that are not empty.
+fn texts(fields: &Map<String, Value>) -> impl Iterator<Item = String> {
+    let names = ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
+    let texts = names.into_iter().filter_map(|name| fields.get(name)).map(text_of);
+    texts.filter(|text| !text.trim().is_empty())
+}
+
 /// Returns the text of the error of a failed tool; `None` if the tool succeeded.
 fn failure_of(result: &Value, runs: bool) -> Option<String> {
     match result {
@@ -270,8 +297,7 @@ fn failure_in(fields: &Map<String, Value>, runs: bool) -> Option<String> {
         || fields.get("success").and_then(Value::as_bool) == Some(false)
         || word.is_some_and(|word| word != "success")
         || code.is_some_and(|code| code != 0);
-    let texts = ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
-    let text = || texts.iter().filter_map(|name| fields.get(*name)).map(text_of).find(|text| !text.trim().is_empty());
+    let text = || texts(fields).next();
     if failed {
         return Some(error_or_code(&error.map(text_of).or_else(text).unwrap_or_default(), code));
     }
@@ -447,20 +473,20 @@ mod tests {
         for result in bad {
             let used = used(Client::Codex, "Bash", json!({ "command": "cat x" }), result.clone());
             assert!(used.failed, "{result}");
-            assert!(used.error.unwrap().contains("no such file"), "{result}");
+            assert!(used.output.unwrap().contains("no such file"), "{result}");
         }
         let framed = "<untrusted_context>\nOutput: (empty)\nExit Code: 3\nProcess Group PGID: 7\n</untrusted_context>";
         let used_framed =
             used(Client::Gemini, "run_shell_command", json!({ "command": "x" }), json!({ "llmContent": framed }));
-        assert_eq!((used_framed.failed, used_framed.error.as_deref()), (true, Some("Exit Code: 3")));
+        assert_eq!((used_framed.failed, used_framed.output.as_deref()), (true, Some("Exit Code: 3")));
         let silent = json!({ "exit": 3, "output": "(no output)" });
         let used_silent = used(Client::OpenCode, "bash", json!({ "command": "x" }), silent);
-        assert_eq!((used_silent.failed, used_silent.error.as_deref()), (true, Some("exit code 3")));
+        assert_eq!((used_silent.failed, used_silent.output.as_deref()), (true, Some("exit code 3")));
         for (output, error) in [("", "exit code 3"), ("no such file\n", "no such file")] {
             let text = format!("{output}\n<shellId: 0 completed with exit code 3>");
             let result = json!({ "resultType": "success", "textResultForLlm": text });
             let used_shell = used(Client::Copilot, "bash", json!({ "command": "x" }), result);
-            assert_eq!((used_shell.failed, used_shell.error.as_deref().map(str::trim)), (true, Some(error)));
+            assert_eq!((used_shell.failed, used_shell.output.as_deref().map(str::trim)), (true, Some(error)));
         }
         let good = [
             json!({ "resultType": "success", "textResultForLlm": "x\n<shellId: 1 completed with exit code 0>" }),
@@ -476,6 +502,19 @@ mod tests {
         ];
         for result in good {
             assert!(!used(Client::Codex, "Bash", json!({ "command": "cat x" }), result.clone()).failed, "{result}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_printed_is_taken_only_if_a_pipe_hides_its_tests() {
+        let printed = json!({ "stdout": "Tests: 2 failed, 48 passed\n", "stderr": "warning\n", "interrupted": false });
+        for (command, expected) in [
+            ("npm test 2>&1 | tail -5", Some("warning\n\nTests: 2 failed, 48 passed\n")),
+            ("npm test", None),
+            ("cat report.txt | tail -5", None),
+        ] {
+            let used = used(Client::ClaudeCode, "Bash", json!({ "command": command }), printed.clone());
+            assert_eq!((used.failed, used.output.as_deref()), (false, expected), "{command}");
         }
     }
 

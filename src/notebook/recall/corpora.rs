@@ -53,7 +53,7 @@ impl Selection {
     }
 
     fn accepts_entry(&self, entry: &SearchableEntry) -> bool {
-        self.reach != Reach::Prompt || !entry.is_withheld()
+        self.reach != Reach::Prompt || !entry.is_withheld() && !entry.superseded
     }
 
     fn is_approved(&self, id: DocId) -> bool {
