@@ -13,6 +13,7 @@ mod report;
 mod selection;
 mod server;
 mod tokens;
+mod train;
 mod work;
 
 use std::io::Read as _;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
 fn run(words: &[&str]) -> Result<()> {
     match words {
         ["questions", set, path] => println!("{}", questions::evaluate(set, Path::new(path))?),
+        ["train"] => println!("{}", train::train()?),
         ["count-tokens"] => {
             let mut text = String::new();
             std::io::stdin().read_to_string(&mut text)?;

@@ -66,7 +66,7 @@ pub(super) async fn decide(
         shared: readable.shared,
         expired: readable.expired,
         unapproved: readable.entry.fields.trust_state.unapproved().is_some(),
-        superseded: readable.superseded,
+        superseded: readable.superseded_by.is_some(),
         elsewhere: !readable.entry.fields.only_in(call.scope.layout.project_name()).is_empty(),
     });
     let candidates: Vec<Candidate> = candidates.collect();

@@ -43,7 +43,7 @@ pub struct Candidate {
     pub expired: bool,
     /// True if it waits for approval. It is never taken.
     pub unapproved: bool,
-    /// True if a later entry supersedes it. It is never taken.
+    /// True if another entry supersedes it. It is never taken.
     pub superseded: bool,
     /// True if an agent wrote it in other projects only. It is never taken.
     pub elsewhere: bool,
@@ -96,7 +96,7 @@ pub enum OutReason {
     /// The text comes from a tool or an import, and nobody has approved it.
     #[error("unapproved")]
     Unapproved,
-    /// A later entry supersedes it.
+    /// Another entry supersedes it.
     #[error("superseded")]
     Superseded,
     /// An agent wrote the text in another project, and nobody has approved it for all.

@@ -25,8 +25,8 @@ pub(super) struct Readable {
     pub(super) doc: Option<DocId>,
     pub(super) shared: bool,
     pub(super) expired: bool,
-    /// True if a later entry that may go into a prompt here supersedes it.
-    pub(super) superseded: bool,
+    /// Key of the entry that supersedes it and may go into a prompt here.
+    pub(super) superseded_by: Option<String>,
 }
 
 impl Readable {
@@ -52,6 +52,7 @@ impl Readable {
             approved: fields.trust_state.approved,
             unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
+            superseded_by: self.superseded_by.clone(),
         }
     }
 }
@@ -72,7 +73,7 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
         doc: Some(stored.doc),
         shared: stored.shared,
         expired: stored.is_expired(now),
-        superseded: false,
+        superseded_by: None,
     });
     let held = held.iter().map(|held| Readable {
         entry: Arc::new(held.entry.clone()),
@@ -80,7 +81,7 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
         doc: None,
         shared: is_shared(&held.entry),
         expired: is_expired(&held.entry.fields.category, held.entry.updated, now),
-        superseded: false,
+        superseded_by: None,
     });
     let mut readable: Vec<Readable> = held.chain(stored).collect();
     order::sort_slice(&mut readable, |a, b| {
@@ -91,19 +92,23 @@ pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable>
     readable
 }
 
+/// Entries that supersede each other in a circle stay.
 fn mark_superseded(call: &Call, readable: &mut [Readable]) {
-    let mut newer: SortedMap<String, u64> = SortedMap::default();
+    let mut newer: SortedMap<String, String> = SortedMap::default();
     for Readable { entry, .. } in readable.iter().filter(|readable| !readable.expired) {
         let is_here = entry.fields.only_in(call.scope.layout.project_name()).is_empty();
-        let old = entry.fields.supersedes.as_ref().filter(|old| **old != entry.fields.key);
-        // Sorted by the last change, so the first one is the last.
-        if let Some(old) = old.filter(|_| is_here && entry.fields.trust_state.unapproved().is_none()) {
-            newer.get_or_insert(old.clone(), entry.updated);
+        if let Some(old) = entry.fields.supersedes.as_ref().filter(|old| **old != entry.fields.key)
+            && is_here
+            && entry.fields.trust_state.unapproved().is_none()
+        {
+            // Sorted by the last change, so the first one is the last.
+            newer.get_or_insert(old.clone(), entry.fields.key.clone());
         }
     }
-    for Readable { entry, superseded, .. } in readable {
-        // What was stored again later counts again.
-        *superseded = newer.get(&entry.fields.key).is_some_and(|updated| *updated >= entry.updated);
+    for Readable { entry, superseded_by, .. } in readable {
+        let by = newer.get(&entry.fields.key);
+        let end = (0..newer.len()).fold(by, |next, _| next.and_then(|key| newer.get(key)));
+        *superseded_by = by.filter(|_| end.is_none()).cloned();
     }
 }
 
@@ -112,7 +117,7 @@ fn mark_superseded(call: &Call, readable: &mut [Readable]) {
 pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<EntryInfo>, Vec<EntryProblem>), Error> {
     let view = look(call, entries, entries.scope()?).await?;
     let mut found = readable(call, &view, &[]);
-    found.retain(|readable| !readable.expired && !readable.superseded);
+    found.retain(|readable| !readable.expired && readable.superseded_by.is_none());
     order::sort_slice(&mut found, |a, b| {
         a.entry.fields.key.cmp(&b.entry.fields.key).then_with(|| a.shared.cmp(&b.shared))
     });
@@ -137,7 +142,7 @@ pub(crate) async fn searchable(
             updated: readable.entry.updated,
             unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
-            superseded: readable.superseded,
+            superseded_by: readable.superseded_by.clone(),
         };
         Some((readable.doc?, entry))
     });

@@ -108,6 +108,8 @@ pub struct EntryInfo {
     /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
     /// this memory.
     pub only_in: Vec<String>,
+    /// Key of the entry that supersedes it, so that it is in no prompt. An entry that was asked for by its key has none.
+    pub superseded_by: Option<String>,
 }
 
 impl EntryInfo {
@@ -135,6 +137,7 @@ impl EntryInfo {
             .chain(&mut self.tags)
             .chain(&mut self.source)
             .chain(&mut self.supersedes)
+            .chain(&mut self.superseded_by)
             .chain(&mut self.only_in);
         texts.for_each(|text| *text = ForModel::escaped(text).into_string());
     }

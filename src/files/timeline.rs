@@ -167,7 +167,7 @@ pub(super) fn add_entries(
     time: &Range<u64>,
 ) {
     for (entry, document) in entries_of(&entries.corpus.borrow(), entries, time) {
-        let SearchableEntry { key, category, updated, unapproved, only_in, .. } = entry.clone();
+        let SearchableEntry { key, category, updated, unapproved, only_in, superseded_by, .. } = entry.clone();
         times.push(updated);
         reply.total = reply.total.saturating_add(1);
         reply.hits.push(RecallHit {
@@ -180,6 +180,7 @@ pub(super) fn add_entries(
             passage: beginning_of(document.text.as_deref().unwrap_or_default(), PASSAGE_BYTES),
             unapproved,
             only_in,
+            superseded_by,
             ..RecallHit::default()
         });
     }

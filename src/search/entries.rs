@@ -30,8 +30,8 @@ pub(crate) struct SearchableEntry {
     pub(crate) unapproved: Option<Provenance>,
     /// Projects whose prompts it is for, if this one is not among them.
     pub(crate) only_in: Vec<String>,
-    /// True if a later entry supersedes it.
-    pub(crate) superseded: bool,
+    /// Key of the entry that supersedes it.
+    pub(crate) superseded_by: Option<String>,
 }
 
 impl SearchableEntry {

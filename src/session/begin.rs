@@ -7,7 +7,7 @@ use saddlebag_collections::words;
 
 use super::end::{note_of_resumed, note_sessions_without_an_end};
 use super::hand_off::{Claims, hand_off};
-use super::state::{Event, Line, note_name, others, record, sweep};
+use super::state::{Event, Line, mark_of, note_name, others, record, sweep};
 use super::types::{SessionCall, SessionName};
 use crate::context::{
     BlockForm, Context, ContextEntries, ContextReply, Flagged, LeftOut, LeftOutKind, LineSource, Overflow, PromptCall,
@@ -142,6 +142,9 @@ impl Run<SessionCall<'_>> for BeginSession {
             line.text = Some(session.as_str().into());
             line.shown = whole(&block);
             line.newest = newest;
+            let of_map = block.sources.iter().filter(|source| source.section == titles::MAP);
+            line.mapped = of_map.map(|source| mark_of(&source.path)).collect();
+            line.mapped.dedup();
             line.lost = self.source.loses_context();
             line.note = found.path.as_ref().filter(|_| found.is_of_another).map(|path| note_name(call, path));
             // Without room for the line, a prompt may get text that the block has.

@@ -153,7 +153,15 @@ impl SessionNote {
                 lines.push_str(&format!("\n  {name}: {}", line_of(text)));
             }
         }
-        lines + &still_failing(body)
+        lines + &still_failing(body) + &self.passed_since(outcomes)
+    }
+
+    /// Returns the lines about commands that failed in the session and have passed since, as its answer may say that they fail.
+    fn passed_since(&self, outcomes: &Outcomes) -> String {
+        let failed = lines_below(self.body(), FAILING);
+        let passed = failed
+            .filter(|line| command_of(line).is_some_and(|line| outcomes.has_passed(&self.session, line, self.when())));
+        passed.take(MAX_FAILING).map(|line| format!("\n  Passed since: {}", line_of(line))).collect()
     }
 
     fn title(&self, body: &str) -> String {

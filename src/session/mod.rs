@@ -61,6 +61,7 @@ pub use note::{CommandOutcome, SessionSummary, Turn};
 pub use prompt::{
     DEFAULT_MIN_SCORE, DEFAULT_PROMPT_BYTES, NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply,
 };
+pub use question::{asks, question};
 pub use record::{RecordToolUse, RecordToolUseReply};
 pub use run_end::RunEnd;
 pub use screened::{is_name_of_file, possible_paths};

@@ -43,7 +43,7 @@ pub(super) const FIRST_PROMPT: &str = "First prompt";
 pub(super) const LAST_PROMPT: &str = "Last prompt";
 pub(super) const ANSWERED: &str = "Prompt of the last answer";
 pub(super) const ANSWER: &str = "Last answer of the agent";
-pub(super) const FAILING: &str = "Commands that still fail";
+pub(super) const FAILING: &str = "Commands that failed at its end";
 pub(super) const PASSED: &str = "Commands that failed and then passed";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
@@ -208,6 +208,11 @@ impl SessionSummary {
         let counts = |turn: &Turn| !has_worked || turn.worked || turn.answer.is_none();
         let all = || (0..self.turns.len()).filter(|at| self.turns.get(*at).is_some_and(counts));
         let mut told: Vec<usize> = all().filter_map(|at| self.told_by(at)).collect();
+        // Nothing before the first prompt explains it, so it may be short.
+        let is_short = |first: &Turn| first.worked && first.prompt.split_whitespace().count() > 2 && !first.tells();
+        if self.turns.first().is_some_and(is_short) {
+            told.insert(0, 0);
+        }
         if told.is_empty() {
             told = all().filter(|at| !self.prompt(*at).is_empty()).collect();
         }
@@ -250,7 +255,7 @@ impl SessionSummary {
     pub(super) fn body(&self) -> Body {
         let counts = [
             counted(self.prompt_count, "prompt", "prompts"),
-            counted(self.uses, "use of a tool", "uses of tools"),
+            counted(self.uses, "change or command", "changes and commands"),
             counted(self.errors, "error", "errors"),
         ];
         let mut out = Writer { text: format!("{}.\n", counts.join(", ")), left_out: Vec::new() };
@@ -259,7 +264,7 @@ impl SessionSummary {
         }
         // Without this line, a short session would end the thread of a longer one before it.
         if let Some(before) = self.before.as_deref().filter(|before| is_plain_path(before)) {
-            out.line(&format!("\nContinues [[{before}]]."));
+            out.line(&format!("\nBegan with [[{before}]]."));
         }
         let told = self.told();
         let (first, last) = (told.first().copied(), told.last().copied().filter(|last| Some(last) != told.first()));
@@ -280,7 +285,10 @@ impl SessionSummary {
         if let Some(last) = last.filter(|_| !is_answered) {
             out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(self.prompt(last), MAX_PROMPT_BYTES))]);
         }
-        let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
+        // That `grep` finds nothing is no fault.
+        let counts = |known: &&CommandOutcome| to_pass(&known.command).iter().any(|ran| !ran.only_looks());
+        let failing: Vec<String> =
+            self.commands.iter().filter(|known| known.fails).filter(counts).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
         let mut fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();

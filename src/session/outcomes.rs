@@ -67,16 +67,25 @@ impl Outcomes {
 
     /// Returns true if a line that failed in a session, at the latest at the time of its note, still has to be mentioned.
     pub(super) fn still_fails(&self, session: &str, line: &str, noted: When, now: i64) -> bool {
-        let is_it = |outcome: &&Outcome| outcome.is_exact && outcome.failed && outcome.session == session;
-        let exact = self.0.iter().filter(is_it).filter(|outcome| outcome.line == line).map(|outcome| outcome.when);
-        let failed = exact.max().unwrap_or(noted);
+        let age = now.saturating_sub(self.failed_at(session, line, noted).0);
+        let is_old = age > MAX_FAILURE_AGE_SECONDS && !to_pass(line).iter().any(Ran::is_test);
+        !is_old && !self.has_passed(session, line, noted)
+    }
+
+    /// Returns true if a line that failed in a session has passed in another one since.
+    pub(super) fn has_passed(&self, session: &str, line: &str, noted: When) -> bool {
+        let failed = self.failed_at(session, line, noted);
         let later = |outcome: &&Outcome| outcome.when > failed && outcome.session != session;
         let passed = |open: &Ran| {
             self.0.iter().filter(later).flat_map(|outcome| &outcome.passed).any(|passed| passed.covers(open))
         };
         let open = to_pass(line);
-        let is_repaired = !open.is_empty() && open.iter().all(passed);
-        let is_old = now.saturating_sub(failed.0) > MAX_FAILURE_AGE_SECONDS && !open.iter().any(Ran::is_test);
-        !is_repaired && !is_old
+        !open.is_empty() && open.iter().all(passed)
+    }
+
+    fn failed_at(&self, session: &str, line: &str, noted: When) -> When {
+        let is_it = |outcome: &&Outcome| outcome.is_exact && outcome.failed && outcome.session == session;
+        let exact = self.0.iter().filter(is_it).filter(|outcome| outcome.line == line).map(|outcome| outcome.when);
+        exact.max().unwrap_or(noted)
     }
 }

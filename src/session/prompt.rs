@@ -10,9 +10,9 @@ use saddlebag_collections::words;
 use super::client_text::prompt_of;
 use super::news::news;
 use super::note::MAX_PROMPT_CHARS;
-use super::question::{Wanted, question};
+use super::question::{asks, question};
 use super::screened::{Excluded, Screening, first_chars};
-use super::state::{Event, LastChange, Line, Recorded, State, record};
+use super::state::{Event, LastChange, Line, Recorded, State, mark_of, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
@@ -28,7 +28,7 @@ use crate::order;
 use crate::protocol::Error;
 use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
 use crate::search::SearchableEntry;
-use crate::search::ranked::Fit;
+use crate::search::ranked::{Fit, RULE};
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
 
@@ -38,47 +38,15 @@ pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;
 /// Default minimum score of a hit in thousandths; docs/hooks.md has the measurement.
 pub const DEFAULT_MIN_SCORE: u32 = 1_000;
 
-/// Minimum score of a hit, as a share of the score of the best, unless it is about other words of the prompt than better ones.
-const SHARE_OF_BEST: f64 = 0.5;
-
-// The weights of a fact were fitted to sets of prompts, rounded, and checked with another one: tests/retrieval/prompts.
-/// Weight of the words in the names of a fact, beside their own.
-const NAMES: f64 = 1.25;
-/// Weight of a name that the prompt has whole.
-const NAMED: f64 = 1.0;
-/// Weight of each word of the prompt that a fact has, beside its own.
-const WORD: f64 = 0.25;
-/// Weight of the words of the prompt that a fact does not have in one place.
-const MISSING: f64 = 0.2;
-/// Evidence that a fact must have, unless the prompt has a whole name of it, and that a name must have which is a whole prompt: more
-/// than one ordinary word.
-const LEAST_EVIDENCE: f64 = 0.5;
-/// Bonus of a fact that has every word of the prompt.
-const WHOLE: f64 = 0.2;
-/// Weight of missing words that only rounding leaves.
-const ROUNDING: f64 = 0.01;
-/// Bonus of a fact if the prompt asks who, where, or what is usual here.
-const ASKS: f64 = 0.15;
-/// Weight of a name that a prompt for work has whole.
-const NAMED_AT_WORK: f64 = 0.5;
-/// Evidence that a fact must have for a prompt for work.
-const LEAST_EVIDENCE_AT_WORK: f64 = 1.0;
-/// Number of words of a prompt for work that a fact must have: more than one.
-const LEAST_WORDS_AT_WORK: f64 = 1.5;
-/// Factor for the minimum of a page if the prompt asks for work.
-const PAGES_AT_WORK: f64 = 1.5;
-/// Weight of missing words that a long prompt has, such as one with pasted code.
-const LONG: f64 = 6.0;
-/// Share of the words of a long prompt that a fact must have.
-const LEAST_SHARE: f64 = 0.2;
+/// Score of a hit as a share of that of the best that it must have, unless it is about other words of the prompt than better ones.
+const SHARE_OF_BEST: f32 = 0.7;
+/// Size in bytes from which a file is judged as a page, wherever it is: a fact says one thing.
+const PAGE_BYTES: usize = 1_000;
+/// Maximum number of items that are only named, and maximum size of their names in bytes.
+const MAX_NAMED: usize = 3;
+const MAX_NAMES_BYTES: usize = 150;
 /// Bytes around the text of an item of a time.
 const FRAME_BYTES: usize = 300;
-/// Difference of two scores that only rounding makes.
-const ROUNDING_OF_SCORES: f64 = 1e-6;
-/// Factor for the minimum of a fact if the prompt asks for work.
-const FACTS_AT_WORK: f64 = 1.15;
-/// What a page must reach: there are many pages, and each has many words.
-const LEAST_OF_PAGES: f64 = 1.4;
 
 /// Maximum size of a passage in bytes.
 const PASSAGE_BYTES: usize = 400;
@@ -177,7 +145,7 @@ struct Hit {
     /// Name for the reply: path of the note, or key of the entry.
     source: String,
     path: String,
-    score: f64,
+    score: f32,
     /// The item, or the reason why it must not be shown.
     found: Result<PromptHit, NotShownReason>,
     /// True if only the beginning of it is shown, so that a later prompt may bring another part.
@@ -197,12 +165,11 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let start = first_chars(prompt.trim(), MAX_PROMPT_CHARS).to_string();
         line.text = screening.text("prompt", start)?.filter(|text| !text.is_empty());
         let state = State::load(call, &session).await?;
-        let hits = match of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await? {
-            Some(hits) => hits,
-            None => {
-                let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
-                found(with, prompt, min_score, &kept_out, &state).await?
-            }
+        let of_time = of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await?;
+        let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
+        let (hits, perhaps) = match of_time {
+            Some(hits) => (hits, Vec::new()),
+            None => found(with, prompt, min_score, &kept_out, &state).await?,
         };
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
@@ -234,6 +201,16 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
                     reply.sources.push(source);
                     line.shown.extend(Some(path).filter(|_| !is_part));
                 }
+            }
+        }
+        if let Some((item, named)) = perhaps_of(perhaps).filter(|_| !state.is_cut) {
+            items.push(item);
+            match rendered(form, &items, self.max_bytes as usize) {
+                Some(text) => {
+                    reply.text = Some(text);
+                    line.shown.extend(named.iter().map(|path| mark_of(path)));
+                }
+                None => drop(items.pop()),
             }
         }
         // A client that takes no text with a prompt is not told.
@@ -275,55 +252,42 @@ impl Asked {
     fn has(self, path: &str) -> bool {
         is_fact(path) == (self == Self::Facts)
     }
-
-    /// Returns how well an item fits a prompt: from 1 on it is shown.
-    fn score(self, fit: Fit, wanted: Wanted) -> f64 {
-        let [evidence, missing, names, named, words] =
-            [fit.evidence, fit.missing, fit.names, fit.named, fit.words].map(f64::from);
-        let score = match self {
-            Self::Facts if missing > LONG && f64::from(fit.share()) < LEAST_SHARE => 0.0,
-            Self::Facts if wanted == Wanted::Work => {
-                let says_enough = evidence >= LEAST_EVIDENCE_AT_WORK || missing <= ROUNDING;
-                let is_enough = says_enough && words >= LEAST_WORDS_AT_WORK;
-                let found = evidence + NAMED_AT_WORK * named + WORD * words - MISSING * missing;
-                if is_enough { found / FACTS_AT_WORK } else { 0.0 }
-            }
-            Self::Facts if evidence < LEAST_EVIDENCE && named == 0.0 => 0.0,
-            Self::Facts => {
-                let whole = if missing <= ROUNDING { WHOLE } else { 0.0 };
-                let bonus = if wanted == Wanted::Custom { ASKS } else { 0.0 };
-                let found = evidence + NAMES * names + NAMED * named + WORD * words + whole + bonus;
-                found - MISSING * missing
-            }
-            // The whole prompt is a name of the page.
-            Self::Pages if missing <= ROUNDING && named >= f64::max(LEAST_EVIDENCE, evidence - ROUNDING) => {
-                f64::max(named, 1.0)
-            }
-            Self::Pages => {
-                let least = if wanted == Wanted::Work { LEAST_OF_PAGES * PAGES_AT_WORK } else { LEAST_OF_PAGES };
-                evidence * f64::from(fit.share()) / least
-            }
-        };
-        score.max(0.0)
-    }
 }
 
-/// Finds notes and entries: first facts, best first, then pages, best first.
+/// Returns the line with the names of items that may be of use, and their paths. `None` without any.
+fn perhaps_of(mut perhaps: Vec<PromptHit>) -> Option<(SectionItem, Vec<String>)> {
+    perhaps.truncate(MAX_NAMED);
+    let mut heading = Approved::from("Perhaps, read with `mem_show NAME`: ");
+    let mut paths = Vec::new();
+    let mut room = MAX_NAMES_BYTES;
+    for PromptHit { path, name, .. } in perhaps {
+        let name = name.map(|name| one_line(name));
+        let Some(left) = room.checked_sub(name.as_str().len() + 3) else { continue };
+        room = left;
+        heading.push_ours(if paths.is_empty() { "" } else { " · " });
+        heading.push(&name);
+        paths.push(path);
+    }
+    let path = paths.first()?.clone();
+    Some((SectionItem { key: Some(path.clone()), path, heading, text: Approved::default() }, paths))
+}
+
+/// Finds notes and entries: first facts, best first, then pages, best first; and facts of which only the name may be of use.
 async fn found(
     with: &SessionCall<'_>,
     prompt: &str,
     min_score: u32,
     kept_out: &Excluded,
     state: &State,
-) -> Result<Vec<Hit>, Error> {
+) -> Result<(Vec<Hit>, Vec<PromptHit>), Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
-    let Some(question) = question(prompt) else { return Ok(Vec::new()) };
-    let wanted = Wanted::of(prompt);
-    // Rounding must not decide about a fact that has just what is asked of it.
-    let least = f64::from(min_score) / 1_000.0 - ROUNDING_OF_SCORES;
+    let Some(question) = question(prompt) else { return Ok(Default::default()) };
+    let asks = asks(prompt);
+    let least = min_score as f32 / 1_000.0;
     let searchable = searchable(call, entries).await?;
     let request = Recall { query: question, limit: MAX_HITS, ..Recall::default() };
-    let mut all = Vec::new();
+    let (mut all, mut perhaps) = (Vec::new(), Vec::new());
+    let least_of_names = RULE.name as f32 / RULE.fact as f32;
     for asked in [Asked::Facts, Asked::Pages] {
         // The index is brought up to date once.
         let request = Recall { assume_unchanged: asked != Asked::Facts, ..request.clone() };
@@ -337,36 +301,43 @@ async fn found(
         };
         let entries = searchable.as_ref().filter(|_| asked == Asked::Facts);
         let PromptHits { shown, withheld } = recall_for_prompt(call, notebook, entries, &recall).await?;
+        // How well an item fits: from 1 on it is shown.
+        let score =
+            |fit: &Fit, is_page: bool| RULE.score(fit, asks) / if is_page { RULE.page } else { RULE.fact } as f32;
+        let is_page = asked == Asked::Pages;
         let says_something = |found: &PromptHit| found.is_known || !found.passage.as_str().is_empty();
         let shown = shown.into_iter().filter(says_something).map(|found| {
             let (path, fit) = (found.path.clone(), found.fit);
             let source = if found.category.is_some() { found.name.as_str().into() } else { path.clone() };
+            let score = score(&fit, is_page || found.bytes > PAGE_BYTES);
             let found = if found.is_known { Err(NotShownReason::AlreadyShown) } else { Ok(found) };
-            (fit, true, Hit { source, path, score: asked.score(fit, wanted), found, is_part: false })
+            (fit, true, Hit { source, path, score, found, is_part: false })
         });
         let withheld = withheld.into_iter().map(|hit| {
             let WithheldHit { path, key, is_of_other_project, fit } = hit;
             let reason = if is_of_other_project { NotShownReason::OtherProject } else { NotShownReason::Unapproved };
             let source = key.unwrap_or_else(|| path.clone());
-            (fit, false, Hit { source, path, score: asked.score(fit, wanted), found: Err(reason), is_part: false })
+            (fit, false, Hit { source, path, score: score(&fit, is_page), found: Err(reason), is_part: false })
         });
         let mut hits: Vec<(Fit, bool, Hit)> = shown.chain(withheld).collect();
         order::sort_slice(&mut hits, |(.., a), (.., b)| b.score.total_cmp(&a.score).then_with(|| a.path.cmp(&b.path)));
-        let (mut best, mut words) = (0.0, 0);
+        let (mut best, mut words) = (0.0_f32, 0);
         for (fit, may_be_shown, hit) in hits {
             let is_enough = hit.score >= SHARE_OF_BEST * best || fit.is_mostly_beside(words);
             if hit.score < least || !is_enough {
+                let may_be_named = !is_page && hit.score >= least_of_names.max(least * least_of_names);
+                perhaps.extend(hit.found.ok().filter(|found| may_be_named && state.may_name(&found.path)));
                 continue;
             }
             // Withheld items must not influence the others.
             if may_be_shown {
-                best = f64::max(best, hit.score);
+                best = best.max(hit.score);
                 words |= fit.together;
             }
             all.push(hit);
         }
     }
-    Ok(all)
+    Ok((all, perhaps))
 }
 
 /// Finds what memory has of the time that a prompt asks about, such as "what did we do yesterday?" or "latest decisions": facts,
@@ -412,7 +383,7 @@ async fn of_time(
         // Copies, because the index must be free for other commands while the notes are read.
         let corpus = entries.corpus.borrow();
         let mut found = entries_of(&corpus, entries, &time);
-        found.retain(|(entry, _)| !entry.superseded);
+        found.retain(|(entry, _)| entry.superseded_by.is_none());
         let older = found.len().saturating_sub(MAX_HITS as usize);
         items.extend(found.into_iter().skip(older).map(|(entry, file)| {
             let text = file.text.as_deref().unwrap_or_default().into();
@@ -443,6 +414,7 @@ async fn of_time(
             date,
             only_asks: false,
             is_known: false,
+            bytes: 0,
         };
         hits.push(match &item {
             OfTime::Note(note) => {

@@ -1,4 +1,4 @@
-//! [`question`]: the words of a prompt that are searched for.
+//! [`question`]: the words of a prompt that are searched for, and if the prompt asks.
 
 use alloc::string::String;
 
@@ -10,57 +10,20 @@ const MAX_QUESTION_BYTES: usize = 8 << 10;
 /// Maximum length of the ending of a file's name.
 const MAX_ENDING: usize = 5;
 
-/// Maximum number of words of a prompt that may be a name alone, such as `k8s?` or `deploy freeze`.
-const NAME_WORDS: usize = 3;
-
-/// Words that begin a question, or ask for what is known, in lower case.
-const ASKING_FIRST: &[&str] = &[
-    "what", "which", "who", "whom", "whose", "where", "when", "why", "how", "do", "does", "did", "is", "are", "was",
-    "were", "may", "should", "remind", "tell", "recall", "remember",
-];
-/// Words that may stand before one.
-const GREETINGS: &[&str] =
-    &["and", "so", "ok", "okay", "hey", "hi", "hello", "also", "but", "please", "now", "then", "well"];
-/// Words of prompts that ask who, where, or what is usual here. Prompts about the code at hand rarely have them.
-const ASKING: [&str; 8] = ["who", "whom", "whose", "where", "we", "our", "us", "may"];
-
-/// Purpose of a prompt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// It asks who, where, or what is usual here.
-    Custom,
-    /// It asks something else, or is a name.
-    Answer,
-    /// It asks for work, such as "rename this function". Its words say what is worked on: that they are in the title of a fact says
-    /// little.
-    Work,
-}
-
-impl Wanted {
-    /// Returns what a prompt wants. English is understood, and question marks.
-    pub(super) fn of(prompt: &str) -> Self {
-        let prompt = head(prompt, MAX_QUESTION_BYTES).trim();
-        let words = || prompt.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty());
-        let bare = |word: &'_ str| word.split(['\'', '’']).next().unwrap_or_default().to_lowercase();
-        let is_one_of = |list: &[&str], word: &str| list.contains(&bare(word).as_str());
-        let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
-        let first = words().find(|word| !is_one_of(GREETINGS, word)).unwrap_or_default();
-        let has_mark = prompt.lines().next().is_some_and(|line| line.contains(is_mark)) || prompt.ends_with(is_mark);
-        // In "fix the bug where the parser hangs", no word asks.
-        let is_question = has_mark || is_one_of(ASKING_FIRST, first) || is_one_of(&ASKING, first);
-        match is_question || words().count() <= NAME_WORDS {
-            true if words().any(|word| is_one_of(&ASKING, word)) => Self::Custom,
-            true => Self::Answer,
-            false => Self::Work,
-        }
-    }
+/// Returns true if the first line of a prompt, or its end, is a question.
+#[must_use]
+pub fn asks(prompt: &str) -> bool {
+    let prompt = head(prompt, MAX_QUESTION_BYTES).trim();
+    let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
+    prompt.lines().next().is_some_and(|line| line.contains(is_mark)) || prompt.ends_with(is_mark)
 }
 
 /// Returns the words of a prompt as a question, without the syntax of queries.
 ///
 /// A file path is reduced to the name of the file: its folders say where the work is, not what it is about. A JSON prompt is reduced
 /// to its values.
-pub(super) fn question(prompt: &str) -> Option<String> {
+#[must_use]
+pub fn question(prompt: &str) -> Option<String> {
     let is_json = prompt.trim_start().starts_with(['{', '[']) && prompt.trim_end().ends_with(['}', ']']);
     let mut words = String::new();
     let mut rest = head(prompt, MAX_QUESTION_BYTES);

@@ -2,6 +2,8 @@
 //!
 //! Of the output only that is kept: it is text of a tool, and does not go into a prompt.
 
+use alloc::vec::Vec;
+
 use super::shell::{Ran, commands};
 
 /// Number of lines at the end of an output that are searched.
@@ -57,11 +59,12 @@ impl RunEnd {
 
     /// Returns the commands of a line that say what has failed or passed.
     pub(super) fn commands(self, line: &str) -> impl Iterator<Item = Ran> {
-        let ran = commands(line).into_iter().filter(|ran| !ran.is_wrapped);
-        ran.map(move |mut ran| {
-            ran.decides |= self == Self::TestsPassed && ran.is_test();
-            ran
-        })
+        let mut ran: Vec<Ran> = commands(line).into_iter().filter(|ran| !ran.is_wrapped).collect();
+        // What tests before the last one have printed may be cut off.
+        if let Some(last) = ran.iter_mut().rfind(|ran| ran.is_test()).filter(|_| self == Self::TestsPassed) {
+            last.decides = true;
+        }
+        ran.into_iter()
     }
 }
 
@@ -74,7 +77,7 @@ fn have_passed(output: &str) -> Option<bool> {
 
 fn line_says(line: &str) -> Option<bool> {
     let line = without_colours(line).to_ascii_lowercase();
-    let line = line.trim_matches(|c: char| c.is_whitespace() || "=#*-ℹ".contains(c));
+    let line = line.trim_matches(|c: char| c.is_whitespace() || "=#*-ℹ✖".contains(c));
     let line = line.trim_start_matches("[info] ").trim_start_matches("test result: ok. ");
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
@@ -88,7 +91,8 @@ fn line_says(line: &str) -> Option<bool> {
         }
     }
     let begins = |starts: &str| starts.split('|').any(|start| line.starts_with(start) || line == start.trim_end());
-    passed.or_else(|| begins(FAILS).then_some(false)).or_else(|| begins(PASSES).then_some(true))
+    let is_error = [": error:", ": error ts"].iter().any(|mark| line.contains(mark));
+    passed.or_else(|| (is_error || begins(FAILS)).then_some(false)).or_else(|| begins(PASSES).then_some(true))
 }
 
 /// Returns the number before or after one of the words.
@@ -143,6 +147,8 @@ mod tests {
             ("BUILD SUCCESSFUL in 3s", Some(true)),
             ("Passed!  - Failed:     0, Passed:     5", Some(true)),
             ("100% tests passed, 0 tests failed out of 5", Some(true)),
+            ("✖ 12 problems (3 errors, 9 warnings)", Some(false)),
+            ("src/a.ts(3,4): error TS2322: Type 'string'", Some(false)),
             ("Found 2 errors in 1 file (checked 3 source files)", Some(false)),
             ("make: *** [Makefile:3: test] Error 1", Some(false)),
             ("not ok 2 - it adds\n# fail 1", Some(false)),

@@ -63,8 +63,10 @@ const QUIET: [&str; 8] = ["-q", "-s", "-v", "-vv", "-x", "--quiet", "--verbose",
 const CHECKS: [&str; 12] =
     ["check", "ci", "clippy", "eslint", "jest", "lint", "mocha", "mypy", "ruff", "spec", "tsc", "tox"];
 /// Programs that look at files, such as those of tests.
-const LOOKS: [&str; 14] =
-    ["cat", "cp", "diff", "echo", "find", "git", "grep", "head", "ls", "mv", "rg", "rm", "sed", "tail"];
+const LOOKS: [&str; 18] = [
+    "[", "cat", "cp", "diff", "echo", "find", "git", "grep", "head", "ls", "mv", "pgrep", "rg", "rm", "sed", "tail",
+    "test", "which",
+];
 
 /// A command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,7 +104,8 @@ impl Ran {
         let has_check = |word: &str| word.split(|c: char| !c.is_ascii_alphanumeric()).any(is_check);
         let Some((program, more)) = self.words.split_first() else { return false };
         let mut more = more.iter().filter(|word| !word.starts_with('-') && !word.contains(['/', '.'])).take(2);
-        !self.only_looks() && (has_check(program) || more.any(|word| has_check(word)))
+        let has_option = self.words.iter().any(|word| word == "--test");
+        !self.only_looks() && (has_option || has_check(program) || more.any(|word| has_check(word)))
     }
 }
 
@@ -110,7 +113,9 @@ impl Ran {
 fn is_within(part: &str, whole: &str) -> bool {
     let rest = part.strip_prefix(whole.trim_end_matches("...").trim_end_matches('/'));
     let has_more = |rest: &str| rest.starts_with("::") || rest.starts_with('/');
-    part == whole || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || whole.ends_with("..."))
+    part == whole
+        || whole == "." && !part.starts_with('-')
+        || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || whole.ends_with("..."))
 }
 
 /// Returns the commands of a script, without those that only prepare others. What runs a command comes after it.
@@ -130,8 +135,9 @@ fn read(script: &str, around: &Ran, depth: u32, all: &mut Vec<Ran>) {
         if let [first, target, ..] = words.as_slice()
             && ["cd", "pushd"].contains(&first.as_str())
         {
-            let is_relative = !target.starts_with(['/', '~', '-', '$', '.']) && !target.contains(':');
-            folder = Some(target.trim_end_matches('/').to_owned()).filter(|_| is_relative);
+            let is_relative = !target.starts_with(['/', '~', '-', '$']) && target != "." && !target.contains(':');
+            let target = target.trim_start_matches("./").trim_end_matches('/');
+            folder = Some(target.to_owned()).filter(|_| is_relative);
         }
         let ran = Ran { words, folder: folder.clone(), decides: decides && around.decides, is_wrapped: false };
         run(ran, depth, all);
@@ -526,17 +532,26 @@ mod tests {
             ("pytest tests/test_a.py -q", "pytest tests/test_a.py::test_x -q", true),
             ("pytest tests/a", "pytest tests/ab", false),
             ("go test ./...", "go test ./parser", true),
+            ("ruff check .", "ruff check src", true),
             ("npm run test", "npm test", true),
             ("cargo test --no-run", "cargo test", false),
             ("make", "make test", false),
             ("git push", "git push --force", false),
             ("cd web && npm test", "cd api && npm test", false),
+            ("cd ../shop-2 && npm test", "cd ./web && npm test", false),
             ("cd /s/web && npm test", "cd web && npm test", true),
         ] {
             let [one, other] = [one, other].map(|line| commands(line).swap_remove(0));
             assert_eq!(one.covers(&other), expected, "{one:?} {other:?}");
         }
-        let tests = ["npm run lint", "./run_tests.sh", "python -m unittest", "go test ./...", "cargo nextest run"];
+        let tests = [
+            "npm run lint",
+            "./run_tests.sh",
+            "python -m unittest",
+            "go test ./...",
+            "cargo nextest run",
+            "node --test",
+        ];
         assert!(tests.iter().all(|line| commands(line).iter().any(Ran::is_test)));
         assert!(
             !["ls tests", "cat test.py", "python tool.py", "curl x/test"]

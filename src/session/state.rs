@@ -14,7 +14,7 @@ use crate::protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
 };
 use crate::store::{RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
-use crate::trust::Provenance;
+use crate::trust::{Provenance, sha256};
 
 /// Maximum size of a state in bytes.
 pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;
@@ -37,6 +37,9 @@ const MAX_SWEPT: usize = 16;
 
 /// Number of bytes at the end of a state that are read for its last line.
 const TAIL_BYTES: u32 = 32 << 10;
+
+/// Number of digits of the mark of an item whose name was told.
+const MARK_DIGITS: usize = 8;
 
 /// A line of the state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +78,9 @@ pub(super) struct Line {
     /// Paths of the notes and entries that were shown; before a tool, marks of the lines that were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) shown: Vec<String>,
+    /// At its begin, marks of the items of which the model was told the names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) mapped: Vec<String>,
     /// Time of the last change of what the model was told the names of, in nanoseconds since 1970-01-01T00:00:00Z.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) newest: u64,
@@ -252,11 +258,24 @@ impl State {
         prompts.filter(|line| !change.is_after(line)).flat_map(|line| &line.shown).any(|shown| shown == path)
     }
 
+    /// Returns true if the model may be told the name of an item: the names that it was told at the begin were not all.
+    pub(super) fn may_name(&self, path: &str) -> bool {
+        let (mark, known) = (mark_of(path), self.known());
+        let mapped = known.iter().rev().find(|line| !line.mapped.is_empty());
+        let is_named = || known.iter().any(|line| line.shown.contains(&mark));
+        mapped.is_some_and(|line| !line.mapped.contains(&mark)) && !is_named()
+    }
+
     /// Returns true if something was said about this file or command, and the model still has it.
     pub(super) fn has_named(&self, subject: &str) -> bool {
         let subjects = self.known().iter().filter(|line| line.event == Event::Subject);
         subjects.flat_map(|line| &line.files).any(|named| named == subject)
     }
+}
+
+/// Returns the mark of an item whose name was told. It is not a path, so a prompt may still show the text.
+pub(super) fn mark_of(path: &str) -> String {
+    sha256(path).chars().take(MARK_DIGITS).collect()
 }
 
 /// Result of recording a line.

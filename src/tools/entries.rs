@@ -220,12 +220,13 @@ fn seconds(nanoseconds: u64) -> String {
     utc_text(nanoseconds - nanoseconds % 1_000_000_000)
 }
 
-/// Returns the mark of text that nobody approved, or not for this project.
+/// Returns the mark of text that nobody approved, or not for this project, or that another entry supersedes.
 fn unapproved(entry: &EntryInfo) -> String {
-    match entry.unapproved {
-        Some(from) => format!(" (unapproved: {from})"),
-        None if entry.only_in.is_empty() => String::new(),
-        None => " (unapproved: of another project)".to_string(),
+    match (entry.unapproved, &entry.superseded_by) {
+        (Some(from), _) => format!(" (unapproved: {from})"),
+        (None, Some(by)) => format!(" (superseded by {})", by),
+        (None, None) if entry.only_in.is_empty() => String::new(),
+        (None, None) => " (unapproved: of another project)".to_string(),
     }
 }
 

@@ -81,7 +81,7 @@ macro_rules! wit_contract {
             entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
-            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, unapproved, only_in }
+            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, unapproved, only_in, superseded_by }
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
             entries::FindEntriesReply { hits, total, problems }

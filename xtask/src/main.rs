@@ -35,8 +35,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask bench [PART]... [--notes N] [--write]
-       cargo xtask bench questions locomo|longmemeval|conversations|prompts|languages PATH
+       cargo xtask bench questions locomo|longmemeval|conversations|languages PATH
        cargo xtask bench compare [PROGRAM]
+       cargo xtask train
        cargo xtask build
        cargo xtask shells [test]
        cargo xtask dist [assemble|rehearse]
@@ -57,8 +58,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     PART              Only search, recall, index, block, commands, hooks, server, prompts or tools
     --notes N         With N notes, instead of 10,000 and 100,000
     --write           Also write the table to docs/benchmarks.md
-    questions         Measure recall on the files of a public set, or what prompts bring beside a folder of pages
+    questions         Measure recall and prompts on the files of a public set
     compare           Ask other memories the same questions; needs Python 3.12 and Node.js
+  train               Train the rule for prompts with the sets of prompts, write it, and print what sets left out get
   build               Build the component of a release, check its size and print its path
   shells              Build the components for runtimes that load them, into target/shells
     test              Build them quickly, and run their tests in wasmtime
@@ -71,6 +73,7 @@ enum Task {
     Test(Test),
     Budget { lower: bool },
     Audit,
+    Train,
     Bench(Vec<String>),
     Compare { program: Option<PathBuf> },
     Build,
@@ -149,6 +152,7 @@ fn parse(words: &[String]) -> Result<Task, String> {
         "test" => Ok(Task::Test(tests)),
         "budget" => Ok(Task::Budget { lower }),
         "audit" => Ok(Task::Audit),
+        "train" => Ok(Task::Train),
         "build" => Ok(Task::Build),
         "shells" => Ok(Task::Shells { test }),
         "dist" => Ok(Task::Dist(dist)),
@@ -169,6 +173,7 @@ fn perform(task: Task) -> Result<(), String> {
         Task::Budget { lower: false } => budget::check(true),
         Task::Audit => release::audit(),
         Task::Bench(arguments) => bench(&arguments),
+        Task::Train => cargo(["run", "--quiet", "--package", "saddlebag-bench", "--", "train"]),
         Task::Compare { program } => compare::compare(program),
         Task::Build => {
             let built = component::build()?;

@@ -17,10 +17,8 @@ use crate::work::Result;
 
 /// Returns the report of a set in a file or a folder.
 pub(crate) fn evaluate(set: &str, path: &Path) -> Result<String> {
-    match set {
-        "prompts" => return prompts::own(path),
-        "languages" => return languages::report(path),
-        _ => {}
+    if set == "languages" {
+        return languages::report(path);
     }
     let data = formats::read(set, path)?;
     let apart = figures::apart(&data.histories)?;

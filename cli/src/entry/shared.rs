@@ -12,12 +12,13 @@ pub(crate) fn warn_of_problems(problems: &[EntryProblem], output: &mut Output) {
     problems.iter().for_each(|problem| output.warning(&format!("{}: {}", problem.path, problem.message)));
 }
 
-/// Returns the mark of an unapproved entry or one of another project, or an empty string.
+/// Returns the mark of an entry that is unapproved, superseded or of another project, or an empty string.
 pub(crate) fn mark(entry: &EntryInfo) -> String {
-    match entry.unapproved {
-        Some(from) => format!("  [unapproved: {from}]"),
-        None if entry.only_in.is_empty() => String::new(),
-        None => format!("  [only in {}]", single_line(&entry.only_in.join(", "))),
+    match (entry.unapproved, &entry.superseded_by) {
+        (Some(from), _) => format!("  [unapproved: {from}]"),
+        (None, Some(by)) => format!("  [superseded by {}]", single_line(by)),
+        (None, None) if entry.only_in.is_empty() => String::new(),
+        (None, None) => format!("  [only in {}]", single_line(&entry.only_in.join(", "))),
     }
 }
 

@@ -226,7 +226,7 @@ fn kept(used: &ToolUse, paths: &Paths, path: impl Fn(&str) -> Option<String>) ->
     ToolUse {
         tool: used.tool.clone(),
         files,
-        command: may_be_kept(&used.command),
+        command: may_be_kept(&used.command).map(|command| paths.in_folder(command)),
         failed: used.failed && !is_excluded,
         output: may_be_kept(&used.output).filter(|_| !is_excluded),
         stored: used.stored.clone(),

@@ -49,6 +49,20 @@ impl Paths {
         (!relative.is_empty() && !self.excludes(&relative) && is_name_of_file(&relative)).then_some(relative)
     }
 
+    /// Returns a command with the folder that it runs in, if that is not the root of the project: `cd web && npm test`.
+    pub(crate) fn in_folder(&self, command: String) -> String {
+        let top = |folder: &Path| folder.file_name().map(|name| format!("../{}", name.to_string_lossy()));
+        let below = self.relative("").filter(|below| !below.is_empty());
+        // The last root is that of the worktree.
+        let worktree = self.roots.last().filter(|last| self.roots.len() > 1 && self.folder.starts_with(last));
+        let folder = match (worktree.and_then(|last| top(last)), below) {
+            (Some(top), Some(below)) => Some(format!("{top}/{below}")),
+            (top, below) => top.or(below),
+        };
+        let folder = folder.filter(|folder| !folder.contains(char::is_whitespace) && !command.starts_with("cd "));
+        folder.map(|folder| format!("cd {folder} && {command}")).unwrap_or(command)
+    }
+
     /// Returns true if the text has a word that is an excluded path.
     pub(crate) fn names_an_excluded_path(&self, text: &str) -> bool {
         if self.excluded.is_empty() {

@@ -173,6 +173,10 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
         None => failure_of(result, kind == Some(Kind::Runs)),
     };
     let failed = failure.is_some();
+    // How a command ends that is stopped, or that runs on, is not known.
+    let is_set = |name: &str| result.get(name).is_some_and(|value| !is_empty(value));
+    let has_ended = failed || !is_set("interrupted") && !is_set("backgroundTaskId");
+    let is_command = kind == Some(Kind::Runs) && has_ended && !text.trim().is_empty();
     let output = match failure {
         Some(error) => public_start(&error, MAX_TEXT_BYTES),
         // What else a command prints may be the content of a file.
@@ -184,7 +188,7 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     ToolUse {
         tool: tool.to_string(),
         files,
-        command: (kind == Some(Kind::Runs) && !text.trim().is_empty()).then(|| public_start(&text, MAX_TEXT_BYTES)),
+        command: is_command.then(|| public_start(&text, MAX_TEXT_BYTES)),
         failed,
         output: Some(output).filter(|text| !text.trim().is_empty()),
         stored: if failed { None } else { stored(tool, input) },
@@ -515,6 +519,10 @@ mod tests {
         ] {
             let used = used(Client::ClaudeCode, "Bash", json!({ "command": command }), printed.clone());
             assert_eq!((used.failed, used.output.as_deref()), (false, expected), "{command}");
+        }
+        for result in [json!({ "stdout": "", "interrupted": true }), json!({ "backgroundTaskId": "b1" })] {
+            let used = used(Client::ClaudeCode, "Bash", json!({ "command": "npm test" }), result);
+            assert_eq!((used.failed, used.command), (false, None));
         }
     }
 

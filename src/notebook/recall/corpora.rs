@@ -53,7 +53,7 @@ impl Selection {
     }
 
     fn accepts_entry(&self, entry: &SearchableEntry) -> bool {
-        self.reach != Reach::Prompt || !entry.is_withheld() && !entry.superseded
+        self.reach != Reach::Prompt || !entry.is_withheld() && entry.superseded_by.is_none()
     }
 
     fn is_approved(&self, id: DocId) -> bool {

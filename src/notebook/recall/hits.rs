@@ -53,7 +53,7 @@ pub(super) fn hit(
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
-        superseded_by: newer.path,
+        superseded_by: newer.path.or_else(|| entry?.superseded_by.clone()),
         superseded_since: newer.since,
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
         unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),

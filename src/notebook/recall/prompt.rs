@@ -35,6 +35,8 @@ pub(crate) struct PromptHit {
     pub(crate) only_asks: bool,
     /// True if the session has seen the item before.
     pub(crate) is_known: bool,
+    /// Size of its text in bytes; 0 if it was not read.
+    pub(crate) bytes: usize,
 }
 
 /// Items that a prompt is about.
@@ -143,6 +145,7 @@ pub(crate) async fn recall_for_prompt(
             date: corpora.time_of(call, ranked).unwrap_or_default(),
             only_asks: texts.only_asks(place),
             is_known,
+            bytes: text.len(),
         });
     }
     let is_withheld = |ranked: &Ranked| {

@@ -47,11 +47,8 @@ const MANY_PAGES: usize = 3;
 /// Factor for an item of the time that the question names.
 const OF_THE_TIME: f32 = 1.3;
 
-/// Evidence that an item must have to answer a question of several words: more than one ordinary word.
+/// Evidence that an item must have to answer a question of several words: more than one everyday word.
 const LEAST_EVIDENCE: f32 = 0.5;
-
-/// Weight of missing words that says nothing.
-const LEAST_MISSING: f32 = 0.2;
 
 /// Fields that name a note.
 const NAMES: [Field; 2] = [Field::Title, Field::Aliases];
@@ -107,7 +104,7 @@ impl Found {
         })
     }
 
-    /// Returns true if no item of the page has more of the question than one ordinary word, or a whole name, as a prompt needs.
+    /// Returns true if no item of the page has more of the question than one everyday word, or just the words of a name.
     pub(super) fn is_doubtful(&self, corpora: &Corpora<'_>, texts: &mut Texts<'_>) -> bool {
         if !self.query.is_sentence() {
             return false;
@@ -117,8 +114,8 @@ impl Found {
             let key = corpora.document(hit).ok().and_then(|(_, entry)| entry.map(|entry| entry.key.as_str()));
             let of_terms = texts.fit_of_terms(&fits, &hit.terms);
             let fit = texts.fit(&fits, place, key, true).unwrap_or(of_terms);
-            let evidence = fit.evidence.max(if hit.inherited > 0.0 { of_terms.evidence } else { 0.0 });
-            evidence >= LEAST_EVIDENCE || fit.named > 0.0 || fit.missing <= LEAST_MISSING
+            let fit = if hit.inherited > 0.0 && of_terms.evidence > fit.evidence { of_terms } else { fit };
+            fit.evidence >= LEAST_EVIDENCE || fit.is_name
         };
         !self.page.is_empty() && !self.page.iter().enumerate().any(answers)
     }

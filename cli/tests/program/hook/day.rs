@@ -201,7 +201,7 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
     let text = day.start("s7", "startup");
     has(
         &text,
-        &["Go on with the rounding of the names.", "note Half cents are even", "All checks pass.", "Continues [["],
+        &["Go on with the rounding of the names.", "note Half cents are even", "All checks pass.", "Began with [["],
     );
     assert!(!text.contains("still fail\n"), "{text}");
     day.prompt("s7", "Save the page of the tax office, please.");
@@ -363,7 +363,7 @@ fn no_start_says_what_is_not_true() {
             &["note Send mail through Mailgun"],
         ),
         (
-            &[Says("look for leftovers of Mailgun here"), Fails("rg -q mailgun"), Answers("There are none.")],
+            &[Says("look for leftovers of Mailgun here"), Fails("curl -fsS mailgun"), Answers("There are none.")],
             &[Ends],
             60,
             &["They pass."],
@@ -373,10 +373,10 @@ fn no_start_says_what_is_not_true() {
             &[Says("tidy the imports of the report"), Passes("make lint"), Answers("Tidy.")],
             &[Ends],
             60,
-            &["`rg -q mailgun`"],
+            &["`curl -fsS mailgun`"],
             &[],
         ),
-        (&[Says("hello, how are you doing today?"), Answers("Fine!")], &[Ends], 8 * DAY, &["Tidy."], &["rg -q"]),
+        (&[Says("hello, how are you doing today?"), Answers("Fine!")], &[Ends], 8 * DAY, &["Tidy."], &["curl -fsS"]),
         // Two terminals: the second one gets nothing that is older than what the first one goes on with.
         (&[Says("upload the pictures of products"), Passes("make up")], &[], 5, &["Tidy."], &["Fine!", "hello"]),
         (

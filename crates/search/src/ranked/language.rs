@@ -344,19 +344,31 @@ const IRREGULAR: [(&str, &str); 155] = [
 
 /// Returns true if a list has a line. Its lines must be in byte order.
 pub(super) fn has_line(list: &str, line: &[u8]) -> bool {
+    find_line(list, |found| found.cmp(line)).is_some()
+}
+
+/// Returns what stands after a word and a blank in a list. Its words must be in byte order.
+pub(super) fn after_line<'a>(list: &'a str, word: &str) -> Option<&'a str> {
+    let word_of = |line: &'a [u8]| line.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let line = find_line(list, |line| word_of(line).cmp(word.as_bytes()))?;
+    core::str::from_utf8(line.get(word.len() + 1..)?).ok()
+}
+
+fn find_line<'a>(list: &'a str, compare: impl Fn(&'a [u8]) -> core::cmp::Ordering) -> Option<&'a [u8]> {
     let mut rest = list.as_bytes();
     while !rest.is_empty() {
         let middle = rest.len() / 2;
         let (before, after) = rest.split_at_checked(middle).unwrap_or((rest, &[]));
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
         let end = middle + memchr::memchr(b'\n', after).unwrap_or(after.len());
-        match rest.get(start..end).unwrap_or_default().cmp(line) {
-            core::cmp::Ordering::Equal => return true,
+        let line = rest.get(start..end).unwrap_or_default();
+        match compare(line) {
+            core::cmp::Ordering::Equal => return Some(line),
             core::cmp::Ordering::Less => rest = rest.get(end + 1..).unwrap_or_default(),
             core::cmp::Ordering::Greater => rest = rest.get(..start).unwrap_or_default(),
         }
     }
-    false
+    None
 }
 
 #[cfg(test)]

@@ -56,8 +56,8 @@
 //! budget for all passages, the best blocks of all notes fill it.
 //!
 //! **Fit** (`fit.rs`, `near.rs`). Whether a note fits a prompt at all is another question than which one fits best: the weight of the
-//! words that stand together in it, and that of the missing ones. `ordinary.txt` and `particles.txt` have the words that say little
-//! anywhere. A word that no note has may be a misspelling of a name.
+//! words that stand together in it, and that of the missing ones. `everyday.txt` has the words of prompts that say little, and
+//! `trained.rs` the numbers. A word that no note has may be a misspelling of a name.
 //!
 //! The arithmetic uses only IEEE 754 operations, with our own logarithm, so that every machine gives the same bytes.
 
@@ -85,10 +85,11 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod trained;
 mod types;
 mod weights;
 
-pub use fit::{Fit, Fits, Words};
+pub use fit::{Fit, Fits, RULE, Rule, Words, everyday_key};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};

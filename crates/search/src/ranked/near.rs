@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::fit::is_ordinary;
+use super::fit::is_everyday;
 use super::plan::Plan;
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
@@ -17,7 +17,7 @@ const MAX_COMPARED: usize = 100_000;
 
 /// Returns the words of a query that no note has, each with the most common word of the notes that begins with the same letter
 /// and differs by one letter: one more, one less, another one, or two neighbours exchanged. A word that only has another ending
-/// than its beginning is not such a word, and neither is an ordinary one.
+/// than its beginning is not such a word, and neither is an everyday one.
 #[must_use]
 pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)> {
     let views = View::of_all(sources);
@@ -28,7 +28,7 @@ pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)
             && !concept.is_stop_word
             && letters >= MIN_LETTERS
             && concept.text.chars().all(char::is_alphabetic)
-            && !is_ordinary(&concept.text.to_lowercase())
+            && !is_everyday(&concept.text.to_lowercase())
     };
     let mut found = Vec::new();
     for concept in plan.concepts.iter().filter(is_unknown).take(MAX_LOOKED_UP) {
@@ -38,7 +38,7 @@ pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)
         for view in &views {
             for form in view.index.starting_with(first.encode_utf8(&mut [0; 4]).as_bytes(), MAX_COMPARED) {
                 let Ok(name) = core::str::from_utf8(&form.name) else { continue };
-                if !is_near(&wanted, name) || is_ordinary(name) {
+                if !is_near(&wanted, name) || is_everyday(name) {
                     continue;
                 }
                 let docs = view.frequency(&form, Frequencies::Stored);
