@@ -6,13 +6,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use saddlebag::files::{FilesCommand, FilesReply, Recall};
+use saddlebag::files::{FilesCommand, FilesReply, Recall, RecallHit};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::notebook::Remember;
+use saddlebag::session::{DEFAULT_PROMPT_BYTES, RecallForPrompt};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
+use serde_json::Value;
 use support::drive::Drive;
-use support::{Kind, path};
+use support::{Kind, agent_config, keep, path};
 
 /// Figures that recall must reach: the measured ones, minus a little for changes of the collection. A change of ranking
 /// that falls below them needs a reason; one that exceeds them raises them.
@@ -146,4 +149,71 @@ fn print_row(kind: &str, literal: &[Option<usize>], recalled: &[Option<usize>]) 
         other.at_5,
         other.reciprocal_rank
     );
+}
+
+/// Notebooks in eight languages, with 28 questions each, written before any rule for these languages.
+#[test]
+fn recall_finds_what_is_asked_for_in_other_languages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("retrieval/languages");
+    let (mut first, mut in_five, mut all) = (0, 0, 0);
+    for file in fs::read_dir(folder).unwrap() {
+        let set: Value = serde_json::from_str(&fs::read_to_string(file.unwrap().path()).unwrap()).unwrap();
+        let mut store = Simulator::new(1);
+        for (name, text) in set["notes"].as_object().unwrap() {
+            store.insert(&path(name), text.as_str().unwrap().as_bytes());
+        }
+        let mut drive = Drive::new(Kind::Native, Config::default(), store);
+        for question in set["questions"].as_array().unwrap() {
+            let query = question["question"].as_str().unwrap().to_string();
+            let hits = drive.call(Recall { query, limit: 5, ..Recall::default() }).unwrap().hits;
+            let is_answer =
+                |hit: &RecallHit| question["answers"].as_array().unwrap().contains(&hit.path.clone().into());
+            all += 1;
+            first += usize::from(hits.first().is_some_and(is_answer));
+            in_five += usize::from(hits.iter().any(is_answer));
+        }
+    }
+    assert_eq!(all, 8 * 28);
+    assert!(first >= 203 && in_five >= 216, "{first} first, {in_five} in five");
+}
+
+/// A set of prompts that the rule was not trained with, by a hand that had not seen it.
+#[test]
+fn a_prompt_brings_what_its_words_ask_for_and_an_ordinary_one_nothing() {
+    let set: Value = serde_json::from_str(include_str!("retrieval/prompts/harbour.json")).unwrap();
+    let mut drive = Drive::new(Kind::Native, agent_config(), Simulator::new(1));
+    let mut names = BTreeMap::new();
+    for item in set["facts"].as_array().unwrap() {
+        let text = |name: &str| item[name].as_str().unwrap_or_default().to_string();
+        let source = if item["kind"] == "entry" {
+            drive.run(keep(&text("key"), &text("text"), "core")).unwrap();
+            text("key")
+        } else {
+            let (title, content, template) = (text("title"), text("text"), "fact".into());
+            drive.call(Remember { title, content, template, ..Remember::default() }).unwrap().path
+        };
+        names.insert(text("id"), source);
+    }
+    let mut brings = |number: usize, text: &Value| {
+        let (session, prompt) = (format!("s{number}"), text.as_str().unwrap().to_string());
+        let asked = RecallForPrompt {
+            session,
+            prompt,
+            max_bytes: DEFAULT_PROMPT_BYTES,
+            min_score: None,
+            keep_out: Vec::new(),
+            dry_run: false,
+            form: None,
+        };
+        drive.call(asked).unwrap().sources
+    };
+    let questions = set["questions"].as_array().unwrap().iter().filter(|question| question["words"] == "same");
+    let right = questions.enumerate().filter(|(number, question)| {
+        let sources = brings(*number, &question["prompt"]);
+        question["right"].as_array().unwrap().iter().any(|id| sources.contains(&names[id.as_str().unwrap()]))
+    });
+    let right = right.count();
+    let ordinary = set["unrelated"].as_array().unwrap().iter().enumerate();
+    let ordinary = ordinary.filter(|(number, text)| !brings(100 + number, text).is_empty()).count();
+    assert!(right >= 13 && ordinary <= 2, "{right} of 15 questions, {ordinary} ordinary prompts");
 }

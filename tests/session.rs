@@ -191,8 +191,10 @@ fn a_prompt_with_two_subjects_brings_both_and_words_that_say_nothing_bring_none(
     let invoices = tell("Paper", "Invoices are printed by Sanne.");
     let other = tell("Harbour", "Boats are counted, and not only by day.");
     let mut ask = |session: &str, text: &str| drive.call(prompt(session, text)).unwrap().sources;
-    let both = "harbour gateway of Rotterdam, and by whom are invoices printed?";
-    assert_eq!(ask("a", both), [gateway.as_str(), &invoices], "{kind:?}");
+    let both = "who prints invoices for Sanne, and where does the Rotterdam gateway listen?";
+    let mut found = ask("a", both);
+    found.sort_unstable();
+    assert_eq!(found, [gateway.as_str(), &invoices], "{kind:?}");
     assert_eq!(ask("b", "how are boats counted in the harbour?")[0], other, "{kind:?}");
     assert_eq!(ask("c", "is this not only for somebody?"), [""; 0], "{kind:?}");
     // Words that are missing count against a fact.

@@ -8,7 +8,6 @@ mod commands;
 mod corpus;
 mod engine;
 mod hooks;
-mod questions;
 mod report;
 mod selection;
 mod server;
@@ -17,7 +16,6 @@ mod train;
 mod work;
 
 use std::io::Read as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use report::Report;
@@ -30,7 +28,7 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/benchmarks.md")
 /// A measurement that adds rows to the table.
 type Part = fn(&mut Report, &Selection) -> Result<()>;
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 8] = [
     ("search", engine::search),
     ("recall", engine::recall),
     ("index", engine::index),
@@ -38,7 +36,6 @@ const PARTS: [(&str, Part); 9] = [
     ("commands", commands::measure),
     ("hooks", hooks::measure),
     ("server", server::measure),
-    ("prompts", questions::prompts::ordinary),
     ("tools", tokens::measure),
 ];
 
@@ -55,7 +52,6 @@ fn main() -> ExitCode {
 
 fn run(words: &[&str]) -> Result<()> {
     match words {
-        ["questions", set, path] => println!("{}", questions::evaluate(set, Path::new(path))?),
         ["train"] => println!("{}", train::train()?),
         ["count-tokens"] => {
             let mut text = String::new();

@@ -6,7 +6,7 @@ use crate::work::Result;
 
 const USAGE: &str = "\
 usage: saddlebag-bench [PART]... [--program PROGRAM] [--notes N] [--write]
-       saddlebag-bench questions locomo|longmemeval|conversations|prompts|languages PATH
+       saddlebag-bench train
        saddlebag-bench count-tokens < TEXT
 
 parts: search, recall, index, block, commands, hooks, server, prompts, tools";

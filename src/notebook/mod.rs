@@ -80,7 +80,7 @@ pub use remember_error::{
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use select::named_time;
-pub(crate) use select::{asks_for_latest, time_in, words_of};
+pub(crate) use select::{asks_for_latest, time_in, without_time, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub(crate) use successor::newer_note;
 pub use successor::superseded_mark;

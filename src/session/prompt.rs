@@ -22,7 +22,7 @@ use crate::files::{
 };
 use crate::notebook::{
     ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
-    recall_for_prompt, title_or_stem,
+    recall_for_prompt, title_or_stem, without_time,
 };
 use crate::order;
 use crate::protocol::Error;
@@ -282,6 +282,9 @@ async fn found(
 ) -> Result<(Vec<Hit>, Vec<PromptHit>), Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let Some(question) = question(prompt) else { return Ok(Default::default()) };
+    // The words of a time say when, and not about what.
+    let (rest, time) = without_time(&question, call.now.timestamp());
+    let question = if rest.is_empty() { question } else { rest };
     let asks = asks(prompt);
     let least = min_score as f32 / 1_000.0;
     let searchable = searchable(call, entries).await?;
@@ -336,6 +339,11 @@ async fn found(
             }
             all.push(hit);
         }
+    }
+    let is_of_time =
+        |hit: &Hit| time.as_ref().zip(hit.found.as_ref().ok()).is_some_and(|(time, found)| time.contains(&found.date));
+    if all.iter().any(is_of_time) {
+        all.retain(|hit| hit.found.is_err() || is_of_time(hit));
     }
     Ok((all, perhaps))
 }

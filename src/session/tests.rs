@@ -768,7 +768,7 @@ fn a_time_of_which_nothing_is_known_brings_nothing() {
     assert_eq!(decided.sources, ["decisions/caddy.md", "facts/port.md"]);
     // The word is in a title, but the question is about the day.
     assert_eq!(run(&mut store, day(), prompt("one", "what did we decide last tuesday?")).text, None);
-    let named = run(&mut store, day(), prompt("one", "which bins do we put out on a tuesday?"));
+    let named = run(&mut store, day(), prompt("one", "which bins are emptied on a tuesday?"));
     assert_eq!(named.sources, ["facts/tuesday.md"]);
 }
 
@@ -817,6 +817,28 @@ fn names_that_the_start_had_no_room_for_are_told_at_a_prompt_once() {
     assert!(text.contains("Perhaps, read with `mem_show NAME`: Release window of the harbour\n"), "{text}");
     assert_eq!(told.sources, [""; 0]);
     assert_eq!(ask(&mut store).text, None);
+}
+
+#[test]
+fn the_words_of_a_time_choose_by_the_date_and_count_for_nothing_else() {
+    let mut store = Store::default();
+    for (name, date, text) in [
+        ("old", "2026-03-02", "# Gantry crane by hand\n\nThe gantry crane is moved by hand.\n"),
+        ("new", "2026-05-24", "# Gantry crane by program\n\nThe gantry crane is moved by a program.\n"),
+    ] {
+        let text = alloc::format!("---\ndate: {date}T10:00:00+0000\n---\n{text}");
+        store.put(&alloc::format!("decisions/{name}.md"), text.into_bytes());
+    }
+    for (asked, sources) in [
+        ("what did we decide about the gantry crane yesterday?", &["decisions/new.md"][..]),
+        ("what did we decide about the gantry crane in march?", &["decisions/old.md"]),
+        ("what did we decide about the gantry crane?", &["decisions/new.md", "decisions/old.md"]),
+    ] {
+        let reply = run(&mut store, day(), RecallForPrompt { dry_run: true, ..prompt("one", asked) });
+        let mut found = reply.sources;
+        found.sort_unstable();
+        assert_eq!(found, sources, "{asked}");
+    }
 }
 
 #[test]

@@ -35,7 +35,6 @@ usage: cargo xtask demo [--engine component|native] [--keep]
        cargo xtask budget [--lower]
        cargo xtask audit
        cargo xtask bench [PART]... [--notes N] [--write]
-       cargo xtask bench questions locomo|longmemeval|conversations|languages PATH
        cargo xtask bench compare [PROGRAM]
        cargo xtask train
        cargo xtask build
@@ -55,10 +54,9 @@ usage: cargo xtask demo [--engine component|native] [--keep]
     --lower           Lower each limit to what is reached
   audit               Check the advisories, licences and sources of all dependencies
   bench               Measure beside ripgrep, the native engine and fixed bars, and print the table
-    PART              Only search, recall, index, block, commands, hooks, server, prompts or tools
+    PART              Only search, recall, index, block, commands, hooks, server or tools
     --notes N         With N notes, instead of 10,000 and 100,000
     --write           Also write the table to docs/benchmarks.md
-    questions         Measure recall and prompts on the files of a public set
     compare           Ask other memories the same questions; needs Python 3.12 and Node.js
   train               Train the rule for prompts with the sets of prompts, write it, and print what sets left out get
   build               Build the component of a release, check its size and print its path
@@ -213,10 +211,7 @@ fn bench(arguments: &[String]) -> Result<(), String> {
     let mut run: Vec<String> =
         ["run", "--quiet", "--profile", "measured", "--package", "saddlebag-bench", "--"].map(String::from).to_vec();
     run.extend_from_slice(arguments);
-    // Questions are asked in one process; the other parts may run the program of a release.
-    if arguments.first().is_none_or(|first| first != "questions") {
-        cargo(["build", "--release", "--package", "saddlebag-cli", "--features", "native"])?;
-        run.extend(["--program".to_string(), root()?.join("target/release/saddlebag").display().to_string()]);
-    }
+    cargo(["build", "--release", "--package", "saddlebag-cli", "--features", "native"])?;
+    run.extend(["--program".to_string(), root()?.join("target/release/saddlebag").display().to_string()]);
     cargo(&run)
 }

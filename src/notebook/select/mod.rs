@@ -24,7 +24,7 @@ pub(crate) use self::graph::{Graph, RelatedReason, Snippets, dead_links, edges, 
 pub(crate) use self::links::{LinkTable, Resolution, Resolver, fold, link_table, resolve_path};
 pub(crate) use self::mentions::NameLines;
 pub(crate) use self::paths::notes_named;
-pub(crate) use self::spoken::{asks_for_latest, time_in, time_of, words_of};
+pub(crate) use self::spoken::{asks_for_latest, time_in, time_of, without_time, words_of};
 pub(crate) use self::tags::tag_counts;
 pub(crate) use self::zk_links::zk_href;
 pub(super) use saddlebag_markdown::paths::parts as path_parts;

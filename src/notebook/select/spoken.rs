@@ -1,5 +1,6 @@
 //! Times that a question names, such as "last week", in English.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -27,6 +28,16 @@ pub(super) fn whole(text: &str, now: Timestamp) -> Option<Range<u64>> {
     let lower = text.to_lowercase();
     let words = words_of(&lower);
     time_in(&words, now).filter(|(_, used)| *used == words.len()).map(|(time, _)| time)
+}
+
+/// Returns a question of words without the first time that it names, and the time.
+pub(crate) fn without_time(question: &str, now: Timestamp) -> (String, Option<Range<u64>>) {
+    let lower = question.to_lowercase();
+    let words: Vec<&str> = lower.split(' ').collect();
+    let found = (0..words.len()).find_map(|at| Some((at, time_in(words.get(at..)?, now)?)));
+    let Some((at, (time, used))) = found else { return (question.into(), None) };
+    let rest: Vec<&str> = words.iter().take(at).chain(words.iter().skip(at + used)).copied().collect();
+    (rest.join(" "), Some(time))
 }
 
 /// Returns the first time that a question names.

@@ -5,7 +5,7 @@
 //! `everyday.txt` has them, each with its weight. A function word says nothing. A word that many notes have says less, too, and one
 //! that no note has counts against every note.
 //!
-//! `cargo xtask train` writes `everyday.txt` and the numbers of the rule, [`RULE`], from the sets of prompts in
+//! `cargo xtask train` writes `everyday.txt` and `trained.rs`, the numbers of the [`RULE`], from the sets of prompts in
 //! `tests/retrieval/prompts/`.
 
 use alloc::string::String;
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 use super::language::{Language, after_line, has_line};
 use super::passage::{Asked, Competed, Passages};
-pub use super::trained::RULE;
+use super::trained::NUMBERS;
 use super::weights::idf;
 
 /// Number of notes of which one has a rare word, and from which on all of the rarity counts: in fewer, most words are in one or
@@ -47,6 +47,12 @@ pub struct Fit {
     /// True if the prompt has just the words of a name of the note.
     pub is_name: bool,
 }
+
+/// The rule, by the sets of prompts in `tests/retrieval/prompts/`.
+pub const RULE: Rule = {
+    let [share, evidence, question, is_name, fact, page, name] = NUMBERS;
+    Rule { share, evidence, question, is_name, fact, page, name }
+};
 
 /// The rule: when a prompt is about a note. All numbers are in thousandths of one scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
