@@ -291,9 +291,8 @@ fn solved(mut matrix: [[f64; FEATURES]; FEATURES], mut sides: Features) -> Featu
     for i in 0..FEATURES {
         for j in i + 1..FEATURES {
             let factor = matrix[j][i] / matrix[i][i];
-            for k in i..FEATURES {
-                matrix[j][k] -= factor * matrix[i][k];
-            }
+            let row = matrix[i];
+            matrix[j].iter_mut().zip(row).for_each(|(value, above)| *value -= factor * above);
             sides[j] -= factor * sides[i];
         }
     }

@@ -261,7 +261,7 @@ fn perhaps_of(mut perhaps: Vec<PromptHit>) -> Option<(SectionItem, Vec<String>)>
     let mut paths = Vec::new();
     let mut room = MAX_NAMES_BYTES;
     for PromptHit { path, name, .. } in perhaps {
-        let name = name.map(|name| one_line(name));
+        let name = name.map(one_line);
         let Some(left) = room.checked_sub(name.as_str().len() + 3) else { continue };
         room = left;
         heading.push_ours(if paths.is_empty() { "" } else { " · " });
