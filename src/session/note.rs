@@ -285,7 +285,7 @@ impl SessionSummary {
         if let Some(last) = last.filter(|_| !is_answered) {
             out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(self.prompt(last), MAX_PROMPT_BYTES))]);
         }
-        // That `grep` finds nothing is no fault.
+        // A `grep` that finds nothing has not failed.
         let counts = |known: &&CommandOutcome| to_pass(&known.command).iter().any(|ran| !ran.only_looks());
         let failing: Vec<String> =
             self.commands.iter().filter(|known| known.fails).filter(counts).map(failing).collect();

@@ -334,7 +334,8 @@ async fn found(
             }
             // Withheld items must not influence the others.
             if may_be_shown {
-                best = best.max(hit.score);
+                // A name that is the whole prompt does not make other items worse.
+                best = best.max(score(&Fit { is_name: false, ..fit }, is_page));
                 words |= fit.together;
             }
             all.push(hit);

@@ -267,7 +267,7 @@ fn beside_many_pages_a_fact_has_its_own_date() {
         store.put(&format!("pages/{number}.md"), format!("# Page {number}\n\nText {number} of a page.\n"));
     }
     store.run(&["recall", "x"]);
-    let prompt = serde_json::json!({ "prompt": "how do feature flags work here?" });
+    let prompt = serde_json::json!({ "prompt": "where are the feature flags?" });
     let said = hook(&store, "2026-05-30T09:15:00+02:00", "s", "UserPromptSubmit", &prompt);
     assert!(said.contains("Feature flags, 2024-03-01"), "{said}");
 }

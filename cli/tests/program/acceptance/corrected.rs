@@ -91,22 +91,26 @@ fn a_correction_of_each_shape_answers_after_the_index_is_made_anew() {
         let path = |name: &str| format!("{}/facts/{name}.md", seat.memory());
 
         // Replacement, and a part of a record.
-        let both = "Staging listens on port 8080.\n\nStaging runs in Oslo.";
+        let both = "Staging listens on port 8080.\n\nThe town of staging is Oslo.";
         corrects.remembers("Staging", both, None);
         fill(&hooks.store.root);
         corrects.answers("which port does staging listen on?", "8080", "8443");
         corrects.edits("Staging", "port 8080", "port 8443");
         corrects.answers("which port does staging listen on?", "8443", "8080");
-        corrects.answers("in which town does staging run?", "Oslo", "8080");
+        corrects.answers("in which town is staging?", "Oslo", "8080");
         corrects.was("Staging@2", "8080");
 
         // Reversal: the newer decision is taken back by a third one.
-        corrects.remembers("Logs as text", "Logs are written as text.", None);
-        corrects.remembers("Logs as JSON", "Logs are written as JSON.", Some(&path("logs-as-text")));
-        corrects.answers("how are logs written?", "JSON", "as text.");
-        corrects.remembers("Plain logs", "Logs are written in plain lines again.", Some(&path("logs-as-json")));
-        corrects.answers("how are logs written?", "plain lines", "JSON.");
-        corrects.was("Logs as JSON", "JSON");
+        corrects.remembers("Tide logs as text", "Tide logs are written as text.", None);
+        corrects.remembers("Tide logs as JSON", "Tide logs are written as JSON.", Some(&path("tide-logs-as-text")));
+        corrects.answers("how are tide logs written?", "JSON", "as text.");
+        corrects.remembers(
+            "Plain tide logs",
+            "Tide logs are written in plain lines again.",
+            Some(&path("tide-logs-as-json")),
+        );
+        corrects.answers("how are tide logs written?", "plain lines", "JSON.");
+        corrects.was("Tide logs as JSON", "JSON");
 
         // A limited period: while it lasts, the exception answers; after it, the rule.
         corrects.remembers("Freeze rule", "Deploys are frozen on Fridays.", None);

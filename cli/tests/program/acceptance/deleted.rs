@@ -10,7 +10,7 @@ use crate::support::Store;
 
 const VALUE: &str = "The vault code is zebra-7741-quartz.";
 const TOKEN: &str = "zebra-7741-quartz";
-const SIBLING: &str = "The vault key hangs in the vault office.";
+const SIBLING: &str = "The code of the vault hangs in the vault office.";
 const QUESTION: &str = "what is the vault code of the vault?";
 
 /// Writes a source of two entries: the value and its sibling.

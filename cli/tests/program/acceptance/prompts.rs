@@ -18,7 +18,7 @@ fn many_long_hits_keep_the_limit_and_the_budget_by_every_way() {
     let hooks = Hooks::new();
     let seat = Seat::new(&hooks, "tax", "main");
     for number in 0..HITS {
-        let text = format!("Lamp {number} of the lighthouse has the colour red.\n\n").repeat(60);
+        let text = format!("Lamp {number} of the lighthouse has the colour red.\n\n").repeat(18);
         seat.run(&["remember", &format!("Colour of lamp {number} of the lighthouse"), &text]).exits(0);
     }
     for limit in [1, 4, 12] {
