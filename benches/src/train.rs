@@ -42,7 +42,7 @@ const HELD_OUT: (&str, &str) = ("harbour", include_str!("../../tests/retrieval/p
 const ORDINARY: f64 = 0.0065;
 const STRANGE: f64 = 0.02;
 /// Share of ordinary prompts that may bring a name.
-const NAMED: f64 = 0.12;
+const NAMED: f64 = 0.06;
 /// Number of ordinary prompts that have an everyday word at least.
 const LEAST: usize = 3;
 /// Number of items of a search that are judged, as at a prompt.
