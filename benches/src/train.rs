@@ -84,7 +84,12 @@ struct Trained {
     rule: Rule,
 }
 
-/// Trains with all sets, writes the rule and its words, and returns the table of sets left out.
+/// Page with the table of sets left out.
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/hooks.md");
+/// Beginning of the table.
+const HEAD: &str = "Left out";
+
+/// Trains with all sets, writes the rule, its words and the table of sets left out, and returns the table.
 pub(crate) fn train() -> Result<String> {
     let sets = read()?;
     let [words, rule] = files();
@@ -92,7 +97,12 @@ pub(crate) fn train() -> Result<String> {
     let (of_words, of_rule) = written(&trained);
     std::fs::write(words, of_words)?;
     std::fs::write(rule, of_rule)?;
-    table(&sets)
+    let table = table(&sets)?;
+    let page = std::fs::read_to_string(PAGE)?;
+    let start = page.find(&format!("| {HEAD}")).ok_or("the page has no place for the table")?;
+    let end = page[start..].find("\n\n").map_or(page.len(), |end| start + end);
+    std::fs::write(PAGE, [&page[..start], &table, &page[end..]].concat())?;
+    Ok(table)
 }
 
 fn files() -> [PathBuf; 2] {
@@ -309,7 +319,7 @@ fn solved(mut matrix: [[f64; FEATURES]; FEATURES], mut sides: Features) -> Featu
 fn table(sets: &[Set]) -> Result<String> {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
-    table.set_header(["Left out", "Ordinary prompts that bring text"].into_iter().chain(KINDS));
+    table.set_header([HEAD, "Ordinary prompts that bring text"].into_iter().chain(KINDS));
     let mut sums = Counts::new();
     for set in sets {
         let others: Vec<&Set> = sets.iter().filter(|other| other.name != set.name).collect();

@@ -5,9 +5,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
-use super::note::{Body, SessionSummary, ends_of};
+use super::note::{Body, SessionSummary, ends_of, only_looks, to_pass};
 use super::outcomes::Outcomes;
 use super::screened::Screening;
+use super::shell::Ran;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use super::unapproved::without_unapproved_text;
@@ -173,7 +174,12 @@ async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut
     outcomes.add_state(session.as_str(), state, call.now.epoch_nanoseconds());
     let after = outcomes.failing(now);
     let is_named = |line: &String| summary.commands.iter().any(|known| known.has_failed && known.command == *line);
-    summary.mended = before.into_iter().filter(|line| !after.contains(line) && !is_named(line)).collect();
+    let runs = state.of(Event::Tool).filter(|used| !used.failed);
+    let runs = runs.flat_map(|used| used.command.iter().flat_map(|line| used.end().commands(line)));
+    let passed: Vec<Ran> = runs.filter(|ran| ran.decides).collect();
+    let is_sure = |line: &String| to_pass(line).iter().all(|open| passed.iter().any(|ran| ran.covers_surely(open)));
+    summary.mended =
+        before.into_iter().filter(|line| !after.contains(line) && !is_named(line) && is_sure(line)).collect();
     Ok(())
 }
 
@@ -234,11 +240,15 @@ async fn over(call: &Call, session: &SessionName, state: &State, finished: bool)
     Ok(EndSessionReply::default())
 }
 
+fn has_failed(used: &&Line) -> bool {
+    used.failed && !used.command.as_deref().is_some_and(only_looks)
+}
+
 /// Returns what happened in a session, by the lines whose text may be in text of this provenance.
 fn summary(state: &State, provenance: Provenance) -> SessionSummary {
     let mut summary = SessionSummary {
         uses: state.of(Event::Tool).count(),
-        errors: state.of(Event::Tool).filter(|line| line.failed).count(),
+        errors: state.of(Event::Tool).filter(has_failed).count(),
         ..SessionSummary::default()
     };
     for line in &state.lines {

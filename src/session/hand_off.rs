@@ -9,10 +9,11 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::note::{
-    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, heading_of, lines_below, with_headings,
+    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, heading_of, lines_below, to_pass, with_headings,
 };
 use super::outcomes::{Outcomes, When};
 use super::screened::first_chars;
+use super::shell::Ran;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, State, record};
 use super::types::{HandOffChoice, SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
@@ -137,7 +138,7 @@ impl SessionNote {
     }
 
     /// Returns a few lines about the session: its title, how it ended, and what still fails.
-    fn lines(&self, outcomes: &Outcomes, now: u64) -> String {
+    fn lines(&self, outcomes: &Outcomes, now: u64, said: &mut Vec<Vec<Ran>>) -> String {
         let body = &self.current(outcomes, now);
         let mut lines = format!("- {}", line_of(&self.title(body)));
         let ends = [(LAST_PROMPT, "Last prompt"), (ANSWERED, "Prompt"), (ANSWER, "Answer"), (FIRST_PROMPT, "Prompt")];
@@ -153,15 +154,15 @@ impl SessionNote {
                 lines.push_str(&format!("\n  {name}: {}", line_of(text)));
             }
         }
-        lines + &still_failing(body) + &self.passed_since(outcomes)
+        lines + &still_failing(body, said) + &self.passed_since(outcomes)
     }
 
     /// Returns the lines about commands that failed in the session and have passed since, as its answer may say that they fail.
     fn passed_since(&self, outcomes: &Outcomes) -> String {
-        let failed = lines_below(self.body(), FAILING);
-        let passed = failed
-            .filter(|line| command_of(line).is_some_and(|line| outcomes.has_passed(&self.session, line, self.when())));
-        passed.take(MAX_FAILING).map(|line| format!("\n  Passed since: {}", line_of(line))).collect()
+        let failed = with_headings(self.body()).filter(|(heading, _)| *heading == FAILING);
+        let failed = failed.filter_map(|(_, line)| command_of(line));
+        let passed = failed.filter(|line| outcomes.has_passed(&self.session, line, self.when(), true));
+        passed.take(MAX_FAILING).map(|line| format!("\n  Passed since: `{}`", line_of(line))).collect()
     }
 
     fn title(&self, body: &str) -> String {
@@ -182,13 +183,25 @@ impl SessionNote {
     }
 }
 
-/// Returns the lines about commands that still fail, the first ones with their errors.
-fn still_failing(body: &str) -> String {
-    let count = lines_below(body, FAILING).count();
-    let shown = lines_below(body, FAILING).take(MAX_FAILING);
+/// Returns the commands of a line of a list.
+fn commands_of(line: &str) -> Vec<Ran> {
+    command_of(&format!("- {line}")).map(to_pass).unwrap_or_default()
+}
+
+/// Returns the lines about commands that still fail, the first ones with their errors. Those that were said of a later session are
+/// left out.
+fn still_failing(body: &str, said: &mut Vec<Vec<Ran>>) -> String {
+    let failing = lines_below(body, FAILING).filter(|line| {
+        let commands = commands_of(line);
+        let is_new = !said.contains(&commands);
+        said.push(commands);
+        is_new
+    });
+    let failing: Vec<&str> = failing.collect();
+    let shown = failing.iter().take(MAX_FAILING);
     let mut lines: String = shown.map(|line| format!("\n  Still fails: {}", line_of(line))).collect();
-    if count > MAX_FAILING {
-        lines.push_str(&format!("\n  Still fail: {} more, named in its note", count - MAX_FAILING));
+    if let Some(more) = failing.len().checked_sub(MAX_FAILING).filter(|more| *more > 0) {
+        lines.push_str(&format!("\n  Still fail: {more} more, named in its note"));
     }
     lines
 }
@@ -384,6 +397,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     let mut text = told.and_then(|told| Approved::judge(told).ok()).unwrap_or_default();
     let mut files = Vec::new();
     let mut unapproved = None;
+    let mut said: Vec<Vec<Ran>> = Vec::new();
     if let Some(note) = note {
         let path = call.scope.display_path(&note.path);
         match note.judged() {
@@ -391,6 +405,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
             Ok(judged) => {
                 text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
                 let current = judged.map(|_| note.current(outcomes, now).trim().into());
+                said.extend(lines_below(current.as_str(), FAILING).map(commands_of));
                 add(&mut text, &mut files, path, &current);
             }
         }
@@ -414,13 +429,13 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
                 &mut text,
                 &mut files,
                 call.scope.display_path(&other.path),
-                &judged.map(|_| other.lines(outcomes, now)),
+                &judged.map(|_| other.lines(outcomes, now, &mut said)),
             );
         }
     }
     for (other, judged) in before {
         let body = other.current(outcomes, now);
-        let line = format!("- {}{}", line_of(&other.title(&body)), still_failing(&body));
+        let line = format!("- {}{}", line_of(&other.title(&body)), still_failing(&body, &mut said));
         add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
     }
     let path = note.map(|note| call.scope.display_path(&note.path));

@@ -153,7 +153,7 @@ impl SessionSummary {
             self.commands.push(CommandOutcome { command: command.into(), ..CommandOutcome::default() });
             self.commands.len() - 1
         });
-        let failed = end == RunEnd::Failed;
+        let failed = end == RunEnd::Failed && !only_looks(command);
         if let Some(known) = self.commands.get_mut(place) {
             known.has_failed |= failed;
             known.fails = failed;
@@ -162,7 +162,7 @@ impl SessionSummary {
         }
         let passed: Vec<Ran> = end.commands(command).filter(|ran| ran.decides && !failed).collect();
         for known in self.commands.iter_mut().filter(|known| !known.open.is_empty()) {
-            known.open.retain(|open| !passed.iter().any(|passed| passed.covers(open)));
+            known.open.retain(|open| !passed.iter().any(|passed| passed.covers_surely(open)));
             known.fails = !known.open.is_empty();
         }
     }
@@ -209,7 +209,7 @@ impl SessionSummary {
         let all = || (0..self.turns.len()).filter(|at| self.turns.get(*at).is_some_and(counts));
         let mut told: Vec<usize> = all().filter_map(|at| self.told_by(at)).collect();
         // Nothing before the first prompt explains it, so it may be short.
-        let is_short = |first: &Turn| first.worked && first.prompt.split_whitespace().count() > 2 && !first.tells();
+        let is_short = |first: &Turn| first.worked && first.prompt.split_whitespace().count() > 1 && !first.tells();
         if self.turns.first().is_some_and(is_short) {
             told.insert(0, 0);
         }
@@ -285,10 +285,7 @@ impl SessionSummary {
         if let Some(last) = last.filter(|_| !is_answered) {
             out.section(LAST_PROMPT, &[quoted(head_without_divided_secret(self.prompt(last), MAX_PROMPT_BYTES))]);
         }
-        // A `grep` that finds nothing has not failed.
-        let counts = |known: &&CommandOutcome| to_pass(&known.command).iter().any(|ran| !ran.only_looks());
-        let failing: Vec<String> =
-            self.commands.iter().filter(|known| known.fails).filter(counts).map(failing).collect();
+        let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
         let mut fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
@@ -308,6 +305,11 @@ impl SessionSummary {
 /// Returns true for a path that cannot end the link around it.
 fn is_plain_path(path: &str) -> bool {
     path.chars().all(|c| c.is_alphanumeric() || "-/".contains(c))
+}
+
+/// Returns true for a line that only looks: a `grep` that finds nothing has not failed.
+pub(super) fn only_looks(line: &str) -> bool {
+    to_pass(line).iter().all(Ran::only_looks)
 }
 
 /// Returns the commands of a line that have to pass after it has failed. `cargo test | tail` fails by its test.

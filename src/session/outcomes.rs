@@ -69,15 +69,16 @@ impl Outcomes {
     pub(super) fn still_fails(&self, session: &str, line: &str, noted: When, now: i64) -> bool {
         let age = now.saturating_sub(self.failed_at(session, line, noted).0);
         let is_old = age > MAX_FAILURE_AGE_SECONDS && !to_pass(line).iter().any(Ran::is_test);
-        !is_old && !self.has_passed(session, line, noted)
+        !is_old && !self.has_passed(session, line, noted, false)
     }
 
-    /// Returns true if a line that failed in a session has passed in another one since.
-    pub(super) fn has_passed(&self, session: &str, line: &str, noted: When) -> bool {
+    /// Returns true if a line that failed in a session has passed in another one since; with `surely`, in the same folder.
+    pub(super) fn has_passed(&self, session: &str, line: &str, noted: When, surely: bool) -> bool {
         let failed = self.failed_at(session, line, noted);
         let later = |outcome: &&Outcome| outcome.when > failed && outcome.session != session;
         let passed = |open: &Ran| {
-            self.0.iter().filter(later).flat_map(|outcome| &outcome.passed).any(|passed| passed.covers(open))
+            let covers = |passed: &Ran| if surely { passed.covers_surely(open) } else { passed.covers(open) };
+            self.0.iter().filter(later).flat_map(|outcome| &outcome.passed).any(covers)
         };
         let open = to_pass(line);
         !open.is_empty() && open.iter().all(passed)

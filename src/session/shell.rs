@@ -93,6 +93,11 @@ impl Ran {
         !is_elsewhere && (self.words == other.words || self.words.first() == other.words.first() && is_part())
     }
 
+    /// Returns true if the command has certainly passed when `self` has: also in the same folder.
+    pub(super) fn covers_surely(&self, other: &Self) -> bool {
+        self.folder == other.folder && self.covers(other)
+    }
+
     /// Returns true for a program that only looks at files, or at what another one prints.
     pub(super) fn only_looks(&self) -> bool {
         self.words.first().is_some_and(|program| LOOKS.contains(&program.as_str()))
@@ -154,6 +159,8 @@ fn decided(commands: &[(Vec<String>, char)]) -> Vec<bool> {
     let stops = commands.first().is_some_and(|first| {
         begins(first, "set") && first.0.iter().any(|word| word.starts_with("-e") || word.starts_with("-o"))
     });
+    // With `pipefail`, a pipe hides nothing.
+    let hides = commands.first().is_none_or(|(words, _)| words.iter().all(|word| word != "pipefail"));
     let mut decided = alloc::vec![false; commands.len()];
     let mut chain = !commands.iter().any(is_control);
     for (at, (_, after)) in commands.iter().enumerate().rev() {
@@ -164,7 +171,7 @@ fn decided(commands: &[(Vec<String>, char)]) -> Vec<bool> {
         }
         chain &= matches!(after, '+' | '|') || is_last && *after == ';' || stops && *after == ';';
         if let Some(decided) = decided.get_mut(at) {
-            *decided = chain && *after != '|';
+            *decided = chain && (*after != '|' || !hides);
         }
     }
     decided
@@ -506,6 +513,7 @@ mod tests {
             ("make a; make b", "make b"),
             ("set -e; make a; make b", "make a|make b"),
             ("make a | tail -5", "tail -5"),
+            ("set -euo pipefail; make a | tail -5", "make a|tail -5"),
             ("make a && make b | tail", "make a|tail"),
             ("make a || true", ""),
             ("make a || make b && make c; make d", "make d"),

@@ -1126,6 +1126,29 @@ fn tests_that_a_pipe_hides_are_judged_by_what_they_print() {
 }
 
 #[test]
+fn what_has_passed_since_is_said_only_if_it_ran_in_the_same_folder() {
+    use Step::{Answers, Ends, Fails, Passes, Says};
+    for (passed, expected) in [
+        ("cd web && npm run e2e", "Passed since: `cd web && npm run e2e`"),
+        // Whether it passes there, nobody knows.
+        ("npm run e2e", ""),
+        ("cd api && npm run e2e", "Still fails: `cd web && npm run e2e`"),
+    ] {
+        let mut store = Store::default();
+        let works =
+            [Says("make the end-to-end tests pass"), Fails("cd web && npm run e2e"), Answers("It fails."), Ends];
+        steps(&mut store, "one", 0, &works);
+        start(&mut store, 3, "two");
+        steps(&mut store, "two", 4, &[Says("go on with the end-to-end tests"), Passes(passed), Ends]);
+        let text = start(&mut store, 9, "three");
+        let lines = text.lines().filter(|line| line.starts_with("  Still fails") || line.starts_with("  Passed since"));
+        assert_eq!(lines.map(str::trim).collect::<Vec<_>>().join("|"), expected, "{passed}: {text}");
+        let is_mended = text.contains("failed and then passed");
+        assert_eq!(is_mended, expected.starts_with("Passed"), "{passed}: {text}");
+    }
+}
+
+#[test]
 fn a_session_without_an_end_gets_its_note_at_the_next_start() {
     use Step::{Answers, Ends, Fails, Passes, Says};
     let mut store = Store::default();
