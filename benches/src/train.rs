@@ -39,7 +39,7 @@ const SETS: [(&str, &str); 13] = [
 const HELD_OUT: (&str, &str) = ("harbour", include_str!("../../tests/retrieval/prompts/harbour.json"));
 
 /// Share of ordinary prompts that may bring text, and of prompts of other sets that may bring a page, of those that are trained with.
-const ORDINARY: f64 = 0.0065;
+const ORDINARY: f64 = 0.0055;
 const STRANGE: f64 = 0.02;
 /// Share of ordinary prompts that may bring a name.
 const NAMED: f64 = 0.06;

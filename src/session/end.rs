@@ -173,13 +173,24 @@ async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut
     let before = outcomes.failing(now);
     outcomes.add_state(session.as_str(), state, call.now.epoch_nanoseconds());
     let after = outcomes.failing(now);
-    let is_named = |line: &String| summary.commands.iter().any(|known| known.has_failed && known.command == *line);
-    let runs = state.of(Event::Tool).filter(|used| !used.failed);
-    let runs = runs.flat_map(|used| used.command.iter().flat_map(|line| used.end().commands(line)));
-    let passed: Vec<Ran> = runs.filter(|ran| ran.decides).collect();
-    let is_sure = |line: &String| to_pass(line).iter().all(|open| passed.iter().any(|ran| ran.covers_surely(open)));
-    summary.mended =
-        before.into_iter().filter(|line| !after.contains(line) && !is_named(line) && is_sure(line)).collect();
+    let passed: Vec<(&String, Ran)> = state
+        .of(Event::Tool)
+        .filter(|used| !used.failed)
+        .filter_map(|used| Some((used.command.as_ref()?, used.end())))
+        .flat_map(|(line, end)| end.commands(line).filter(|ran| ran.decides).map(move |ran| (line, ran)))
+        .collect();
+    for line in before.into_iter().filter(|line| !after.contains(line)) {
+        let open = to_pass(&line);
+        if open.iter().all(|open| passed.iter().any(|(_, ran)| ran.covers_surely(open))) {
+            let is_named = summary.commands.iter().any(|known| known.has_failed && known.command == line);
+            summary.mended.extend(Some(line).filter(|_| !is_named));
+        } else {
+            let covers = |ran: &Ran| open.iter().any(|open| ran.covers(open));
+            let lines = passed.iter().filter(|(_, ran)| covers(ran)).map(|(line, _)| (*line).clone());
+            summary.passed_elsewhere.extend(lines.take(1));
+        }
+    }
+    summary.passed_elsewhere.dedup();
     Ok(())
 }
 

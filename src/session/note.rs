@@ -45,6 +45,7 @@ pub(super) const ANSWERED: &str = "Prompt of the last answer";
 pub(super) const ANSWER: &str = "Last answer of the agent";
 pub(super) const FAILING: &str = "Commands that failed at its end";
 pub(super) const PASSED: &str = "Commands that failed and then passed";
+pub(super) const PASSED_ELSEWHERE: &str = "Commands that passed, and failed in another folder";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +62,8 @@ pub struct SessionSummary {
     pub commands: Vec<CommandOutcome>,
     /// Command lines that failed in other sessions, and passed in this one.
     pub(super) mended: Vec<String>,
+    /// Command lines that passed here, and failed in another folder in other sessions.
+    pub(super) passed_elsewhere: Vec<String>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
     /// Time after which nothing more came from a session without an end.
@@ -292,6 +295,8 @@ impl SessionSummary {
         fixed.extend(self.mended.iter().map(|line| format!("- {}", code(line))));
         fixed.dedup();
         out.section(PASSED, &fixed);
+        let elsewhere: Vec<String> = self.passed_elsewhere.iter().map(|line| format!("- {}", code(line))).collect();
+        out.section(PASSED_ELSEWHERE, &elsewhere);
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
         let mut files: Vec<&(String, usize)> = self.files.iter().collect();

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::note::{FAILING, PASSED, command_of, to_pass, with_headings};
+use super::note::{FAILING, PASSED, PASSED_ELSEWHERE, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
@@ -32,9 +32,11 @@ struct Outcome {
 impl Outcomes {
     /// Adds what the note of a session says.
     pub(super) fn add_note(&mut self, session: &str, body: &str, when: When) {
-        for (heading, line) in with_headings(body).filter(|(heading, _)| [FAILING, PASSED].contains(heading)) {
+        for (heading, line) in
+            with_headings(body).filter(|(heading, _)| [FAILING, PASSED, PASSED_ELSEWHERE].contains(heading))
+        {
             if let Some(line) = command_of(line) {
-                let end = if heading == PASSED { RunEnd::TestsPassed } else { RunEnd::Failed };
+                let end = if heading == FAILING { RunEnd::Failed } else { RunEnd::TestsPassed };
                 self.add(session, line, when, end, false);
             }
         }
