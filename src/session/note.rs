@@ -10,6 +10,7 @@ use super::run_end::RunEnd;
 use super::screened::first_chars;
 use super::shell::Ran;
 use crate::document::{one_line, tail};
+use crate::search::ranked::{everyday_key, is_everyday, telling_words};
 use crate::trust::head_without_divided_secret;
 
 /// Maximum size of the text below the frontmatter in bytes.
@@ -209,7 +210,8 @@ impl SessionSummary {
     fn told(&self) -> Vec<usize> {
         let has_worked = self.has_worked();
         let counts = |turn: &Turn| !has_worked || turn.worked || turn.answer.is_none();
-        let all = || (0..self.turns.len()).filter(|at| self.turns.get(*at).is_some_and(counts));
+        let counts = |at: &usize| self.turns.get(*at).is_some_and(counts) || self.is_about_work(*at);
+        let all = || (0..self.turns.len()).filter(counts);
         let mut told: Vec<usize> = all().filter_map(|at| self.told_by(at)).collect();
         // Nothing before the first prompt explains it, so it may be short.
         let is_short = |first: &Turn| first.worked && first.prompt.split_whitespace().count() > 1 && !first.tells();
@@ -220,6 +222,14 @@ impl SessionSummary {
             told = all().filter(|at| !self.prompt(*at).is_empty()).collect();
         }
         told
+    }
+
+    /// Returns true for a turn without work that has a word of the one with work before it, such as "No, keep the tariff as it was".
+    fn is_about_work(&self, at: usize) -> bool {
+        let before = self.turns.get(..at).unwrap_or_default().iter().rev().find(|turn| turn.worked);
+        let Some((turn, before)) = self.turns.get(at).zip(before) else { return false };
+        let known = telling(&[before.prompt.as_str(), before.answer.as_deref().unwrap_or_default()].join(" "));
+        telling(&turn.prompt).iter().any(|word| known.contains(word))
     }
 
     /// Returns the place of the prompt that tells what a turn is about.
@@ -305,6 +315,12 @@ impl SessionSummary {
         out.section("Files", &files);
         Body { text: out.text, left_out: out.left_out }
     }
+}
+
+/// Returns the stems of the words that are not everyday ones.
+fn telling(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    telling_words(&lower).into_iter().filter(|word| !is_everyday(word)).map(everyday_key).collect()
 }
 
 /// Returns true for a path that cannot end the link around it.

@@ -1126,6 +1126,25 @@ fn tests_that_a_pipe_hides_are_judged_by_what_they_print() {
 }
 
 #[test]
+fn a_correction_after_the_work_is_the_last_prompt_and_a_poem_is_not() {
+    use Step::{Answers, Ends, Passes, Says};
+    for (last, is_told) in [
+        ("No, chapter 3 must not be written at all, legal forbids it.", true),
+        ("Danke, Kapitel 3 bleibt weg: chapter 3 ist verboten.", true),
+        ("Write a haiku about the rain in autumn.", false),
+        ("Thanks a lot, that was quick.", false),
+    ] {
+        let mut store = Store::default();
+        let works = [Says("Write the docs."), Passes("make docs"), Answers("They are written; chapter 3 is open.")];
+        steps(&mut store, "one", 0, &works);
+        steps(&mut store, "one", 1, &[Says(last), Answers("Understood."), Ends]);
+        let text = start(&mut store, 3, "two");
+        assert!(text.contains("chapter 3 is open."), "{text}");
+        assert_eq!(text.contains(&alloc::format!("## Last prompt\n\n    {last}\n")), is_told, "{last}: {text}");
+    }
+}
+
+#[test]
 fn what_has_passed_since_is_said_only_if_it_ran_in_the_same_folder() {
     use Step::{Answers, Ends, Fails, Passes, Says};
     for (passed, expected) in [

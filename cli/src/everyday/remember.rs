@@ -31,7 +31,7 @@ pub(crate) struct RememberArgs {
     /// Text of the note, in Markdown; `-` reads it, or the entry's, from standard input
     #[arg(allow_hyphen_values = true, conflicts_with = "key")]
     content: Option<String>,
-    /// Store an entry under this key, 1 to 255 bytes, or replace its text
+    /// Store an entry under this key, 1 to 255 bytes, or replace its text: the entries of a person are for all projects
     #[arg(long, short = 'k', value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
     /// Category of the entry: core, daily, workspace, or your own category [default: core]

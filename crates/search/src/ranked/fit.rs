@@ -207,7 +207,8 @@ pub fn everyday_key(word: &str) -> String {
 }
 
 /// Returns true for a form of an everyday word or a particle in lower case.
-pub(super) fn is_everyday(word: &str) -> bool {
+#[must_use]
+pub fn is_everyday(word: &str) -> bool {
     let key = everyday_key(word);
     after_line(EVERYDAY, &key).is_some() || has_line(PARTICLES, key.as_bytes())
 }

@@ -89,7 +89,7 @@ mod trained;
 mod types;
 mod weights;
 
-pub use fit::{Fit, Fits, RULE, Rule, Words, everyday_key};
+pub use fit::{Fit, Fits, RULE, Rule, Words, everyday_key, is_everyday};
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};
