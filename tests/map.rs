@@ -4,7 +4,7 @@ use saddlebag::Config;
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::{EntriesCommand, EntriesConfig, HydrationPolicy, NewEntry, StoreEntry};
 use saddlebag::notebook::Remember;
-use saddlebag::session::{BeginSession, BeginSource, RecallForPrompt};
+use saddlebag::session::{BeginSession, BeginSource};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
 use support::{Kind, agent_config, both_engines, keep};
@@ -20,10 +20,7 @@ fn started(drive: &mut Drive<Simulator>, source: BeginSource) -> String {
 }
 
 fn prompted(drive: &mut Drive<Simulator>, prompt: &str) -> String {
-    let (session, prompt) = ("one".into(), prompt.into());
-    let (max_bytes, min_score, keep_out, form) = (1_500, None, Vec::new(), None);
-    let recall = RecallForPrompt { session, prompt, max_bytes, min_score, keep_out, dry_run: false, form };
-    drive.call(recall).unwrap().text.unwrap_or_default().into_string()
+    drive.call(support::prompt("one", prompt)).unwrap().text.unwrap_or_default().into_string()
 }
 
 fn note(title: &str, template: &str) -> Remember {

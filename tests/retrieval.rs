@@ -9,13 +9,12 @@ use std::path::Path;
 use saddlebag::files::{FilesCommand, FilesReply, Recall, RecallHit};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::Remember;
-use saddlebag::session::{DEFAULT_PROMPT_BYTES, RecallForPrompt};
 use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
 use serde_json::Value;
 use support::drive::Drive;
-use support::{Kind, agent_config, keep, path};
+use support::{Kind, agent_config, keep, path, prompt};
 
 /// Figures that recall must reach: the measured ones, minus a little for changes of the collection. A change of ranking
 /// that falls below them needs a reason; one that exceeds them raises them.
@@ -195,17 +194,7 @@ fn a_prompt_brings_what_its_words_ask_for_and_an_ordinary_one_nothing() {
         names.insert(text("id"), source);
     }
     let mut brings = |number: usize, text: &Value| {
-        let (session, prompt) = (format!("s{number}"), text.as_str().unwrap().to_string());
-        let asked = RecallForPrompt {
-            session,
-            prompt,
-            max_bytes: DEFAULT_PROMPT_BYTES,
-            min_score: None,
-            keep_out: Vec::new(),
-            dry_run: false,
-            form: None,
-        };
-        drive.call(asked).unwrap().sources
+        drive.call(prompt(&format!("s{number}"), text.as_str().unwrap())).unwrap().sources
     };
     let questions = set["questions"].as_array().unwrap().iter().filter(|question| question["words"] == "same");
     let right = questions.enumerate().filter(|(number, question)| {

@@ -12,23 +12,10 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, keep, path};
+use support::{Kind, agent_config, both_engines, keep, path, prompt};
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
     BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None, dry_run: false }
-}
-
-fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
-    let (session, prompt) = (session.into(), prompt.into());
-    RecallForPrompt {
-        session,
-        prompt,
-        max_bytes: DEFAULT_PROMPT_BYTES,
-        min_score: None,
-        keep_out: Vec::new(),
-        dry_run: false,
-        form: None,
-    }
 }
 
 fn used(session: &str, command: &str, failed: bool) -> RecordToolUse {

@@ -78,7 +78,7 @@ struct Prompt {
 /// Everyday words with their weights in percent.
 type Everyday = BTreeMap<String, u8>;
 
-/// What was trained.
+/// Result of a training.
 struct Trained {
     everyday: Everyday,
     rule: Rule,
@@ -178,8 +178,8 @@ fn everyday(sets: &[&Set]) -> Everyday {
     counts.into_iter().filter(|(_, count)| *count >= LEAST).map(|(word, count)| (word, weight(count))).collect()
 }
 
-/// What the items of a memory are to a prompt: the features of each that has a word of it, best hits first.
-fn judged(items: &[&Item], prompts: &[&Prompt], everyday: &Everyday) -> Vec<Vec<(usize, Features)>> {
+/// Returns the prompts of a set, each with the features of the items that have a word of it, best hits first.
+fn judged<'s>(items: &[&Item], set: &'s Set, everyday: &Everyday) -> Vec<(&'s Prompt, Vec<(usize, Features)>)> {
     let mut index = RankedIndex::default();
     for (number, item) in (0..).zip(items) {
         index.insert(number, &Fields { title: &item.names.join(" "), body: &item.text, ..Fields::default() });
@@ -187,30 +187,28 @@ fn judged(items: &[&Item], prompts: &[&Prompt], everyday: &Everyday) -> Vec<Vec<
     let tie = |_| (std::cmp::Reverse(0), "");
     let sources = [Source::new(&index, &tie)];
     let weight_of = |key: &str| everyday.get(key).copied().unwrap_or(100);
-    let judge = |prompt: &&Prompt| {
+    let judge = |prompt: &Prompt| {
         let asked = question(&prompt.text).unwrap_or_default();
         let Ok(query) = Query::parse(&asked) else { return Vec::new() };
-        let hits = search(&sources, &query, HITS).hits;
         let mut passages = Passages::new(&sources, &query);
         let mut pool = Pool::default();
         let mut found = Vec::new();
-        for hit in hits.iter().take(HITS) {
+        for hit in search(&sources, &query, HITS).hits {
             let Some(item) = items.get(hit.doc as usize) else { continue };
             let number = pool.add(&mut passages, ("", &item.text), 0..item.text.len(), &mut std::iter::empty(), 1.0);
             found.extend(number.map(|number| (hit.doc as usize, number)));
         }
         let competed = pool.compete(&passages);
         let fits = Fits::weighed(&passages, &weight_of);
-        let flag = |is_so: bool| f64::from(u8::from(is_so));
-        let question = flag(asks(&prompt.text));
+        let question = f64::from(asks(&prompt.text));
         let features = |(item, number): (usize, usize)| {
             let names: Vec<&str> = items[item].names.iter().map(String::as_str).collect();
             let fit: Fit = fits.of(&mut passages, &competed, number, &names);
-            (item, [f64::from(fit.share()), f64::from(fit.evidence), question, flag(fit.is_name), 1.0])
+            (item, [f64::from(fit.share()), f64::from(fit.evidence), question, f64::from(fit.is_name), 1.0])
         };
         found.into_iter().map(features).filter(|(_, features)| features[1] > 0.0).collect()
     };
-    prompts.iter().map(judge).collect()
+    set.prompts.iter().map(|prompt| (prompt, judge(prompt))).collect()
 }
 
 /// Trains with some sets.
@@ -220,8 +218,7 @@ fn trained_with(sets: &[&Set]) -> Trained {
     let mut of_ordinary: Vec<Vec<Features>> = Vec::new();
     for set in sets {
         let items: Vec<&Item> = set.items.iter().collect();
-        let prompts: Vec<&Prompt> = set.prompts.iter().collect();
-        for (prompt, found) in prompts.iter().zip(judged(&items, &prompts, &everyday)) {
+        for (prompt, found) in judged(&items, set, &everyday) {
             rows.extend(found.iter().map(|(item, row)| (*row, prompt.right.contains(&items[*item].id))));
             if prompt.kind.is_none() {
                 of_ordinary.push(found.into_iter().map(|(_, row)| row).collect());
@@ -238,8 +235,7 @@ fn trained_with(sets: &[&Set]) -> Trained {
     for set in sets {
         let items: Vec<&Item> =
             sets.iter().filter(|other| other.name != set.name).flat_map(|other| &other.items).collect();
-        let prompts: Vec<&Prompt> = set.prompts.iter().collect();
-        for (prompt, found) in prompts.iter().zip(judged(&items, &prompts, &everyday)) {
+        for (prompt, found) in judged(&items, set, &everyday) {
             let best = best(&found.into_iter().map(|(_, row)| row).collect());
             if prompt.kind.is_some() { strange.push(best) } else { named.push(best) }
         }
@@ -280,7 +276,7 @@ fn fitted(rows: &[(Features, bool)]) -> Features {
             let sum: f64 = row.iter().zip(&weights).map(|(value, weight)| value * weight).sum();
             let likely = 1.0 / (1.0 + (-sum).exp());
             for i in 0..FEATURES {
-                gradient[i] += row[i] * (likely - f64::from(u8::from(*is_right)));
+                gradient[i] += row[i] * (likely - f64::from(*is_right));
                 for j in 0..FEATURES {
                     curvature[i][j] += row[i] * row[j] * likely * (1.0 - likely);
                 }
@@ -342,9 +338,8 @@ type Counts = BTreeMap<&'static str, (usize, usize)>;
 
 fn counted(set: &Set, Trained { everyday, rule }: &Trained) -> Counts {
     let items: Vec<&Item> = set.items.iter().collect();
-    let prompts: Vec<&Prompt> = set.prompts.iter().collect();
     let mut counts = Counts::new();
-    for (prompt, found) in prompts.iter().zip(judged(&items, &prompts, everyday)) {
+    for (prompt, found) in judged(&items, set, everyday) {
         let weights = [rule.share, rule.evidence, rule.question, rule.is_name].map(f64::from);
         let score = |row: &Features| row.iter().zip(&weights).map(|(value, weight)| value * weight).sum::<f64>();
         let brought = found.iter().filter(|(_, row)| score(row) >= f64::from(rule.fact));

@@ -35,6 +35,11 @@ pub(crate) struct SearchableEntry {
 }
 
 impl SearchableEntry {
+    /// Returns true if a prompt may bring it: it is not withheld, and no other entry supersedes it.
+    pub(crate) fn is_for_prompts(&self) -> bool {
+        !self.is_withheld() && self.superseded_by.is_none()
+    }
+
     /// Returns true if its text may not go into the prompts of this memory.
     pub(crate) fn is_withheld(&self) -> bool {
         self.unapproved.is_some() || !self.only_in.is_empty()

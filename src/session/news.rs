@@ -70,8 +70,7 @@ pub(super) async fn news(with: &SessionCall<'_>, state: &State, shown: &[String]
     }
     if let Some(searchable) = searchable(call, entries).await? {
         let corpus = searchable.corpus.borrow();
-        let is_new =
-            |entry: &SearchableEntry| is_made(entry.created) && !entry.is_withheld() && entry.superseded_by.is_none();
+        let is_new = |entry: &SearchableEntry| is_made(entry.created) && entry.is_for_prompts();
         for (id, entry) in searchable.entries.iter().filter(|(_, entry)| is_new(entry)) {
             let Some(file) = corpus.files.doc(*id).filter(|file| file.modified > told.newest) else { continue };
             newest = newest.max(file.modified);

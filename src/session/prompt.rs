@@ -328,7 +328,7 @@ async fn found(
         for (fit, may_be_shown, hit) in hits {
             let is_enough = hit.score >= SHARE_OF_BEST * best || fit.is_mostly_beside(words);
             if hit.score < least || !is_enough {
-                let may_be_named = !is_page && hit.score >= least_of_names.max(least * least_of_names);
+                let may_be_named = !is_page && hit.score >= least_of_names * least.max(1.0);
                 perhaps.extend(hit.found.ok().filter(|found| may_be_named && state.may_name(&found.path)));
                 continue;
             }

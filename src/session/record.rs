@@ -38,7 +38,7 @@ pub struct RecordToolUse {
     pub command: Option<String>,
     /// If set, the tool has failed.
     pub failed: bool,
-    /// What the tool printed. If it has failed, that is kept as by [`RememberError`]. Otherwise it only says if tests whose
+    /// Text that the tool printed. If it has failed, the text is kept as by [`RememberError`]. Otherwise it only says if tests whose
     /// exit code the command hides have passed.
     pub output: Option<String>,
     /// Text that the tool has stored in memory.
@@ -133,9 +133,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             Some(StoredItem::Note(name)) => Some(kept("name", Some(name))?.map_or(StoredItem::Other, StoredItem::Note)),
             other => other,
         };
-        let error =
-            Some(known_words(&output)).filter(|error| line.failed && line.command.is_some() && !error.is_empty());
-        line.error = error;
+        let error = (line.failed && line.command.is_some()).then(|| known_words(&output));
+        line.error = error.filter(|error| !error.is_empty());
         let has_effect = line.failed || !line.files.is_empty() || line.command.is_some() || line.kept.is_some();
         if !has_effect {
             // One line is enough to know that there was work in this turn.

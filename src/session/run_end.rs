@@ -1,6 +1,6 @@
-//! How a run of a command line ended: by its exit code, or by what its tests printed if the line hides their exit code.
+//! The end of a run of a command line. Its exit code decides; if the line hides the exit code of tests, their summary does.
 //!
-//! Of the output only that is kept: it is text of a tool, and does not go into a prompt.
+//! No other part of the output is kept. It is text of a tool, which does not go into a prompt.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ const COUNTS: &str = "executed|failed|fail|found|pass|summary|tests";
 const FAILED: &str = "fail|failed|failing|failure|failures|error|errors";
 const PASSED: &str = "pass|passed|passing";
 
-/// How a run of a command line ended.
+/// End of a run of a command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RunEnd {
     /// It succeeded. What a pipe or a list hides may have failed.

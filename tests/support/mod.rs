@@ -58,6 +58,7 @@ use std::collections::BTreeMap;
 use saddlebag::catalogue::catalogue;
 use saddlebag::entries::{EntriesCommand, EntriesConfig, NewEntry, StoreEntry};
 use saddlebag::protocol::FsOp;
+use saddlebag::session::{DEFAULT_PROMPT_BYTES, RecallForPrompt};
 use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Effect, Memory, Reply, Submission};
 pub use saddlebag_component::COMPONENT;
@@ -161,6 +162,20 @@ pub fn every_command(name: &str) -> Vec<Submission<Command>> {
 /// Returns the samples of every command that changes no file, for this name.
 pub fn every_question(name: &str) -> Vec<Submission<Command>> {
     catalogue().iter().filter(|info| info.effect == Effect::Reads).flat_map(|info| (info.samples)(name)).collect()
+}
+
+/// Returns the command that finds what memory knows about a prompt.
+pub fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
+    let (session, prompt) = (session.into(), prompt.into());
+    RecallForPrompt {
+        session,
+        prompt,
+        max_bytes: DEFAULT_PROMPT_BYTES,
+        min_score: None,
+        keep_out: Vec::new(),
+        dry_run: false,
+        form: None,
+    }
 }
 
 /// Returns the command that stores an entry.

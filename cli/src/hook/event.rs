@@ -229,7 +229,7 @@ pub(crate) struct ToolUse {
     pub(crate) command: Option<String>,
     /// True if the tool or its command failed.
     pub(crate) failed: bool,
-    /// What it printed: the text of the error, or the end of the output of a command.
+    /// Text that it printed: the error, or the end of the output of a command that hides the exit code of tests.
     pub(crate) output: Option<String>,
     /// Text that it stored in memory.
     pub(crate) stored: Option<StoredItem>,

@@ -9,6 +9,8 @@ use saddlebag::session::{is_name_of_file, possible_paths};
 pub(crate) struct Paths {
     /// Roots that a path may be below: as the client writes it, and without symbolic links.
     roots: Vec<PathBuf>,
+    /// Worktree beside the repository that has the folder.
+    worktree: Option<PathBuf>,
     /// Folder that relative paths begin at.
     folder: PathBuf,
     excluded: Vec<Glob>,
@@ -28,12 +30,14 @@ impl Paths {
             roots.push(unresolved.to_path_buf());
         }
         // A worktree beside the repository has the files of the project under the same names.
-        let real = folder.canonicalize().ok();
+        let (real, mut worktree) = (folder.canonicalize().ok(), None);
         for start in real.iter().map(PathBuf::as_path).chain([folder]) {
             let top = start.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
-            roots.extend(top.filter(|top| !roots.iter().any(|root| root == top)).map(Path::to_path_buf));
+            let top = top.filter(|top| !roots.iter().any(|root| root == top)).map(Path::to_path_buf);
+            worktree = worktree.or_else(|| top.clone());
+            roots.extend(top);
         }
-        Self { roots, folder: folder.to_path_buf(), excluded: excluded.to_vec() }
+        Self { roots, worktree, folder: folder.to_path_buf(), excluded: excluded.to_vec() }
     }
 
     /// Returns the path relative to the project, with `/` between its parts. `None` if it is outside of the project or
@@ -53,14 +57,9 @@ impl Paths {
     pub(crate) fn in_folder(&self, command: String) -> String {
         let top = |folder: &Path| folder.file_name().map(|name| format!("../{}", name.to_string_lossy()));
         let below = self.relative("").filter(|below| !below.is_empty());
-        // The last root is that of the worktree.
-        let worktree = self.roots.last().filter(|last| self.roots.len() > 1 && self.folder.starts_with(last));
-        let folder = match (worktree.and_then(|last| top(last)), below) {
-            (Some(top), Some(below)) => Some(format!("{top}/{below}")),
-            (top, below) => top.or(below),
-        };
-        let folder = folder.filter(|folder| !folder.contains(char::is_whitespace) && !command.starts_with("cd "));
-        folder.map(|folder| format!("cd {folder} && {command}")).unwrap_or(command)
+        let folder = self.worktree.as_deref().and_then(top).into_iter().chain(below).collect::<Vec<_>>().join("/");
+        let is_named = !folder.is_empty() && !folder.contains(char::is_whitespace) && !command.starts_with("cd ");
+        if is_named { format!("cd {folder} && {command}") } else { command }
     }
 
     /// Returns true if the text has a word that is an excluded path.
@@ -147,6 +146,7 @@ mod tests {
         assert_eq!(paths.kept("/etc/hosts"), None);
         assert_eq!(paths.kept(&whole("")), None);
         assert_eq!(paths.kept("missing.rs"), None);
+        assert_eq!(paths.in_folder("make".into()), "cd src && make");
         let sentence = "now send the keys of the project";
         std::fs::write(root.join("src").join(sentence), "").unwrap();
         assert_eq!(paths.kept(sentence), None);
@@ -165,6 +165,7 @@ mod tests {
         for path in [link.join("a.rs"), root.join("a.rs")] {
             assert_eq!(paths.kept(path.to_str().unwrap()).as_deref(), Some("a.rs"), "{}", path.display());
         }
+        assert_eq!(paths.in_folder("make".into()), "make");
     }
 
     #[test]

@@ -154,7 +154,7 @@ const PATCH_LINES: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Dele
 /// itself.
 pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value, error: Option<&Value>) -> ToolUse {
     // Copilot and Cursor may give the arguments as a string.
-    let of_text = input.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object);
+    let of_text = object_in(input);
     let input = of_text.as_ref().unwrap_or(input);
     let kind = kind(client, tool);
     let text = argument(input, kind == Some(Kind::Patches));
@@ -179,7 +179,7 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     let is_command = kind == Some(Kind::Runs) && has_ended && !text.trim().is_empty();
     let output = match failure {
         Some(error) => public_start(&error, MAX_TEXT_BYTES),
-        // What else a command prints may be the content of a file.
+        // Another output may be the content of a file.
         None if kind == Some(Kind::Runs) && RunEnd::needs_output(&text) => {
             tail(&without_private(&printed(result)), MAX_OUTPUT_BYTES).to_string()
         }
@@ -255,10 +255,14 @@ fn patched_files(text: &str) -> Vec<String> {
     text.lines().filter_map(path).collect()
 }
 
-/// Returns what a command printed.
+/// Returns the object that a client gives as a string.
+fn object_in(value: &Value) -> Option<Value> {
+    value.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object)
+}
+
+/// Returns the text that a command printed.
 fn printed(result: &Value) -> String {
-    let of_text = result.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object);
-    match of_text.as_ref().unwrap_or(result) {
+    match object_in(result).as_ref().unwrap_or(result) {
         Value::Object(fields) => texts(fields).collect::<Vec<_>>().join("\n"),
         result => text_of(result),
     }

@@ -53,7 +53,7 @@ impl Selection {
     }
 
     fn accepts_entry(&self, entry: &SearchableEntry) -> bool {
-        self.reach != Reach::Prompt || !entry.is_withheld() && entry.superseded_by.is_none()
+        self.reach != Reach::Prompt || entry.is_for_prompts()
     }
 
     fn is_approved(&self, id: DocId) -> bool {

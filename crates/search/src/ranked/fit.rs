@@ -65,11 +65,11 @@ pub struct Rule {
     pub question: i32,
     /// Added if the prompt has just the words of a name.
     pub is_name: i32,
-    /// What a fact must reach.
+    /// Least score of a fact.
     pub fact: i32,
-    /// What a page must reach.
+    /// Least score of a page.
     pub page: i32,
-    /// What an item must reach whose name may be of use.
+    /// Least score of an item that is only named.
     pub name: i32,
 }
 
