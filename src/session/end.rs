@@ -178,9 +178,8 @@ async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut
     let after = outcomes.failing(now);
     let passed: Vec<(&String, Ran)> = state
         .of(Event::Tool)
-        .filter(|used| !used.failed)
-        .filter_map(|used| Some((used.command.as_ref()?, used.end())))
-        .flat_map(|(line, end)| end.commands(line).filter(|ran| ran.decides).map(move |ran| (line, ran)))
+        .filter_map(|used| Some((used.command.as_ref()?, used.end)))
+        .flat_map(|(line, end)| end.passed(line).map(move |ran| (line, ran)))
         .collect();
     for line in before.into_iter().filter(|line| !after.contains(line)) {
         let open = to_pass(&line);
@@ -190,10 +189,10 @@ async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut
         } else {
             let covers = |ran: &Ran| open.iter().any(|open| ran.covers(open));
             let lines = passed.iter().filter(|(_, ran)| covers(ran)).map(|(line, _)| (*line).clone());
-            summary.passed_elsewhere.extend(lines.take(1));
+            summary.not_failed.extend(lines.take(1));
         }
     }
-    summary.passed_elsewhere.dedup();
+    summary.not_failed.dedup();
     Ok(())
 }
 
@@ -255,7 +254,7 @@ async fn over(call: &Call, session: &SessionName, state: &State, finished: bool)
 }
 
 fn has_failed(used: &&Line) -> bool {
-    used.failed && !used.command.as_deref().is_some_and(only_looks)
+    used.has_failed() && !used.command.as_deref().is_some_and(only_looks)
 }
 
 /// Returns what happened in a session, by the lines whose text may be in text of this provenance.
@@ -281,7 +280,7 @@ fn summary(state: &State, provenance: Provenance) -> SessionSummary {
             }
             Event::Tool if is_trusted => {
                 if let Some(command) = &line.command {
-                    summary.ran(command, line.end(), line.error.as_deref().unwrap_or_default());
+                    summary.ran(command, line.end, line.error.as_deref().unwrap_or_default());
                 }
                 line.files.iter().for_each(|file| summary.used(file));
             }

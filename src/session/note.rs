@@ -46,7 +46,7 @@ pub(super) const ANSWERED: &str = "Prompt of the last answer";
 pub(super) const ANSWER: &str = "Last answer of the agent";
 pub(super) const FAILING: &str = "Commands that failed at its end";
 pub(super) const PASSED: &str = "Commands that failed and then passed";
-pub(super) const PASSED_ELSEWHERE: &str = "Commands that passed, and failed in another folder";
+pub(super) const NOT_FAILED: &str = "Commands that failed before, and not here";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,8 +63,8 @@ pub struct SessionSummary {
     pub commands: Vec<CommandOutcome>,
     /// Command lines that failed in other sessions, and passed in this one.
     pub(super) mended: Vec<String>,
-    /// Command lines that passed here, and failed in another folder in other sessions.
-    pub(super) passed_elsewhere: Vec<String>,
+    /// Command lines that did not fail here, and failed in other sessions: in another folder, or without an end that is known.
+    pub(super) not_failed: Vec<String>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
     /// Time after which nothing more came from a session without an end.
@@ -158,15 +158,20 @@ impl SessionSummary {
             self.commands.len() - 1
         });
         let failed = end == RunEnd::Failed && !only_looks(command);
+        let passed: Vec<Ran> = if failed { Vec::new() } else { end.passed(command).collect() };
+        let is_sure = |open: &Ran| passed.iter().any(|passed| passed.covers_surely(open));
         if let Some(known) = self.commands.get_mut(place) {
-            known.has_failed |= failed;
+            known.has_failed = failed || known.has_failed && to_pass(command).iter().all(is_sure);
             known.fails = failed;
             known.error = if failed { known_words(error) } else { String::new() };
             known.open = if failed { to_pass(&known.command) } else { Vec::new() };
         }
-        let passed: Vec<Ran> = end.commands(command).filter(|ran| ran.decides && !failed).collect();
         for known in self.commands.iter_mut().filter(|known| !known.open.is_empty()) {
-            known.open.retain(|open| !passed.iter().any(|passed| passed.covers_surely(open)));
+            known.open.retain(|open| !is_sure(open));
+            // It may have passed, so it is in no list.
+            let said = known.open.len();
+            known.open.retain(|open| !passed.iter().any(|passed| !passed.decides && passed.covers(open)));
+            known.has_failed &= known.open.len() == said;
             known.fails = !known.open.is_empty();
         }
     }
@@ -305,8 +310,8 @@ impl SessionSummary {
         fixed.extend(self.mended.iter().map(|line| format!("- {}", code(line))));
         fixed.dedup();
         out.section(PASSED, &fixed);
-        let elsewhere: Vec<String> = self.passed_elsewhere.iter().map(|line| format!("- {}", code(line))).collect();
-        out.section(PASSED_ELSEWHERE, &elsewhere);
+        let elsewhere: Vec<String> = self.not_failed.iter().map(|line| format!("- {}", code(line))).collect();
+        out.section(NOT_FAILED, &elsewhere);
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
         let mut files: Vec<&(String, usize)> = self.files.iter().collect();

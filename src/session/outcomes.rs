@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::note::{FAILING, PASSED, PASSED_ELSEWHERE, command_of, to_pass, with_headings};
+use super::note::{FAILING, NOT_FAILED, PASSED, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
@@ -21,7 +21,7 @@ pub(super) struct Outcomes(Vec<Outcome>);
 struct Outcome {
     session: String,
     line: String,
-    /// Commands that have passed for certain.
+    /// Commands that have passed, and tests that do not say how they ended.
     passed: Vec<Ran>,
     failed: bool,
     when: When,
@@ -33,10 +33,14 @@ impl Outcomes {
     /// Adds what the note of a session says.
     pub(super) fn add_note(&mut self, session: &str, body: &str, when: When) {
         for (heading, line) in
-            with_headings(body).filter(|(heading, _)| [FAILING, PASSED, PASSED_ELSEWHERE].contains(heading))
+            with_headings(body).filter(|(heading, _)| [FAILING, PASSED, NOT_FAILED].contains(heading))
         {
             if let Some(line) = command_of(line) {
-                let end = if heading == FAILING { RunEnd::Failed } else { RunEnd::TestsPassed };
+                let end = match heading {
+                    FAILING => RunEnd::Failed,
+                    PASSED => RunEnd::TestsPassed,
+                    _ => RunEnd::Unsaid,
+                };
                 self.add(session, line, when, end, false);
             }
         }
@@ -46,14 +50,13 @@ impl Outcomes {
     pub(super) fn add_state(&mut self, session: &str, state: &State, modified: u64) {
         for used in state.of(Event::Tool) {
             if let Some(line) = &used.command {
-                self.add(session, line, (used.at, modified), used.end(), true);
+                self.add(session, line, (used.at, modified), used.end, true);
             }
         }
     }
 
     fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd, is_exact: bool) {
-        let failed = end == RunEnd::Failed;
-        let passed = end.commands(line).filter(|ran| ran.decides && !failed).collect();
+        let (failed, passed) = (end == RunEnd::Failed, end.passed(line).collect());
         self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when, is_exact });
     }
 

@@ -91,9 +91,8 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         let excluded = Excluded::from_globs(&self.exclude)?;
         let mut screening = Screening::new(call).await?;
         let mut line = Line::new(call, Event::Tool);
-        let output = self.output.as_deref().map(without_private).unwrap_or_default();
-        let end = RunEnd::of(self.command.as_deref().unwrap_or_default(), self.failed, &output);
-        (line.failed, line.tests_passed) = (end == RunEnd::Failed, end == RunEnd::TestsPassed);
+        let output = self.output.as_deref().map(without_private);
+        line.end = RunEnd::of(self.command.as_deref().unwrap_or_default(), self.failed, output.as_deref());
         let tool = one_line(head_without_divided_secret(&self.tool, MAX_TOOL_BYTES));
         line.tool = screening.text("tool", tool)?.filter(|tool| !tool.is_empty());
         let mut is_excluded = false;
@@ -133,9 +132,9 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             Some(StoredItem::Note(name)) => Some(kept("name", Some(name))?.map_or(StoredItem::Other, StoredItem::Note)),
             other => other,
         };
-        let error = (line.failed && line.command.is_some()).then(|| known_words(&output));
+        let error = output.as_deref().filter(|_| line.has_failed() && line.command.is_some()).map(known_words);
         line.error = error.filter(|error| !error.is_empty());
-        let has_effect = line.failed || !line.files.is_empty() || line.command.is_some() || line.kept.is_some();
+        let has_effect = line.has_failed() || !line.files.is_empty() || line.command.is_some() || line.kept.is_some();
         if !has_effect {
             // One line is enough to know that there was work in this turn.
             if State::load(call, &session).await?.has_worked() {
@@ -143,7 +142,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             }
             line = Line::new(call, Event::Read);
         }
-        let (tool, command, failed) = (line.tool.clone(), line.command.clone(), line.failed);
+        let (tool, command, failed) = (line.tool.clone(), line.command.clone(), line.has_failed());
         if let Some(item) = line.kept.as_ref().filter(|_| !failed) {
             tie(with, &self.tool, item).await?;
         }
@@ -155,7 +154,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
         }
         let mut error_note = None;
         if let (true, Some(tool), Some(_)) = (failed, tool, &self.output) {
-            let error = output.into_owned();
+            let error = output.unwrap_or_default().into_owned();
             if is_excluded || excluded.is_named_in(&error) {
                 screening.leave_out("the error of a tool that used an excluded path");
             } else {

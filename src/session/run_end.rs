@@ -4,13 +4,15 @@
 
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use super::shell::{Ran, commands};
 
 /// Number of lines at the end of an output that are searched.
 const MAX_LINES: usize = 60;
 
 /// Starts of lines that say that tests have passed, and that they have failed, in lower case.
-const PASSES: &str = "ok |ok\t|pass |build success|all tests passed|passed!";
+const PASSES: &str = "ok |ok\t|pass |build success|all tests passed|all checks passed|success: no issues|passed!";
 const FAILS: &str = "fail |fail\t|failed |failed!|--- fail|not ok |build fail|npm err|make: ***|error: test failed|\
     error: could not compile|error[|test result: failed|panic: ";
 /// First words of lines that count results. Other such lines begin with a number.
@@ -19,34 +21,38 @@ const FAILED: &str = "fail|failed|failing|failure|failures|error|errors";
 const PASSED: &str = "pass|passed|passing";
 
 /// End of a run of a command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// It succeeded. What a pipe or a list hides may have failed.
     #[default]
     Succeeded,
     /// It succeeded, and the tests in it say that they passed.
     TestsPassed,
+    /// It succeeded, and the tests in it printed nothing that says how they ended.
+    Unsaid,
     /// It failed, or its tests say so.
     Failed,
 }
 
 impl RunEnd {
-    /// Returns how a run ended, by its exit code and by what it printed.
+    /// Returns how a run ended, by its exit code and by what it printed, if that is known.
     ///
     /// ```
     /// use saddlebag::session::RunEnd;
     ///
-    /// assert_eq!(RunEnd::of("npm test | tail -5", false, "Tests: 2 failed, 50 passed"), RunEnd::Failed);
-    /// assert_eq!(RunEnd::of("npm test", false, "Tests: 2 failed, 50 passed"), RunEnd::Succeeded);
+    /// assert_eq!(RunEnd::of("npm test | tail -5", false, Some("Tests: 2 failed, 50 passed")), RunEnd::Failed);
+    /// assert_eq!(RunEnd::of("npm test", false, Some("Tests: 2 failed, 50 passed")), RunEnd::Succeeded);
     /// ```
     #[must_use]
-    pub fn of(command: &str, failed: bool, output: &str) -> Self {
+    pub fn of(command: &str, failed: bool, output: Option<&str>) -> Self {
         if failed {
             return Self::Failed;
         }
-        match Self::needs_output(command).then(|| have_passed(output)).flatten() {
-            Some(true) => Self::TestsPassed,
-            Some(false) => Self::Failed,
+        match output.filter(|_| Self::needs_output(command)).map(have_passed) {
+            Some(Some(true)) => Self::TestsPassed,
+            Some(Some(false)) => Self::Failed,
+            Some(None) => Self::Unsaid,
             None => Self::Succeeded,
         }
     }
@@ -55,6 +61,12 @@ impl RunEnd {
     #[must_use]
     pub fn needs_output(command: &str) -> bool {
         commands(command).iter().any(|ran| ran.is_test() && !ran.decides)
+    }
+
+    /// Returns the commands of a line that have passed. A test that does not say how it ended is one that may have passed.
+    pub(super) fn passed(self, line: &str) -> impl Iterator<Item = Ran> {
+        self.commands(line)
+            .filter(move |ran| self != Self::Failed && ran.decides || self == Self::Unsaid && ran.is_test())
     }
 
     /// Returns the commands of a line that say what has failed or passed.
@@ -79,6 +91,9 @@ fn line_says(line: &str) -> Option<bool> {
     let line = without_colours(line).to_ascii_lowercase();
     let line = line.trim_matches(|c: char| c.is_whitespace() || "=#*-ℹ✖".contains(c));
     let line = line.trim_start_matches("[info] ").trim_start_matches("test result: ok. ");
+    if line.contains("no tests") {
+        return None;
+    }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
     let counts = is_number || COUNTS.split('|').any(|word| word == first);
@@ -145,6 +160,8 @@ mod tests {
             ("[INFO] Tests run: 5, Failures: 0, Errors: 0\n[INFO] BUILD SUCCESS", Some(true)),
             ("Tests run: 5, Failures: 1, Errors: 0", Some(false)),
             ("BUILD SUCCESSFUL in 3s", Some(true)),
+            ("All checks passed!", Some(true)),
+            ("Success: no issues found in 3 source files", Some(true)),
             ("Passed!  - Failed:     0, Passed:     5", Some(true)),
             ("100% tests passed, 0 tests failed out of 5", Some(true)),
             ("✖ 12 problems (3 errors, 9 warnings)", Some(false)),
@@ -155,6 +172,8 @@ mod tests {
             ("  ✓ 2 errors are reported\n  ✓ returns 3 failures", None),
             ("test reads_2_failed_rows ... ok", None),
             ("Ran all test suites.", None),
+            ("ok  \texample.com/store\t0.1s [no tests to run]", None),
+            ("error[E0308]: mismatched types\nerror: could not compile `shop` (bin) due to 1 error", Some(false)),
             ("", None),
         ] {
             assert_eq!(have_passed(output), expected, "{output}");
@@ -166,13 +185,14 @@ mod tests {
         for (command, failed, output, expected) in [
             ("npm test 2>&1 | tail -5", false, "Tests: 50 passed, 50 total", RunEnd::TestsPassed),
             ("npm test 2>&1 | tail -5", false, "Tests: 2 failed, 50 total", RunEnd::Failed),
-            ("npm test | tail -1", false, "Ran all test suites.", RunEnd::Succeeded),
+            ("npm test | tail -1", false, "Ran all test suites.", RunEnd::Unsaid),
             ("npm test || true", false, "Tests: 2 failed, 50 total", RunEnd::Failed),
             ("npm test", false, "Tests: 2 failed, 50 total", RunEnd::Succeeded),
             ("npm test", true, "", RunEnd::Failed),
             ("cat report.txt | tail", false, "2 failed", RunEnd::Succeeded),
+            ("cargo build 2>&1 | tail -3", false, "error: could not compile `shop`", RunEnd::Failed),
         ] {
-            assert_eq!(RunEnd::of(command, failed, output), expected, "{command}: {output}");
+            assert_eq!(RunEnd::of(command, failed, Some(output)), expected, "{command}: {output}");
         }
     }
 }

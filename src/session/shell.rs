@@ -59,9 +59,26 @@ const GLOBAL_OPTIONS: [(&str, &[&str]); 10] = [
 
 /// Words that only change what a run of tests prints, or when it ends, and the `run` of `npm run test`.
 const QUIET: [&str; 8] = ["-q", "-s", "-v", "-vv", "-x", "--quiet", "--verbose", "run"];
+/// Options with which a test finds other faults than without them.
+const STRICTER: [&str; 6] = ["--all-features", "--features", "--no-default-features", "--release", "-race", "-tags"];
 /// Words in the name of a test or a check of a project.
-const CHECKS: [&str; 12] =
-    ["check", "ci", "clippy", "eslint", "jest", "lint", "mocha", "mypy", "ruff", "spec", "tsc", "tox"];
+const CHECKS: [&str; 15] = [
+    "build",
+    "check",
+    "ci",
+    "clippy",
+    "eslint",
+    "jest",
+    "lint",
+    "mocha",
+    "mypy",
+    "ruff",
+    "spec",
+    "tox",
+    "tsc",
+    "typecheck",
+    "vet",
+];
 /// Programs that look at files, such as those of tests.
 const LOOKS: [&str; 18] = [
     "[", "cat", "cp", "diff", "echo", "find", "git", "grep", "head", "ls", "mv", "pgrep", "rg", "rm", "sed", "tail",
@@ -90,12 +107,15 @@ impl Ran {
             let mut said = self.words.iter().filter(|word| !QUIET.contains(&word.as_str()));
             self.is_test() && said.all(|word| rest.any(|other| is_within(other, word)))
         };
-        !is_elsewhere && (self.words == other.words || self.words.first() == other.words.first() && is_part())
+        let is_stricter = |word: &String| STRICTER.iter().any(|option| word.split('=').next() == Some(option));
+        let has_all = other.words.iter().filter(|word| is_stricter(word)).all(|word| self.words.contains(word));
+        !is_elsewhere
+            && (self.words == other.words || self.words.first() == other.words.first() && has_all && is_part())
     }
 
-    /// Returns true if the command has certainly passed when `self` has: also in the same folder.
+    /// Returns true if the command has certainly passed: `self` has, in the same folder.
     pub(super) fn covers_surely(&self, other: &Self) -> bool {
-        self.folder == other.folder && self.covers(other)
+        self.decides && self.folder == other.folder && self.covers(other)
     }
 
     /// Returns true for a program that only looks at files, or at what another one prints.
@@ -543,6 +563,9 @@ mod tests {
             ("ruff check .", "ruff check src", true),
             ("npm run test", "npm test", true),
             ("cargo test --no-run", "cargo test", false),
+            ("go test ./...", "go test -race ./...", false),
+            ("go test -race ./...", "go test -race ./parser", true),
+            ("cargo build", "cargo build --features=a", false),
             ("make", "make test", false),
             ("git push", "git push --force", false),
             ("cd web && npm test", "cd api && npm test", false),

@@ -65,11 +65,9 @@ pub(super) struct Line {
     /// Item that the tool has stored in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) kept: Option<StoredItem>,
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(super) failed: bool,
-    /// True if the command hides the exit code of tests, and they say that they passed.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(super) tests_passed: bool,
+    /// End of the use of a tool.
+    #[serde(default, skip_serializing_if = "has_succeeded")]
+    pub(super) end: RunEnd,
     /// True if the model has lost what was shown before: the conversation was compacted or cleared.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(super) lost: bool,
@@ -98,6 +96,11 @@ pub(super) struct Line {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn has_succeeded(end: &RunEnd) -> bool {
+    *end == RunEnd::Succeeded
 }
 
 /// Kind of a line.
@@ -133,17 +136,13 @@ impl Line {
     /// Returns the line without its text, which is replaced as a whole if its fields contain a secret when they are
     /// joined.
     fn without_texts(&self) -> Self {
-        let Self { at, by, event, failed, lost, finished, .. } = self.clone();
-        Self { at, by, event, failed, lost, finished, ..Self::default() }
+        let Self { at, by, event, end, lost, finished, .. } = self.clone();
+        Self { at, by, event, end, lost, finished, ..Self::default() }
     }
 
-    /// Returns how the use of a tool ended.
-    pub(super) fn end(&self) -> RunEnd {
-        match (self.failed, self.tests_passed) {
-            (true, _) => RunEnd::Failed,
-            (false, true) => RunEnd::TestsPassed,
-            (false, false) => RunEnd::Succeeded,
-        }
+    /// Returns true if the use of a tool failed.
+    pub(super) fn has_failed(&self) -> bool {
+        self.end == RunEnd::Failed
     }
 
     /// Returns true if the text of the line may be in text of this provenance.

@@ -950,6 +950,7 @@ fn text_before_a_tool_is_cut_to_its_budget_and_forges_nothing() {
 enum Step<'a> {
     Says(&'a str),
     Reads,
+    /// A command, and what it prints if that is known, after ` => `.
     Passes(&'a str),
     Fails(&'a str),
     Answers(&'a str),
@@ -963,7 +964,11 @@ fn steps(store: &mut Store, session: &str, minute: i64, steps: &[Step<'_>]) {
         match step {
             Step::Says(text) => drop(run(store, now, prompt(session, text))),
             Step::Reads => drop(run(store, now, tool(session, "Read"))),
-            Step::Passes(line) => drop(run(store, now, command(session, line, false))),
+            Step::Passes(line) => {
+                let (line, output) =
+                    line.split_once(" => ").map_or((*line, None), |(line, out)| (line, Some(out.into())));
+                run(store, now, RecordToolUse { output, ..command(session, line, false) });
+            }
             Step::Fails(line) => drop(run(store, now, command(session, line, true))),
             Step::Answers(text) => drop(run(store, now, EndSession { finished: false, ..answered(session, text) })),
             Step::Ends => drop(run(store, now, end(session, true))),
@@ -1051,6 +1056,10 @@ fn a_command_that_any_session_has_passed_since_is_not_said_to_fail() {
         ("pytest -q", "pytest -q | tail -3", 0, true),
         ("pytest -q", "pytest -q || true", 0, true),
         ("npm test | tail", "npm test", 0, false),
+        ("npm run lint", "npm run lint 2>&1 | tail -20 => > app@1.0 lint", 0, false),
+        ("npm run lint", "npm run lint 2>&1 | tail -20 => 12 problems (3 errors, 9 warnings)", 0, true),
+        ("npm run build", "npm run build | tail -3 => ", 0, false),
+        ("go test -race ./...", "go test ./...", 0, true),
         ("cd api && npm test", "cd web && npm test", 0, true),
         ("curl x", "ls", 6, true),
         ("curl x", "ls", 8, false),
@@ -1123,6 +1132,11 @@ fn tests_that_a_pipe_hides_are_judged_by_what_they_print() {
     assert!(text.contains(passed), "{text}");
     let block = run(&mut store, after(30 * 3_600), begin("five", BeginSource::Startup)).text.unwrap();
     assert!(!block.as_str().contains("fails: `npm test"), "{}", block.as_str());
+    // A test that does not say how it ended has neither failed nor passed.
+    let mut summary = SessionSummary::default();
+    summary.ran("npm run lint 2>&1 | tail -20", RunEnd::Failed, "");
+    summary.ran("npm run lint | tail -5", RunEnd::Unsaid, "");
+    assert!(!summary.text().contains("Commands that"), "{}", summary.text());
 }
 
 #[test]

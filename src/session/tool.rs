@@ -198,10 +198,12 @@ fn worked(subject: &Subject, state: &State) -> Option<Found> {
     for line in state.of(Event::Tool).filter(|line| line.is_trusted_as(Provenance::Agent)) {
         match line.command.as_deref().map(|command| (command, Subject::command(command))) {
             Some((_, Some(Subject::Command(known)))) if known == *words => {
-                failed = line.failed;
+                failed = line.has_failed();
                 form = None;
             }
-            Some((command, Some(Subject::Command(known)))) if failed && !line.failed && is_form(&known, words) => {
+            Some((command, Some(Subject::Command(known))))
+                if failed && !line.has_failed() && is_form(&known, words) =>
+            {
                 form = Some(command);
             }
             _ => {}

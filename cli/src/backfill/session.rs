@@ -137,7 +137,7 @@ impl Session {
 
     fn ran(&mut self, command: &str, result: &Result<String, String>) {
         let (Ok(output) | Err(output)) = result;
-        let end = RunEnd::of(command, result.is_err(), output);
+        let end = RunEnd::of(command, result.is_err(), Some(output));
         self.summary.errors += usize::from(end == RunEnd::Failed);
         if self.summary.commands.len() < MAX_COMMANDS {
             self.summary.ran(command, end, output);

@@ -120,6 +120,9 @@ fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
     output.text(&entry.content)?;
     output.flush()?;
     // Standard output gets only the content, byte for byte.
+    if let Some(mark) = superseded_mark(entry.superseded_by.as_deref(), None) {
+        output.warning(&mark);
+    }
     if let Some(from) = entry.unapproved {
         output.warning(&format!(
             "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"

@@ -178,19 +178,19 @@ pub(crate) fn tool_use(client: Client, tool: &str, input: &Value, result: &Value
     let has_ended = failed || !is_set("interrupted") && !is_set("backgroundTaskId");
     let is_command = kind == Some(Kind::Runs) && has_ended && !text.trim().is_empty();
     let output = match failure {
-        Some(error) => public_start(&error, MAX_TEXT_BYTES),
+        Some(error) => Some(public_start(&error, MAX_TEXT_BYTES)).filter(|error| !error.trim().is_empty()),
         // Another output may be the content of a file.
         None if kind == Some(Kind::Runs) && RunEnd::needs_output(&text) => {
-            tail(&without_private(&printed(result)), MAX_OUTPUT_BYTES).to_string()
+            printed(result).map(|printed| tail(&without_private(&printed), MAX_OUTPUT_BYTES).to_string())
         }
-        None => String::new(),
+        None => None,
     };
     ToolUse {
         tool: tool.to_string(),
         files,
         command: is_command.then(|| public_start(&text, MAX_TEXT_BYTES)),
         failed,
-        output: Some(output).filter(|text| !text.trim().is_empty()),
+        output,
         stored: if failed { None } else { stored(tool, input) },
     }
 }
@@ -260,18 +260,24 @@ fn object_in(value: &Value) -> Option<Value> {
     value.as_str().and_then(|text| parsed(text.as_bytes()).ok()).filter(Value::is_object)
 }
 
-/// Returns the text that a command printed.
-fn printed(result: &Value) -> String {
+/// Returns the text that a command printed; `None` if the client does not say it.
+fn printed(result: &Value) -> Option<String> {
     match object_in(result).as_ref().unwrap_or(result) {
-        Value::Object(fields) => texts(fields).collect::<Vec<_>>().join("\n"),
-        result => text_of(result),
+        Value::Object(fields) => {
+            let says = PRINTED.iter().any(|name| fields.contains_key(*name));
+            says.then(|| texts(fields).collect::<Vec<_>>().join("\n"))
+        }
+        result => Some(text_of(result)).filter(|text| !text.trim().is_empty()),
     }
 }
 
+/// Fields of a result with what was printed.
+const PRINTED: [&str; 7] =
+    ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
+
 /// Returns the texts of a result that are not empty.
 fn texts(fields: &Map<String, Value>) -> impl Iterator<Item = String> {
-    let names = ["stderr", "textResultForLlm", "text_result_for_llm", "llmContent", "content", "output", "stdout"];
-    let texts = names.into_iter().filter_map(|name| fields.get(name)).map(text_of);
+    let texts = PRINTED.into_iter().filter_map(|name| fields.get(name)).map(text_of);
     texts.filter(|text| !text.trim().is_empty())
 }
 
@@ -523,6 +529,12 @@ mod tests {
         ] {
             let used = used(Client::ClaudeCode, "Bash", json!({ "command": command }), printed.clone());
             assert_eq!((used.failed, used.output.as_deref()), (false, expected), "{command}");
+        }
+        for (result, expected) in
+            [(json!({ "stdout": "" }), Some("")), (json!({ "exitCode": 0 }), None), (json!(""), None)]
+        {
+            let used = used(Client::ClaudeCode, "Bash", json!({ "command": "npm run lint | tail" }), result);
+            assert_eq!(used.output.as_deref(), expected);
         }
         for result in [json!({ "stdout": "", "interrupted": true }), json!({ "backgroundTaskId": "b1" })] {
             let used = used(Client::ClaudeCode, "Bash", json!({ "command": "npm test" }), result);
