@@ -176,8 +176,8 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
 
     // What was beside it stays, in the files and in the history.
     let note = String::from_utf8(drive.executor.files()["projects/proj/facts/port.md"].clone()).unwrap();
-    assert!(note.contains("Our port is [expunged].") && note.contains("sibling-line two"), "{note}");
-    assert_eq!(drive.executor.files()["MEMORY.md"], b"# All\n\nkeep\n[expunged]\n");
+    assert!(note.contains("Our port is (expunged).") && note.contains("sibling-line two"), "{note}");
+    assert_eq!(drive.executor.files()["MEMORY.md"], b"# All\n\nkeep\n(expunged)\n");
     let read = drive.call(ReadVersion { name: "facts/port".into(), version: 2 }).unwrap_err();
     assert!(read.message.contains("expunged"), "{read}");
     let versions = drive
@@ -197,7 +197,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
         let _ = next.run(Undo::default());
         let _ = next.run(Redo::default());
         let entry = format!("{:?}", next.run(GetEntry { key: "k".into() }).unwrap());
-        assert!(entry.contains("entry again [expunged]"), "{entry}");
+        assert!(entry.contains("entry again (expunged)"), "{entry}");
         assert_eq!(holders(&next.executor.files(), VALUE), BTreeSet::new());
         drive = next;
     }
@@ -226,7 +226,7 @@ fn copies_in_all_scopes_that_the_memory_reads_go(kind: Kind) {
     root.call(text(VALUE)).unwrap();
     assert_eq!(holders(&root.executor.files(), VALUE), BTreeSet::new());
     let of_user = String::from_utf8(root.executor.files()["projects/user/facts/for-all.md"].clone()).unwrap();
-    assert!(of_user.contains(&format!("[expunged] for all, {SIBLING}")), "{of_user}");
+    assert!(of_user.contains(&format!("(expunged) for all, {SIBLING}")), "{of_user}");
 }
 
 #[both_engines]
@@ -266,7 +266,7 @@ fn what_is_refused_changes_nothing(kind: Kind) {
     let mut drive = filled(kind);
     let before = drive.executor.files();
     let refused = |drive: &mut Drive<Simulator>, command: Submission<Expunge>| drive.call(command).unwrap_err();
-    for short in ["", "abc", "  ab \n", "laptop", "[expunged]", "xpun", "user"] {
+    for short in ["", "abc", "  ab \n", "laptop", "(expunged)", "xpun", "user"] {
         let error = refused(&mut drive, Origin::default().with(text(short)));
         assert_eq!(error.code, ErrorCode::InvalidArgument, "{short}: {error}");
     }
@@ -537,7 +537,7 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
         let commands = list.operations.iter().filter(|info| info.command != "expunge").count();
         assert!(commands >= 16 + written, "{kind:?}, {seed}: {commands} of {written}");
         for number in 0..8 {
-            assert!(all.contains(&format!("- [ ] [expunged] {number}")), "{kind:?}, {seed}: {number}");
+            assert!(all.contains(&format!("- [ ] (expunged) {number}")), "{kind:?}, {seed}: {number}");
         }
     }
 }

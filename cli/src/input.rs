@@ -85,7 +85,8 @@ pub(crate) fn nanoseconds(time: Timestamp) -> u64 {
 }
 
 fn standard_input() -> Result<String, Failure> {
-    whole(io::stdin().lock(), "standard input")
+    // Some programs write a byte order mark first.
+    whole(io::stdin().lock(), "standard input").map(|text| text.trim_start_matches('\u{feff}').to_string())
 }
 
 fn whole(reader: impl Read, name: &str) -> Result<String, Failure> {

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::protocol::Error;
 
 /// What stands in the place of expunged text.
-pub const EXPUNGED: &str = "[expunged]";
+pub const EXPUNGED: &str = "(expunged)";
 
 /// Minimum number of characters of text that is removed. Shorter text is in too many places.
 const MIN_CHARS: usize = 4;

@@ -23,7 +23,7 @@ pub use merge::{
 pub use read::ReadFile;
 pub use resolve::{Item, Resolve};
 
-pub(crate) use recall::answer as answer_recall;
+pub(crate) use recall::{answer as answer_recall, has_name};
 pub(crate) use resolve::{Names, candidates, resolve};
 pub(crate) use timeline::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,

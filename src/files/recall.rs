@@ -10,11 +10,12 @@ use super::types::FilesCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
 use crate::notebook::{
-    ItemKind, NoteFilter, Notebook, Reach, Recall, RecallHit, RecallReply, Warning, fitting, recall, render, words_of,
+    ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of,
 };
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::SearchableEntries;
+use crate::store::NOTE_SUFFIX;
 
 impl Run<FilesCall<'_>> for Recall {
     async fn run(self, with: &FilesCall<'_>) -> Result<RecallReply, Error> {
@@ -63,7 +64,10 @@ pub(crate) async fn answer(
         // A name may have a date in it.
         let named = Recall { max_bytes: None, limit: COMPARED_NAMES, ..asked.clone() };
         for hit in recall_all(call, notebook, entries, named).await?.hits.into_iter().rev() {
-            if is_named(&hit, &request.query) {
+            let stem = hit.path.rsplit('/').next().unwrap_or_default().trim_end_matches(NOTE_SUFFIX);
+            let is_named = [&hit.title, stem].iter().any(|name| has_name(&request.query, name));
+            // The name of a log is only a date.
+            if is_named && hit.kind != ItemKind::Log {
                 let others = found.hits.len();
                 found.hits.retain(|other| (&other.path, &other.title) != (&hit.path, &hit.title));
                 found.total += u32::from(found.hits.len() == others);
@@ -93,13 +97,13 @@ const LEAST_HIT_BYTES: u32 = 32;
 /// Number of hits whose names are compared with a question about a time.
 const COMPARED_NAMES: u32 = 20;
 
-/// Returns true if a question is the name of a hit, or has a whole name with a date in it. The name of a log is only a date.
-fn is_named(hit: &RecallHit, query: &str) -> bool {
-    let (name, query) = (hit.title.to_lowercase(), query.to_lowercase());
+/// Returns true if a question is a name, or has a whole name with a date in it.
+pub(crate) fn has_name(query: &str, name: &str) -> bool {
+    let (name, query) = (name.to_lowercase(), query.to_lowercase());
     let (name, query) = (words_of(&name), words_of(&query));
     let has_date = name.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()));
     let is_part = has_date && name.len() > 1 && query.windows(name.len()).any(|words| words == name);
-    hit.kind != ItemKind::Log && (name == query || is_part)
+    name == query || is_part
 }
 
 /// Leaves a page of the hits; with a budget, those that fit it.

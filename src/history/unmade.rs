@@ -1,6 +1,7 @@
 //! Undos that were recorded and never made.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use saddlebag_log::Record;
@@ -47,7 +48,10 @@ pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History) 
         let command = COMMANDS.into_iter().find(|known| known == command).unwrap_or(COMMANDS[0]);
         let of_unmade = call.finishing(operation.clone(), command, Some(writer.clone()));
         of_unmade.claim_log(&folder, |log| history.size_of(log)).await?;
-        of_unmade.record_unmade(&folder, undoes.clone(), redoes.clone()).await?;
+        // What has no change in this folder was taken back elsewhere.
+        let is_here = |operation: &&String| history.records_of(operation).any(|other| history.is_in(other, &folder));
+        let of_folder = |operations: &[String]| operations.iter().filter(is_here).cloned().collect();
+        of_unmade.record_unmade(&folder, of_folder(undoes), of_folder(redoes)).await?;
         is_any = true;
     }
     Ok(is_any)

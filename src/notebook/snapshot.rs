@@ -304,11 +304,7 @@ impl<'a> Snapshot<'a> {
         match self.views.len() {
             0 => "the notebook has no notes".into(),
             count => {
-                let first = shown(&mut (0..count));
-                format!(
-                    "give the path, file name, title or alias of one of the {count} notes, such as {}",
-                    first.join(", ")
-                )
+                format!("give the path, file name, title or alias of one of the {count} notes, as a list shows them")
             }
         }
     }

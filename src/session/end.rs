@@ -5,10 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
-use super::note::{Body, SessionSummary, ends_of, only_looks, to_pass};
+use super::note::{Body, SessionSummary, ends_of, only_looks};
 use super::outcomes::Outcomes;
 use super::screened::Screening;
-use super::shell::Ran;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use super::unapproved::without_unapproved_text;
@@ -161,7 +160,8 @@ async fn note(
     Ok(reply)
 }
 
-/// Names the command lines that other sessions left failing, and that have passed in this one.
+/// Names the command lines that other sessions left failing and that have passed in this one, and the lines that ran without a failure
+/// and say something about one of these.
 async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut SessionSummary) -> Result<(), Error> {
     if summary.commands.iter().all(|known| known.fails) {
         return Ok(());
@@ -169,29 +169,25 @@ async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut
     let mut outcomes = Outcomes::default();
     let (notes, _) = newest(call).await?;
     notes.iter().filter(|note| note.session != session.as_str()).for_each(|note| note.add_to(&mut outcomes));
-    let now = call.now.timestamp().seconds;
-    let before = outcomes.failing(now);
+    let before = outcomes.failing(call.now.timestamp().seconds);
     if before.is_empty() {
         return Ok(());
     }
     outcomes.add_state(session.as_str(), state, call.now.epoch_nanoseconds());
-    let after = outcomes.failing(now);
-    let passed: Vec<(&String, Ran)> = state
-        .of(Event::Tool)
-        .filter_map(|used| Some((used.command.as_ref()?, used.end)))
-        .flat_map(|(line, end)| end.passed(line).map(move |ran| (line, ran)))
-        .collect();
-    for line in before.into_iter().filter(|line| !after.contains(line)) {
-        let open = to_pass(&line);
-        if open.iter().all(|open| passed.iter().any(|(_, ran)| ran.covers_surely(open))) {
-            let is_named = summary.commands.iter().any(|known| known.has_failed && known.command == line);
-            summary.mended.extend(Some(line).filter(|_| !is_named));
-        } else {
-            let covers = |ran: &Ran| open.iter().any(|open| ran.covers(open));
-            let lines = passed.iter().filter(|(_, ran)| covers(ran)).map(|(line, _)| (*line).clone());
-            summary.not_failed.extend(lines.take(1));
+    let mut done: Vec<String> =
+        summary.commands.iter().filter(|known| known.has_failed).map(|known| known.command.clone()).collect();
+    for (session, line, when) in before {
+        match (outcomes.passed_as(&session, &line, when), outcomes.like(&session, &line, when)) {
+            (Some(_), _) if done.contains(&line) => {}
+            (Some(passed), _) => {
+                summary.mended.push((line.clone(), passed.to_string()));
+                done.push(line);
+            }
+            (None, Some((like, _))) => summary.not_failed.push(like.to_string()),
+            (None, None) => {}
         }
     }
+    crate::order::sort_slice(&mut summary.not_failed, Ord::cmp);
     summary.not_failed.dedup();
     Ok(())
 }

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use super::note::{
     ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, heading_of, lines_below, to_pass, with_headings,
+    without_failure,
 };
 use super::outcomes::{Outcomes, When};
 use super::screened::first_chars;
@@ -41,6 +42,8 @@ const MAX_EARLIER: usize = 3;
 
 /// Maximum number of characters of a line about an earlier session.
 const MAX_LINE_CHARS: usize = 160;
+/// The same for a command that failed, with its error and a later run.
+const MAX_FAILURE_CHARS: usize = 400;
 
 /// Maximum number of sessions before those that are named for a command that still fails, and of such commands of a session.
 const MAX_FAILING: usize = 3;
@@ -109,18 +112,29 @@ impl SessionNote {
         self.text.part(Frontmatter::parse(&self.text).span.end..)
     }
 
-    /// Returns the text below the frontmatter without the failures of commands that need no mention any more.
-    fn current(&self, outcomes: &Outcomes, now: u64) -> String {
-        let now = seconds(now);
-        let is_open = |line: &str| {
-            command_of(line).is_none_or(|line| outcomes.still_fails(&self.session, line, self.when(), now))
+    /// Returns the text below the frontmatter without the failures of commands that need no mention any more. The others get the day on
+    /// which they failed, and a later run that says something about them.
+    fn current(&self, outcomes: &Outcomes, now: Timestamp) -> String {
+        let told = |line: &str| -> Option<String> {
+            let Some(command) = command_of(line) else { return Some(line.into()) };
+            let (session, when) = (self.session.as_str(), self.when());
+            if !outcomes.still_fails(session, command, when, now.seconds) {
+                return None;
+            }
+            let failed = outcomes.failed_at(session, command, when).0;
+            let like = outcomes.like(session, command, when);
+            let like = like.map(|(line, at)| without_failure(line, &on_day(now, at))).unwrap_or_default();
+            Some(format!("{line}{}{like}", on_day(now, failed)))
         };
-        let lines = with_headings(self.body()).filter(|(heading, line)| *heading != FAILING || is_open(line));
-        let text = lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n");
+        let lines = with_headings(self.body()).filter_map(|(heading, line)| match heading {
+            FAILING => told(line),
+            _ => Some(line.into()),
+        });
+        let text = lines.collect::<Vec<_>>().join("\n");
         if lines_below(&text, FAILING).next().is_some() {
             return text;
         }
-        text.replace(&format!("## {FAILING}\n\n"), "").replace(&format!("## {FAILING}\n"), "")
+        text.replace(&format!("## {FAILING}\n\n\n"), "").replace(&format!("## {FAILING}\n"), "")
     }
 
     fn when(&self) -> When {
@@ -138,9 +152,9 @@ impl SessionNote {
     }
 
     /// Returns a few lines about the session: its title, how it ended, and what still fails.
-    fn lines(&self, outcomes: &Outcomes, now: u64, said: &mut Vec<Vec<Ran>>) -> String {
+    fn lines(&self, outcomes: &Outcomes, now: Timestamp, said: &mut Vec<Vec<Ran>>) -> String {
         let body = &self.current(outcomes, now);
-        let mut lines = format!("- {}", line_of(&self.title(body)));
+        let mut lines = format!("- {}", line_of(&self.title(body), MAX_LINE_CHARS));
         let ends = [(LAST_PROMPT, "Last prompt"), (ANSWERED, "Prompt"), (ANSWER, "Answer"), (FIRST_PROMPT, "Prompt")];
         // In their order: a prompt that comes after the answer was not answered.
         let headings = body.lines().filter_map(|line| line.strip_prefix("## "));
@@ -150,19 +164,22 @@ impl SessionNote {
             ends.retain(|(heading, _)| *heading != FIRST_PROMPT);
         }
         for (heading, name) in ends {
-            if let Some(text) = lines_below(body, heading).next() {
-                lines.push_str(&format!("\n  {name}: {}", line_of(text)));
+            let text = lines_below(body, heading).collect::<Vec<_>>().join(" ");
+            if !text.is_empty() {
+                lines.push_str(&format!("\n  {name}: {}", line_of(&text, MAX_LINE_CHARS)));
             }
         }
-        lines + &still_failing(body, said) + &self.passed_since(outcomes)
+        lines + &failed(body, said) + &self.passed_since(outcomes)
     }
 
-    /// Returns the lines about commands that failed in the session and have passed since, as its answer may say that they fail.
+    /// Returns the lines with which commands that failed in the session have passed since, as its answer may say that they fail.
     fn passed_since(&self, outcomes: &Outcomes) -> String {
         let failed = with_headings(self.body()).filter(|(heading, _)| *heading == FAILING);
         let failed = failed.filter_map(|(_, line)| command_of(line));
-        let passed = failed.filter(|line| outcomes.has_passed(&self.session, line, self.when(), true));
-        passed.take(MAX_FAILING).map(|line| format!("\n  Passed since: `{}`", line_of(line))).collect()
+        let mut passed: Vec<&str> =
+            failed.filter_map(|line| outcomes.passed_as(&self.session, line, self.when())).collect();
+        passed.dedup();
+        passed.into_iter().take(MAX_FAILING).map(|line| format!("\n  Passed since: `{line}`")).collect()
     }
 
     fn title(&self, body: &str) -> String {
@@ -188,32 +205,42 @@ fn commands_of(line: &str) -> Vec<Ran> {
     command_of(&format!("- {line}")).map(to_pass).unwrap_or_default()
 }
 
-/// Returns the lines about commands that still fail, the first ones with their errors. Those that were said of a later session are
-/// left out.
-fn still_failing(body: &str, said: &mut Vec<Vec<Ran>>) -> String {
-    let failing = lines_below(body, FAILING).filter(|line| {
+/// Returns the lines about commands that failed, the first ones with their errors. Those that were said of a later session are left
+/// out.
+fn failed(body: &str, said: &mut Vec<Vec<Ran>>) -> String {
+    let failed = lines_below(body, FAILING).filter(|line| {
         let commands = commands_of(line);
         let is_new = !said.contains(&commands);
         said.push(commands);
         is_new
     });
-    let failing: Vec<&str> = failing.collect();
-    let shown = failing.iter().take(MAX_FAILING);
-    let mut lines: String = shown.map(|line| format!("\n  Still fails: {}", line_of(line))).collect();
-    if let Some(more) = failing.len().checked_sub(MAX_FAILING).filter(|more| *more > 0) {
-        lines.push_str(&format!("\n  Still fail: {more} more, named in its note"));
+    let failed: Vec<&str> = failed.collect();
+    let shown = failed.iter().take(MAX_FAILING);
+    let mut lines: String = shown.map(|line| format!("\n  Failed: {}", line_of(line, MAX_FAILURE_CHARS))).collect();
+    if let Some(more) = failed.len().checked_sub(MAX_FAILING).filter(|more| *more > 0) {
+        lines.push_str(&format!("\n  Failed: {more} more, named in its note"));
     }
     lines
 }
 
-/// Returns the beginning of text, on one line.
-fn line_of(text: &str) -> String {
+/// Returns the day of a time in seconds, in brackets.
+fn on_day(now: Timestamp, seconds: i64) -> String {
+    let day = Timestamp { seconds, nanoseconds: 0, ..now }.local().map(|time| time.date());
+    day.map(|day| format!(" ({day})")).unwrap_or_default()
+}
+
+/// Returns text on one line: its beginning and its end, if it is long.
+fn line_of(text: &str, max_chars: usize) -> String {
     let text = one_line(text);
-    let begins = first_chars(&text, MAX_LINE_CHARS);
-    if begins.len() == text.len() {
+    let count = text.chars().count();
+    if count <= max_chars {
         return text;
     }
-    format!("{}…", begins.rsplit_once(' ').map_or(begins, |(words, _)| words))
+    let begins = first_chars(&text, max_chars * 2 / 3);
+    let begins = begins.rsplit_once(' ').map_or(begins, |(words, _)| words);
+    let ends = text.char_indices().nth(count - max_chars / 3).and_then(|(at, _)| text.get(at..)).unwrap_or_default();
+    let ends = ends.split_once(' ').map_or("", |(_, words)| words);
+    format!("{begins} … {ends}").trim_end().to_string()
 }
 
 /// What becomes of the claim of a note.
@@ -392,7 +419,7 @@ pub(super) async fn newest(call: &Call) -> Result<(Vec<SessionNote>, Vec<LeftOut
 
 /// Returns what is shown: the note if there is one, then for a session that begins a few lines about those before it.
 fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: bool, left_out: Vec<LeftOut>) -> HandOff {
-    let (session, outcomes, now) = (known.session, &known.outcomes, call.now.epoch_nanoseconds());
+    let (session, outcomes, now) = (known.session, &known.outcomes, call.now.timestamp());
     let told = known.told(call).filter(|_| begins);
     let mut text = told.and_then(|told| Approved::judge(told).ok()).unwrap_or_default();
     let mut files = Vec::new();
@@ -419,6 +446,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     let mut earlier: Vec<(&SessionNote, Approved)> = earlier.filter(|_| begins).collect();
     let mut before = earlier.split_off(earlier.len().min(MAX_EARLIER));
     before.retain(|(other, _)| lines_below(&other.current(outcomes, now), FAILING).next().is_some());
+    let more = before.len().saturating_sub(MAX_FAILING);
     before.truncate(MAX_FAILING);
     if !earlier.is_empty() {
         text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
@@ -435,8 +463,11 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     }
     for (other, judged) in before {
         let body = other.current(outcomes, now);
-        let line = format!("- {}{}", line_of(&other.title(&body)), still_failing(&body, &mut said));
+        let line = format!("- {}{}", line_of(&other.title(&body), MAX_LINE_CHARS), failed(&body, &mut said));
         add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
+    }
+    if more > 0 {
+        text.push_ours("- Commands failed in sessions before these, too\n");
     }
     let path = note.map(|note| call.scope.display_path(&note.path));
     let content = match unapproved {

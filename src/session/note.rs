@@ -42,11 +42,11 @@ const MAX_TURNS: usize = 64;
 /// Headings of a note that the next session reads.
 pub(super) const FIRST_PROMPT: &str = "First prompt";
 pub(super) const LAST_PROMPT: &str = "Last prompt";
-pub(super) const ANSWERED: &str = "Prompt of the last answer";
-pub(super) const ANSWER: &str = "Last answer of the agent";
-pub(super) const FAILING: &str = "Commands that failed at its end";
+pub(super) const ANSWERED: &str = "Prompt of this answer";
+pub(super) const ANSWER: &str = "Last answer after work";
+pub(super) const FAILING: &str = "Commands that failed when last run";
 pub(super) const PASSED: &str = "Commands that failed and then passed";
-pub(super) const NOT_FAILED: &str = "Commands that failed before, and not here";
+pub(super) const NOT_FAILED: &str = "Tests without a failure";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,9 +61,9 @@ pub struct SessionSummary {
     pub errors: usize,
     /// Commands, in the order of their first run.
     pub commands: Vec<CommandOutcome>,
-    /// Command lines that failed in other sessions, and passed in this one.
-    pub(super) mended: Vec<String>,
-    /// Command lines that did not fail here, and failed in other sessions: in another folder, or without an end that is known.
+    /// Command lines that failed in other sessions and passed in this one, each with the line that passed.
+    pub(super) mended: Vec<(String, String)>,
+    /// Command lines that did not fail here, and are like others that failed in other sessions.
     pub(super) not_failed: Vec<String>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
@@ -105,6 +105,8 @@ pub struct CommandOutcome {
     pub error: String,
     /// Commands of the line that have not passed since it failed.
     pub(super) open: Vec<Ran>,
+    /// Line that ran later: with the same commands and without a failure, or if it still fails, with such as are like it.
+    pub(super) later: Option<String>,
 }
 
 /// Text of a note, and what it does not have.
@@ -159,19 +161,22 @@ impl SessionSummary {
         });
         let failed = end == RunEnd::Failed && !only_looks(command);
         let passed: Vec<Ran> = if failed { Vec::new() } else { end.passed(command).collect() };
-        let is_sure = |open: &Ran| passed.iter().any(|passed| passed.covers_surely(open));
+        let is_sure = |open: &Ran| passed.iter().any(|passed| passed.covers(open));
         if let Some(known) = self.commands.get_mut(place) {
             known.has_failed = failed || known.has_failed && to_pass(command).iter().all(is_sure);
             known.fails = failed;
             known.error = if failed { known_words(error) } else { String::new() };
             known.open = if failed { to_pass(&known.command) } else { Vec::new() };
+            known.later = None;
         }
-        for known in self.commands.iter_mut().filter(|known| !known.open.is_empty()) {
+        for (_, known) in self.commands.iter_mut().enumerate().filter(|(at, known)| *at != place && known.has_failed) {
+            let is_like = |open: &Ran| passed.iter().any(|passed| passed.is_like(open));
+            if !known.open.is_empty() && known.open.iter().any(is_like) {
+                known.later = Some(command.into());
+            } else if failed && known.later.as_deref() == Some(command) && known.fails {
+                known.later = None;
+            }
             known.open.retain(|open| !is_sure(open));
-            // It may have passed, so it is in no list.
-            let said = known.open.len();
-            known.open.retain(|open| !passed.iter().any(|passed| !passed.decides && passed.covers(open)));
-            known.has_failed &= known.open.len() == said;
             known.fails = !known.open.is_empty();
         }
     }
@@ -306,8 +311,8 @@ impl SessionSummary {
         let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
-        let mut fixed: Vec<String> = fixed.map(|known| format!("- {}", code(&known.command))).collect();
-        fixed.extend(self.mended.iter().map(|line| format!("- {}", code(line))));
+        let mut fixed: Vec<String> = fixed.map(|known| passed_as(&known.command, known.later.as_deref())).collect();
+        fixed.extend(self.mended.iter().map(|(failed, passed)| passed_as(failed, Some(passed))));
         fixed.dedup();
         out.section(PASSED, &fixed);
         let elsewhere: Vec<String> = self.not_failed.iter().map(|line| format!("- {}", code(line))).collect();
@@ -340,18 +345,27 @@ pub(super) fn only_looks(line: &str) -> bool {
 
 /// Returns the commands of a line that have to pass after it has failed. `cargo test | tail` fails by its test.
 pub(super) fn to_pass(line: &str) -> Vec<Ran> {
-    let all: Vec<Ran> = RunEnd::Failed.commands(line).collect();
+    let all: Vec<Ran> = RunEnd::Failed.commands(line).map(|ran| Ran { decides: false, ..ran }).collect();
     let open: Vec<Ran> = all.iter().filter(|ran| !ran.only_looks()).cloned().collect();
     if open.is_empty() { all } else { open }
 }
 
 fn failing(known: &CommandOutcome) -> String {
     let error = one_line(&known.error);
-    if error.is_empty() {
-        format!("- {}", code(&known.command))
-    } else {
-        format!("- {}: {}", code(&known.command), plain(&error))
-    }
+    let error = if error.is_empty() { error } else { format!(": {}", plain(&error)) };
+    let later = known.later.as_deref().map(|line| without_failure(line, "")).unwrap_or_default();
+    format!("- {}{error}{later}", code(&known.command))
+}
+
+/// Returns the words about a later run that says something about a failure, and the day of it.
+pub(super) fn without_failure(line: &str, day: &str) -> String {
+    format!("; later no failure in {}{day}", code(line))
+}
+
+/// Returns the line about a command that passed, with the line that passed if that is another one.
+fn passed_as(failed: &str, passed: Option<&str>) -> String {
+    let passed = passed.filter(|passed| *passed != failed).map(|passed| format!(", as {}", code(passed)));
+    format!("- {}{}", code(failed), passed.unwrap_or_default())
 }
 
 /// Text of a note while it is built.

@@ -60,36 +60,51 @@ impl Outcomes {
         self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when, is_exact });
     }
 
-    /// Returns the lines that still have to be mentioned as failing.
-    pub(super) fn failing(&self, now: i64) -> Vec<String> {
+    /// Returns the failures that still have to be mentioned: the session, the line and the time of each.
+    pub(super) fn failing(&self, now: i64) -> Vec<(String, String, When)> {
         let failed = self.0.iter().filter(|outcome| outcome.failed);
         let open = failed.filter(|outcome| self.still_fails(&outcome.session, &outcome.line, outcome.when, now));
-        let mut lines: Vec<String> = open.map(|outcome| outcome.line.clone()).collect();
-        crate::order::sort_slice(&mut lines, Ord::cmp);
-        lines.dedup();
-        lines
+        open.map(|outcome| (outcome.session.clone(), outcome.line.clone(), outcome.when)).collect()
     }
 
     /// Returns true if a line that failed in a session, at the latest at the time of its note, still has to be mentioned.
     pub(super) fn still_fails(&self, session: &str, line: &str, noted: When, now: i64) -> bool {
         let age = now.saturating_sub(self.failed_at(session, line, noted).0);
         let is_old = age > MAX_FAILURE_AGE_SECONDS && !to_pass(line).iter().any(Ran::is_test);
-        !is_old && !self.has_passed(session, line, noted, false)
+        let ran_again = || self.later(session, line, noted).any(|outcome| outcome.line == line && !outcome.failed);
+        !is_old && self.passed_as(session, line, noted).is_none() && !ran_again()
     }
 
-    /// Returns true if a line that failed in a session has passed in another one since; with `surely`, in the same folder.
-    pub(super) fn has_passed(&self, session: &str, line: &str, noted: When, surely: bool) -> bool {
-        let failed = self.failed_at(session, line, noted);
-        let later = |outcome: &&Outcome| outcome.when > failed && outcome.session != session;
-        let passed = |open: &Ran| {
-            let covers = |passed: &Ran| if surely { passed.covers_surely(open) } else { passed.covers(open) };
-            self.0.iter().filter(later).flat_map(|outcome| &outcome.passed).any(covers)
-        };
+    /// Returns the line with which one that failed in a session has passed in another one since.
+    pub(super) fn passed_as(&self, session: &str, line: &str, noted: When) -> Option<&str> {
+        let mut open = to_pass(line);
+        let later = self.later(session, line, noted).filter(|_| !open.is_empty());
+        let mut later: Vec<&Outcome> = later.collect();
+        crate::order::sort_slice(&mut later, |a, b| a.when.cmp(&b.when));
+        let mut passed = later.into_iter().filter(|outcome| {
+            open.retain(|open| !outcome.passed.iter().any(|passed| passed.covers(open)));
+            open.is_empty()
+        });
+        passed.next().map(|outcome| outcome.line.as_str())
+    }
+
+    /// Returns the last line that ran without a failure in another session since, and says something about one that failed; with its
+    /// time in seconds.
+    pub(super) fn like(&self, session: &str, line: &str, noted: When) -> Option<(&str, i64)> {
         let open = to_pass(line);
-        !open.is_empty() && open.iter().all(passed)
+        let is_like = |passed: &Ran| open.iter().any(|open| passed.is_like(open));
+        let like = self.later(session, line, noted).filter(|outcome| outcome.passed.iter().any(is_like));
+        like.max_by_key(|outcome| outcome.when).map(|outcome| (outcome.line.as_str(), outcome.when.0))
     }
 
-    fn failed_at(&self, session: &str, line: &str, noted: When) -> When {
+    /// Returns what other sessions did after a line failed in one.
+    fn later(&self, session: &str, line: &str, noted: When) -> impl Iterator<Item = &Outcome> {
+        let failed = self.failed_at(session, line, noted);
+        self.0.iter().filter(move |outcome| outcome.when > failed && outcome.session != session)
+    }
+
+    /// Returns the time of the last failure of a line in a session: that of its note, unless its state is known.
+    pub(super) fn failed_at(&self, session: &str, line: &str, noted: When) -> When {
         let is_it = |outcome: &&Outcome| outcome.is_exact && outcome.failed && outcome.session == session;
         let exact = self.0.iter().filter(is_it).filter(|outcome| outcome.line == line).map(|outcome| outcome.when);
         exact.max().unwrap_or(noted)

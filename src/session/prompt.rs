@@ -18,7 +18,7 @@ use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
 use crate::document::{Note, TagSyntax, one_line};
 use crate::files::{
-    Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
+    Dated, TimeAsked, beginning, beginning_of, entries_of, has_name, latest_asked, notes_of, time_asked, time_of,
 };
 use crate::notebook::{
     ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
@@ -168,8 +168,15 @@ impl Run<SessionCall<'_>> for RecallForPrompt {
         let of_time = of_time(with, prompt, self.max_bytes, &session, &kept_out, &state).await?;
         let min_score = self.min_score.unwrap_or(DEFAULT_MIN_SCORE);
         let (hits, perhaps) = match of_time {
-            Some(hits) => (hits, Vec::new()),
-            None => found(with, prompt, min_score, &kept_out, &state).await?,
+            // A name may have a date in it.
+            Some(of_time) => {
+                let (mut hits, _) = found(with, prompt, 0, None, &kept_out, &state).await?;
+                hits.retain(|hit| hit.found.as_ref().is_ok_and(|found| has_name(prompt, found.name.as_str())));
+                let others = of_time.into_iter().filter(|other| !hits.iter().any(|hit| hit.path == other.path));
+                let others: Vec<Hit> = others.collect();
+                (hits.into_iter().chain(others).collect(), Vec::new())
+            }
+            None => found(with, prompt, min_score, Some(call.now.timestamp()), &kept_out, &state).await?,
         };
         let mut not_shown: Vec<NotShown> = Vec::new();
         let form = self.form.unwrap_or_default();
@@ -272,18 +279,19 @@ fn perhaps_of(mut perhaps: Vec<PromptHit>) -> Option<(SectionItem, Vec<String>)>
     Some((SectionItem { key: Some(path.clone()), path, heading, text: Approved::default() }, paths))
 }
 
-/// Finds notes and entries: first facts, best first, then pages, best first; and facts of which only the name may be of use.
+/// Finds notes and entries: first facts, best first, then pages, best first; and facts of which only the name may be of use. With the
+/// time of `now`, words of a time in the prompt say when, and not about what.
 async fn found(
     with: &SessionCall<'_>,
     prompt: &str,
     min_score: u32,
+    now: Option<Timestamp>,
     kept_out: &Excluded,
     state: &State,
 ) -> Result<(Vec<Hit>, Vec<PromptHit>), Error> {
     let SessionCall { call, notebook, entries, .. } = *with;
     let Some(question) = question(prompt) else { return Ok(Default::default()) };
-    // The words of a time say when, and not about what.
-    let (rest, time) = without_time(&question, call.now.timestamp());
+    let (rest, time) = now.map_or_else(Default::default, |now| without_time(&question, now));
     let question = if rest.is_empty() { question } else { rest };
     let asks = asks(prompt);
     let least = min_score as f32 / 1_000.0;

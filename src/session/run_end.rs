@@ -17,6 +17,8 @@ const FAILS: &str = "fail |fail\t|failed |failed!|--- fail|not ok |build fail|np
     error: could not compile|error[|test result: failed|panic: ";
 /// First words of lines that count results. Other such lines begin with a number.
 const COUNTS: &str = "executed|failed|fail|found|pass|summary|tests";
+/// Commands that change the sources.
+const OTHER_SOURCES: &str = "git stash|git checkout|git switch|git bisect";
 const FAILED: &str = "fail|failed|failing|failure|failures|error|errors";
 const PASSED: &str = "pass|passed|passing";
 
@@ -63,17 +65,22 @@ impl RunEnd {
         commands(command).iter().any(|ran| ran.is_test() && !ran.decides)
     }
 
-    /// Returns the commands of a line that have passed. A test that does not say how it ended is one that may have passed.
+    /// Returns the commands of a line that have passed, and the tests that do not say how they ended, which decide nothing. On other
+    /// sources, such as those of before, none decides anything.
     pub(super) fn passed(self, line: &str) -> impl Iterator<Item = Ran> {
+        let is_elsewhere = OTHER_SOURCES.split('|').any(|command| line.contains(command));
         self.commands(line)
             .filter(move |ran| self != Self::Failed && ran.decides || self == Self::Unsaid && ran.is_test())
+            .map(move |ran| Ran { decides: ran.decides && !is_elsewhere, ..ran })
     }
 
     /// Returns the commands of a line that say what has failed or passed.
     pub(super) fn commands(self, line: &str) -> impl Iterator<Item = Ran> {
         let mut ran: Vec<Ran> = commands(line).into_iter().filter(|ran| !ran.is_wrapped).collect();
-        // What tests before the last one have printed may be cut off.
-        if let Some(last) = ran.iter_mut().rfind(|ran| ran.is_test()).filter(|_| self == Self::TestsPassed) {
+        // What tests before the last one have printed may be cut off. The last one does not run if one before `||` passes.
+        let may_be_skipped = line.contains("||") && ran.iter().filter(|ran| ran.is_test()).count() > 1;
+        let says = self == Self::TestsPassed && !may_be_skipped;
+        if let Some(last) = ran.iter_mut().rfind(|ran| ran.is_test()).filter(|_| says) {
             last.decides = true;
         }
         ran.into_iter()

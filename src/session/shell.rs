@@ -1,7 +1,6 @@
 //! The commands of a command line, as a shell reads it: quotes, lists, pipes, subshells, loops, here-documents, substitutions, and
 //! programs that only run another command.
 
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -57,28 +56,20 @@ const GLOBAL_OPTIONS: [(&str, &[&str]); 10] = [
     ("yarn", &["--cwd"]),
 ];
 
-/// Words that only change what a run of tests prints, or when it ends, and the `run` of `npm run test`.
-const QUIET: [&str; 8] = ["-q", "-s", "-v", "-vv", "-x", "--quiet", "--verbose", "run"];
+/// Words that say nothing about which tests run: the `run` of `npm run test`, and the names of everything.
+const NOTHING: [&str; 3] = ["run", ".", "./..."];
+/// Options with a value that say nothing about which tests run.
+const HARMLESS: &str = "-count|-j|-n|-timeout|--bail|--color|--cov|--cov-report|--durations|--format|--jobs|--log-level|\
+    --max-warnings|--maxfail|--parallel|--reporter|--retries|--tb|--test-threads|--threads|--timeout";
+/// Options without which a test may run more tests, or with which it runs none.
+const SELECTORS: &str = "-E|-g|-h|-k|-m|-o|-p|-run|-t|-w|--bin|--bins|--changed|--changedSince|--co|--collect-only|\
+    --deselect|--doc|--dry-run|--example|--examples|--exclude|--filter|--findRelatedTests|--fixtures|--grep|--help|--ignore|\
+    --last-failed|--lf|--lib|--list|--listTests|--no-run|--only|--onlyChanged|--package|--project|--select|--shard|--skip|\
+    --stepwise|--sw|--test|--testNamePattern|--testPathPattern|--test-name-pattern|--tests|--version";
 /// Options with which a test finds other faults than without them.
 const STRICTER: [&str; 6] = ["--all-features", "--features", "--no-default-features", "--release", "-race", "-tags"];
 /// Words in the name of a test or a check of a project.
-const CHECKS: [&str; 15] = [
-    "build",
-    "check",
-    "ci",
-    "clippy",
-    "eslint",
-    "jest",
-    "lint",
-    "mocha",
-    "mypy",
-    "ruff",
-    "spec",
-    "tox",
-    "tsc",
-    "typecheck",
-    "vet",
-];
+const CHECKS: &str = "build|check|ci|clippy|e2e|eslint|jest|lint|mocha|mypy|ruff|spec|tox|tsc|typecheck|vet";
 /// Programs that look at files, such as those of tests.
 const LOOKS: [&str; 18] = [
     "[", "cat", "cp", "diff", "echo", "find", "git", "grep", "head", "ls", "mv", "pgrep", "rg", "rm", "sed", "tail",
@@ -90,8 +81,8 @@ const LOOKS: [&str; 18] = [
 pub(super) struct Ran {
     /// Its words, without what runs it and without redirections.
     pub(super) words: Vec<String>,
-    /// Folder that the line enters before, if it is relative.
-    folder: Option<String>,
+    /// Folder that the line enters before.
+    pub(super) folder: Option<String>,
     /// True if the command has passed whenever the whole line has.
     pub(super) decides: bool,
     /// True if the words begin with a program that only runs the command, which is in the list too.
@@ -99,23 +90,35 @@ pub(super) struct Ran {
 }
 
 impl Ran {
-    /// Returns true if the command passes whenever `self` does: it is the same one, or one of several tests that this runs.
+    /// Returns true if the other command has certainly passed: this one has, in the same folder, and it is the same one, or one of
+    /// several tests that this runs.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        let is_elsewhere = self.folder.is_some() && other.folder.is_some() && self.folder != other.folder;
         let mut rest = other.words.iter();
-        let mut is_part = || {
-            let mut said = self.words.iter().filter(|word| !QUIET.contains(&word.as_str()));
-            self.is_test() && said.all(|word| rest.any(|other| is_within(other, word)))
-        };
-        let is_stricter = |word: &String| STRICTER.iter().any(|option| word.split('=').next() == Some(option));
-        let has_all = other.words.iter().filter(|word| is_stricter(word)).all(|word| self.words.contains(word));
-        !is_elsewhere
-            && (self.words == other.words || self.words.first() == other.words.first() && has_all && is_part())
+        let mut is_part = || self.is_test() && self.telling().all(|word| rest.any(|other| is_within(other, word)));
+        let name = |word: &String| word.split('=').next().is_some_and(|name| STRICTER.contains(&name));
+        let has_all = other.words.iter().filter(|word| name(word)).all(|word| self.words.contains(word));
+        let mut is_whole = || self.words.first() == other.words.first() && has_all && is_part();
+        self.decides && self.folder == other.folder && (self.words == other.words || is_whole())
     }
 
-    /// Returns true if the command has certainly passed: `self` has, in the same folder.
-    pub(super) fn covers_surely(&self, other: &Self) -> bool {
-        self.decides && self.folder == other.folder && self.covers(other)
+    /// Returns true if a run of the command says something about the other one, which need not have passed with it.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let mut bare = other.words.iter().filter(|word| !word.starts_with('-'));
+        self.words.first() == other.words.first()
+            && (self.is_test() && other.is_test() || bare.all(|word| self.words.contains(word)))
+    }
+
+    /// Returns the words that say which tests run.
+    fn telling(&self) -> impl Iterator<Item = &String> {
+        let is_in = |list: &str, word: &str| list.split('|').any(|option| word.split('=').next() == Some(option));
+        let mut before = "";
+        self.words.iter().filter(move |word| {
+            let is_value = is_in(HARMLESS, before) && !before.contains('=');
+            before = word.as_str();
+            let is_option =
+                word.starts_with('-') && !is_in(SELECTORS, word) && (!word.contains('=') || is_in(HARMLESS, word));
+            !is_value && !is_option && !NOTHING.contains(&word.as_str())
+        })
     }
 
     /// Returns true for a program that only looks at files, or at what another one prints.
@@ -125,7 +128,9 @@ impl Ran {
 
     /// Returns true for a test or a check of the project.
     pub(super) fn is_test(&self) -> bool {
-        let is_check = |part: &str| part.starts_with("test") || part.ends_with("test") || CHECKS.contains(&part);
+        let is_check = |part: &str| {
+            part.starts_with("test") || part.ends_with("test") || CHECKS.split('|').any(|check| check == part)
+        };
         let has_check = |word: &str| word.split(|c: char| !c.is_ascii_alphanumeric()).any(is_check);
         let Some((program, more)) = self.words.split_first() else { return false };
         let mut more = more.iter().filter(|word| !word.starts_with('-') && !word.contains(['/', '.'])).take(2);
@@ -139,8 +144,7 @@ fn is_within(part: &str, whole: &str) -> bool {
     let rest = part.strip_prefix(whole.trim_end_matches("...").trim_end_matches('/'));
     let has_more = |rest: &str| rest.starts_with("::") || rest.starts_with('/');
     part == whole
-        || whole == "." && !part.starts_with('-')
-        || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || whole.ends_with("..."))
+        || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || rest.is_some_and(|rest| rest.starts_with('/')))
 }
 
 /// Returns the commands of a script, without those that only prepare others. What runs a command comes after it.
@@ -160,9 +164,7 @@ fn read(script: &str, around: &Ran, depth: u32, all: &mut Vec<Ran>) {
         if let [first, target, ..] = words.as_slice()
             && ["cd", "pushd"].contains(&first.as_str())
         {
-            let is_relative = !target.starts_with(['/', '~', '-', '$']) && target != "." && !target.contains(':');
-            let target = target.trim_start_matches("./").trim_end_matches('/');
-            folder = Some(target.to_owned()).filter(|_| is_relative);
+            folder = entered(folder.as_deref(), target);
         }
         let ran = Ran { words, folder: folder.clone(), decides: decides && around.decides, is_wrapped: false };
         run(ran, depth, all);
@@ -170,6 +172,21 @@ fn read(script: &str, around: &Ran, depth: u32, all: &mut Vec<Ran>) {
     for script in scripts.iter().filter(|_| depth < MAX_DEPTH) {
         read(script, &Ran { folder: folder.clone(), ..Ran::default() }, depth + 1, all);
     }
+}
+
+/// Returns the folder that a line is in after it has entered one.
+fn entered(folder: Option<&str>, target: &str) -> Option<String> {
+    let is_relative = !target.starts_with(['/', '~', '-', '$']) && !target.contains(':');
+    let mut parts: Vec<&str> =
+        folder.into_iter().filter(|_| is_relative).flat_map(|folder| folder.split('/')).collect();
+    for part in target.trim_end_matches('/').split('/') {
+        match part {
+            "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/")).filter(|folder| !folder.is_empty())
 }
 
 /// Returns for each command if it has passed whenever the script has.
@@ -570,10 +587,22 @@ mod tests {
             ("git push", "git push --force", false),
             ("cd web && npm test", "cd api && npm test", false),
             ("cd ../shop-2 && npm test", "cd ./web && npm test", false),
-            ("cd /s/web && npm test", "cd web && npm test", true),
+            ("cd /s/web && npm test", "cd web && npm test", false),
+            ("cd web/ && cd ../api && npm test", "cd ./api && npm test", true),
+            ("cd ../wt && cd web && npm test", "cd web && npm test", false),
+            ("pytest -ra --tb=short --maxfail 1 -n auto --cov=app", "pytest -q", true),
+            ("pytest tests/test_a.py --tb short", "pytest tests/test_a.py", true),
+            ("pytest tests", "pytest tests/test_a.py", true),
+            ("pytest -x cart", "pytest", false),
+            ("pytest --lf", "pytest", false),
+            ("npm test -- --project=web", "npm test", false),
+            ("go test ./... -count=1", "go test ./...", true),
+            ("cargo test --workspace", "cargo test -p shop", true),
+            ("ruff check . --fix", "ruff check", true),
+            ("npx eslint . --max-warnings 0", "npx eslint .", true),
         ] {
             let [one, other] = [one, other].map(|line| commands(line).swap_remove(0));
-            assert_eq!(one.covers(&other), expected, "{one:?} {other:?}");
+            assert_eq!(Ran { decides: true, ..one.clone() }.covers(&other), expected, "{one:?} {other:?}");
         }
         let tests = [
             "npm run lint",

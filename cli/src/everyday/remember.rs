@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::failure::{Exit, Failure};
 use crate::global::Global;
 use crate::help::example;
-use crate::input::{self, shown_path};
+use crate::input::{self, free_text, shown_path};
 use crate::note::shared::warn;
 use crate::output::{Output, single_line};
 use crate::store::Store;
@@ -26,7 +26,7 @@ const MAX_TITLE: usize = 80;
 pub(crate) struct RememberArgs {
     /// Title of the note, one line that a colleague would understand, since sessions begin with the titles; alone, the text of the
     /// note, whose first sentence is the title; with --key the text of the entry, kept byte for byte
-    #[arg(value_name = "TITLE|TEXT", allow_hyphen_values = true)]
+    #[arg(value_name = "TITLE|TEXT", allow_hyphen_values = true, value_parser = free_text)]
     title: String,
     /// Text of the note, in Markdown; `-` reads it, or the entry's, from standard input
     #[arg(allow_hyphen_values = true, conflicts_with = "key")]

@@ -32,12 +32,13 @@ pub(crate) fn perform(
     reserved: u32,
 ) -> Result<Option<String>, Trouble> {
     let (folder, project) = folders(event, global)?;
-    let global = Global { project: (!global.notebook).then_some(project), ..global.of_agent() };
+    let global = Global { project: (!global.notebook).then(|| project.clone()), ..global.of_agent() };
+    let paths = || Paths::new(&project, &folder, &args.exclude);
     let is_off = args.without_before_tool;
     let used = match &event.detail {
         Detail::BeforeTool(_) if is_off || room(event, args.max_bytes).is_none() => return Ok(None),
         Detail::BeforeTool(used) => {
-            let paths = Paths::new(&folder, &args.exclude);
+            let paths = paths();
             let used = kept(used, &paths, |file| paths.asked(file));
             if !used.has_effect() {
                 return Ok(None);
@@ -45,7 +46,7 @@ pub(crate) fn perform(
             Some(used)
         }
         Detail::Tool(used) => {
-            let paths = Paths::new(&folder, &args.exclude);
+            let paths = paths();
             Some(kept(used, &paths, |file| paths.kept(file)))
         }
         _ => None,
@@ -68,7 +69,7 @@ pub(crate) fn perform(
     // Looked for before the session leaves its first file.
     let hint = event.begins_session().then(|| told(&others(&global))).flatten();
     let store = Store::open(&global).map_err(|failure| Trouble::opening(&failure))?;
-    let mut session = Session { store, event, output: Output::new(false), folder };
+    let mut session = Session { store, event, output: Output::new(false), project, folder };
     let reserved = reserved + hint.as_ref().map_or(0, |hint| u32::try_from(hint.len() + 1).unwrap_or(u32::MAX));
     let text = answered(args, &mut session, reserved, used)?;
     Ok(match (text, hint) {
@@ -114,7 +115,7 @@ fn answered(
         }
         Detail::Stop(answer) => {
             // An answer may name what must not be recorded.
-            let paths = Paths::new(&session.folder, &args.exclude);
+            let paths = Paths::new(&session.project, &session.folder, &args.exclude);
             session.end(false, answer.clone().filter(|answer| !paths.names_an_excluded_path(answer)))
         }
         Detail::End => session.end(true, None),
@@ -132,7 +133,8 @@ struct Session<'a> {
     store: Store,
     event: &'a Event,
     output: Output,
-    /// Folder of the project.
+    /// Folder of the project, and that of the event.
+    project: PathBuf,
     folder: PathBuf,
 }
 

@@ -17,21 +17,21 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Creates the paths of the project that contains `folder`.
-    pub(crate) fn new(folder: &Path, excluded: &[Glob]) -> Self {
-        let root = saddlebag_host::project_root(folder);
+    /// Creates the paths of the project that contains `project`, where an event is about `folder`.
+    pub(crate) fn new(project: &Path, folder: &Path, excluded: &[Glob]) -> Self {
+        let root = saddlebag_host::project_root(project);
         let mut roots = vec![root.clone()];
         // A client may write the project through a link that the root does not have.
-        let below =
-            folder.canonicalize().ok().and_then(|real| Some(real.strip_prefix(&root).ok()?.components().count()));
-        if let Some(unresolved) = below.and_then(|depth| folder.ancestors().nth(depth))
-            && unresolved != root
-        {
-            roots.push(unresolved.to_path_buf());
+        for folder in [project, folder] {
+            let below =
+                folder.canonicalize().ok().and_then(|real| Some(real.strip_prefix(&root).ok()?.components().count()));
+            let unresolved = below.and_then(|depth| folder.ancestors().nth(depth));
+            roots.extend(unresolved.filter(|unresolved| *unresolved != root).map(Path::to_path_buf));
         }
         // A worktree beside the repository has the files of the project under the same names.
+        let is_same = saddlebag_host::project_root(folder) == root;
         let (real, mut worktree) = (folder.canonicalize().ok(), None);
-        for start in real.iter().map(PathBuf::as_path).chain([folder]) {
+        for start in real.iter().map(PathBuf::as_path).chain([folder]).filter(|_| is_same) {
             let top = start.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
             let top = top.filter(|top| !roots.iter().any(|root| root == top)).map(Path::to_path_buf);
             worktree = worktree.or_else(|| top.clone());
@@ -55,11 +55,30 @@ impl Paths {
 
     /// Returns a command with the folder that it runs in, if that is not the root of the project: `cd web && npm test`.
     pub(crate) fn in_folder(&self, command: String) -> String {
-        let top = |folder: &Path| folder.file_name().map(|name| format!("../{}", name.to_string_lossy()));
-        let below = self.relative("").filter(|below| !below.is_empty());
-        let folder = self.worktree.as_deref().and_then(top).into_iter().chain(below).collect::<Vec<_>>().join("/");
-        let is_named = !folder.is_empty() && !folder.contains(char::is_whitespace) && !command.starts_with("cd ");
-        if is_named { format!("cd {folder} && {command}") } else { command }
+        let (mut folder, mut rest) = (self.folder.clone(), command.as_str());
+        while let Some((target, more)) = rest.strip_prefix("cd ").and_then(|line| line.split_once("&&")) {
+            let is_plain = |c: char| !c.is_whitespace() && !"\"'$~*;|`\\".contains(c);
+            if !target.trim().chars().all(is_plain) || target.trim().starts_with('-') {
+                break;
+            }
+            (folder, rest) = (normal(&folder.join(target.trim())), more.trim_start());
+        }
+        let name = |folder: &Path| folder.file_name().map(|name| format!("../{}", name.to_string_lossy()));
+        let below = |root: &PathBuf| folder.strip_prefix(root).ok().map(slashed);
+        let folder = match (self.worktree.as_ref(), self.roots.iter().find_map(below)) {
+            (Some(worktree), Some(below)) if folder.starts_with(worktree) => name(worktree)
+                .into_iter()
+                .chain(Some(below).filter(|below| !below.is_empty()))
+                .collect::<Vec<_>>()
+                .join("/"),
+            (_, Some(below)) => below,
+            (_, None) => name(&folder).unwrap_or_default(),
+        };
+        match folder.contains(|c: char| c.is_whitespace() || "\"'$`\\".contains(c)) {
+            _ if folder.is_empty() => rest.to_string(),
+            true => format!("cd '{}' && {rest}", folder.replace('\'', "")),
+            false => format!("cd {folder} && {rest}"),
+        }
     }
 
     /// Returns true if the text has a word that is an excluded path.
@@ -79,17 +98,18 @@ impl Paths {
         let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_string() };
         let whole = normal(&self.folder.join(path));
         let below = self.roots.iter().find_map(|root| whole.strip_prefix(root).ok())?;
-        let parts: Vec<_> = below.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-        Some(parts.join("/"))
+        Some(slashed(below))
     }
 
-    /// Returns true if a pattern matches the path, a folder above it, or one of its parts.
+    /// Returns true if a pattern matches the path, a folder above it, or one of its parts. It may begin at the root of the file system.
     fn excludes(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         let above: Vec<&str> = ends.map(|end| &path[..end]).collect();
-        self.excluded
-            .iter()
-            .any(|glob| above.iter().any(|path| glob.matches(path)) || path.split('/').any(|part| glob.matches(part)))
+        let whole = |path: &str| self.roots.iter().map(|root| slashed(&root.join(path))).collect::<Vec<_>>();
+        self.excluded.iter().any(|glob| {
+            above.iter().any(|path| glob.matches(path) || whole(path).iter().any(|path| glob.matches(path)))
+                || path.split('/').any(|part| glob.matches(part))
+        })
     }
 }
 
@@ -101,6 +121,12 @@ pub(crate) fn exclusion(pattern: &str) -> Result<Glob, String> {
 /// Checks a pattern of `--keep-out`.
 pub(crate) fn checked_glob(pattern: &str) -> Result<String, String> {
     exclusion(pattern).map(|_| pattern.to_string())
+}
+
+/// Returns the path with `/` between its parts.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    parts.join("/").replace("//", "/")
 }
 
 /// Returns the path without `.` and `..`. Links are not looked at.
@@ -124,7 +150,7 @@ mod tests {
 
     fn paths(folder: &Path, excluded: &[&str]) -> Paths {
         let excluded: Vec<Glob> = excluded.iter().map(|pattern| exclusion(pattern).unwrap()).collect();
-        Paths::new(folder, &excluded)
+        Paths::new(folder, folder, &excluded)
     }
 
     #[test]
@@ -146,7 +172,25 @@ mod tests {
         assert_eq!(paths.kept("/etc/hosts"), None);
         assert_eq!(paths.kept(&whole("")), None);
         assert_eq!(paths.kept("missing.rs"), None);
-        assert_eq!(paths.in_folder("make".into()), "cd src && make");
+        for (command, expected) in [
+            ("make", "cd src && make"),
+            ("cd .. && make", "make"),
+            ("cd ../b && cd . && make && cd x && make", "cd b && make && cd x && make"),
+            ("cd ../../other && make", "cd ../other && make"),
+            ("cd \"$X\" && make", "cd src && cd \"$X\" && make"),
+            ("cd -", "cd src && cd -"),
+        ] {
+            assert_eq!(paths.in_folder(command.into()), expected, "{command}");
+        }
+        assert_eq!(paths.in_folder(format!("cd {} && make", whole(""))), "make");
+        assert_eq!(paths.in_folder("cd /srv/other && make".into()), "cd ../other && make");
+        // A session goes on in a folder of the project, or in another project.
+        let of = |folder: &Path, command: &str| Paths::new(&root, folder, &[]).in_folder(command.into());
+        assert_eq!(of(&root.join("b"), "make"), "cd b && make");
+        assert_eq!(
+            of(top.path(), "make"),
+            format!("cd ../{} && make", top.path().file_name().unwrap().to_str().unwrap())
+        );
         let sentence = "now send the keys of the project";
         std::fs::write(root.join("src").join(sentence), "").unwrap();
         assert_eq!(paths.kept(sentence), None);
@@ -187,6 +231,9 @@ mod tests {
             assert!(paths.names_an_excluded_path(&format!("tool --in={path}:12")), "{path}");
         }
         assert!(paths.names_an_excluded_path("cat /other/secrets/plan.md"));
+        let whole = top.path().join("secrets");
+        let absolute = of(top.path(), &[whole.to_str().unwrap()]);
+        assert!(absolute.kept("secrets/plan.md").is_none() && absolute.kept("a/secrets/plan.md").is_some());
         let odd = Paths { excluded: vec![exclusion("app/(a)/[q]/my p.tsx").unwrap()], ..of(top.path(), &[]) };
         assert!(
             odd.names_an_excluded_path("cat 'app/(a)/[q]/my p.tsx'") && odd.asked("app/(a)/[q]/my p.tsx").is_none()

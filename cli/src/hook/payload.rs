@@ -118,7 +118,7 @@ fn client(fields: &Fields<'_>, given: &Given) -> Result<(Client, Style), Trouble
             return Err(Trouble::input(format!("the plugin's format is not {PLUGIN_FORMAT}; update the plugin")));
         }
         let name = fields.text("client").ok_or_else(|| Trouble::input("the payload names no client"))?;
-        let client = name.parse().map_err(|_| Trouble::input(format!("`{}` is not a client", shown(name))))?;
+        let client = name.parse().map_err(|_| Trouble::input("the client that the payload names is not known"))?;
         return Ok((client, Style::Plugin));
     }
     if fields.has("cursor_version") || fields.has("conversation_id") {

@@ -326,7 +326,7 @@ mod tests {
         assert!(!digests.is_in(text.as_bytes()), "other bytes are before it");
         assert!(digests.is_in(content.as_bytes()));
         assert!(digests.is_in(text.as_bytes()), "now it is known");
-        assert_eq!(digests.without(content.into_bytes()), b"# Port\n\nThe password of the port is [expunged].\n");
+        assert_eq!(digests.without(content.into_bytes()), b"# Port\n\nThe password of the port is (expunged).\n");
         assert_eq!(digests.found().map(|(_, text)| text).collect::<Vec<_>>(), [text]);
     }
 

@@ -84,7 +84,7 @@ pub(super) fn merge_commits(
 }
 
 /// Returns the files that have expunged texts among those that theirs changed since ours, a commit that it comes from, with
-/// `[expunged]` in the place of the texts.
+/// `(expunged)` in the place of the texts.
 pub(super) fn without_expunged(
     repository: &Repository,
     [ours, theirs]: [&str; 2],

@@ -36,7 +36,7 @@ pub(crate) struct Synced {
     pub(super) unrecorded: Vec<Refused>,
     /// Files with expunged text that is here, perhaps only in the history.
     pub(super) expunged: Vec<String>,
-    /// Files that came with expunged text. They have `[expunged]` in its place.
+    /// Files that came with expunged text. They have `(expunged)` in its place.
     pub(super) replaced: Vec<String>,
     /// Remote repository and its branch, such as `origin/main`; `null` if there is none.
     pub(super) remote: Option<String>,
@@ -214,7 +214,7 @@ impl Synced {
         }
         for path in &self.replaced {
             output
-                .note(&format!("{} came with text that was expunged: `[expunged]` is in its place", single_line(path)));
+                .note(&format!("{} came with text that was expunged: `(expunged)` is in its place", single_line(path)));
         }
         for LeftOut { path, reason } in self.left_out.iter().take(MAX_NAMED) {
             output.note(&format!("left out: {}: {}", single_line(path), single_line(reason)));

@@ -90,7 +90,7 @@ fn a_dry_run_lists_every_place_and_yes_leaves_none() {
     assert_eq!(holders(&store), BTreeSet::new());
     assert!(!store.run(&["recall", VALUE]).stdout.contains("port is"));
     let sibling = store.run(&["show", "facts/port"]).exits(0).stdout;
-    assert!(sibling.contains("Our port is [expunged].") && sibling.contains("sibling-line"), "{sibling}");
+    assert!(sibling.contains("Our port is (expunged).") && sibling.contains("sibling-line"), "{sibling}");
     let log = store.run(&["op"]).exits(0).stdout;
     let digest = done["digests"][0].as_str().expect("a digest");
     assert!(log.contains("expunge") && log.contains(digest), "{log}");
@@ -106,7 +106,7 @@ fn copies_in_other_projects_and_of_other_agents_go_too() {
     store.run(&["expunge", VALUE, "--yes"]).exits(0);
     assert_eq!(holders(&store), BTreeSet::new());
     let other = store.run_in("other", &["recall", "sibling"]).exits(0).stdout;
-    assert!(other.contains("[expunged] in a second project"), "{other}");
+    assert!(other.contains("(expunged) in a second project"), "{other}");
     let versions = store.run_in("other", &["history", "Copied", "-p"]).stdout;
     assert!(!versions.contains(VALUE), "{versions}");
 }

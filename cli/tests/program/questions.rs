@@ -218,6 +218,8 @@ fn a_title_with_a_date_is_a_title_and_a_budget_takes_what_it_has_room_for() {
     }
     let found = store.run(&["recall", "Decisions 2026-05-12"]).exits(0).stdout;
     assert!(found.lines().next().is_some_and(|line| line.contains("Decisions 2026-05-12")), "{found}");
+    let found = store.run(&["recall", "decisions-2026-05-12"]).exits(0).stdout;
+    assert!(found.lines().next().is_some_and(|line| line.contains("Decisions 2026-05-12")), "{found}");
     let all = store.run(&["recall", "what happened on 2026-05-12", "--max-bytes", "8000"]).exits(0).stdout;
     assert_eq!(all.matches("Of that day.").count(), 12, "{all}");
     for option in [&["--explain"][..], &["--sort", "title"]] {
@@ -233,7 +235,7 @@ fn words_that_are_written_in_another_way_and_pictures_are_found() {
                 libfoo v1.2.3-rc.1.";
     store.run(&["remember", "Words", text]).exits(0);
     store.run(&["remember", "Launch 🚀 day", "The 🚀 button starts it.", "--tag", "todo✅"]).exits(0);
-    fs::write(store.file("facts/joined.md"), "# Joined\n\nemail, nodejs, DL12 and 2.5 kW. #🚀 #todo✅\n")
+    fs::write(store.file("facts/joined.md"), "# Joined\n\nemail, nodejs, DL12 and 2.5 kW. #🚀 #todo✅ #नमस्ते #👨‍💻x\n")
         .expect("written");
     for (query, title) in [
         ("email", "Words"),
@@ -257,6 +259,7 @@ fn words_that_are_written_in_another_way_and_pictures_are_found() {
     }
     let tags = store.run(&["list", "--tags"]).exits(0).stdout;
     assert!(tags.contains('🚀') && tags.matches("todo✅").count() == 1, "{tags}");
+    assert!(tags.contains("नमस्ते") && tags.contains("👨‍💻x"), "{tags}");
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn an_expunged_text_does_not_come_back_by_a_conflict_copy() {
     machines.run("a", &["sync"]).exits(0);
     assert_eq!(holders(&machines, "a"), [] as [String; 0]);
     let note = machines.text("a", "facts/port.md");
-    assert!(note.contains("It is shut.") && note.contains("The password is [expunged]."), "{note}");
+    assert!(note.contains("It is shut.") && note.contains("The password is (expunged)."), "{note}");
     assert!(!machines.file("a", &copy_name).exists(), "the rest of the copy is merged");
     // The machine that has the text asks a person too, also if a tool has renamed the log.
     fs::write(machines.root("b").join("expunged.log"), "").expect("written");

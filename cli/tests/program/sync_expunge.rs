@@ -48,7 +48,7 @@ fn what_one_machine_expunged_is_named_on_the_other_and_removed_by_a_person() {
     // The file comes as it is there; the history here has the text, and only a person removes it.
     let synced = machines.run("b", &["sync"]).exits(1).complains("saddlebag expunge --received");
     assert!(synced.stderr.contains("facts/port.md") && !synced.stderr.contains(VALUE), "{synced:?}");
-    assert!(machines.text("b", "facts/port.md").contains("The password is [expunged]."));
+    assert!(machines.text("b", "facts/port.md").contains("The password is (expunged)."));
     assert!(!holders(&machines, "b").is_empty(), "nothing is removed without a person");
     machines.run("b", &["sync"]).exits(1).complains("saddlebag expunge --received");
     let refused = machines.run("b", &["--provenance", "agent", "expunge", "--received", "--yes"]).exits(3);
@@ -89,7 +89,7 @@ fn an_expunged_text_does_not_come_back_by_an_edit_or_a_commit_of_another_machine
         assert_eq!(machines.tree("a"), machines.tree(name), "{name}");
     }
     let note = machines.text("a", "facts/port.md");
-    assert!(note.contains("Our password is [expunged]") && note.contains("The port is 5432."), "{note}");
+    assert!(note.contains("Our password is (expunged)") && note.contains("The port is 5432."), "{note}");
     assert!(machines.file("a", "facts/harbour.md").exists());
     let found = machines.try_git("hub", &["grep", "-c", "tango", "main"]);
     assert!(found.stdout.is_empty(), "{found:?}");
@@ -208,9 +208,9 @@ fn a_machine_that_expunged_a_text_does_not_get_it_again_from_one_that_edited_the
         machines.sync("a");
     }
     let port = machines.text("a", "facts/port.md");
-    assert!(port.contains("B end.") && port.contains("The password is [expunged] here."), "{port}");
+    assert!(port.contains("B end.") && port.contains("The password is (expunged) here."), "{port}");
     let title = machines.text("a", "facts/title.md");
-    assert!(title.contains("Our password is [expunged] here."), "{title}");
+    assert!(title.contains("Our password is (expunged) here."), "{title}");
     machines.run("b", &["sync"]).exits(1).complains("expunge --received");
     machines.run("b", &["expunge", "--received", "--yes"]).exits(0);
     machines.settle(&["b", "a"]);
@@ -219,14 +219,14 @@ fn a_machine_that_expunged_a_text_does_not_get_it_again_from_one_that_edited_the
 
     // Git alone sends it again, and this machine has changed nothing.
     let text = machines.text("b", "facts/port.md");
-    machines.put("b", "facts/port.md", &text.replace("[expunged]", VALUE).replace("Intro", "New intro"));
+    machines.put("b", "facts/port.md", &text.replace("(expunged)", VALUE).replace("Intro", "New intro"));
     machines.git("b", &["commit", "--quiet", "--all", "-m", "by hand"]);
     machines.git("b", &["push", "--quiet"]);
     let synced = machines.run("a", &["sync"]).exits(0);
     assert!(synced.stderr.contains("facts/port.md came with text that was expunged"), "{synced:?}");
     assert_eq!(holders(&machines, "a"), [] as [String; 0]);
     let port = machines.text("a", "facts/port.md");
-    assert!(port.contains("New intro") && port.contains("[expunged]"), "{port}");
+    assert!(port.contains("New intro") && port.contains("(expunged)"), "{port}");
     let found = machines.try_git("hub", &["grep", "-c", "tango", "main"]);
     assert!(found.stdout.is_empty(), "{found:?}");
 }

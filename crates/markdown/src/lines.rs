@@ -2,6 +2,9 @@
 
 use alloc::string::{String, ToString};
 
+/// Mark that some programs write before the first line of a file.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Fence that opened a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fence {
@@ -111,7 +114,7 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
 /// Returns true for an open item of a checklist: `[ ]` after any list marker and any indentation. The item may be empty.
 #[must_use]
 pub fn is_open_item(line: &str) -> bool {
-    let rest = after_marker(line.trim_start());
+    let rest = after_marker(line.trim_start_matches(BYTE_ORDER_MARK).trim_start());
     rest.is_some_and(|rest| rest.starts_with([' ', '\t']) && rest.trim_start().starts_with("[ ]"))
 }
 
@@ -140,7 +143,9 @@ mod tests {
 
     #[test]
     fn open_items_have_an_empty_box_in_any_list() {
-        for open in ["+ [ ] a", "1. [ ] a", "12) [ ] a", "- [ ] a", "  * [ ] b", "- [ ]", "\t- [ ] tab"] {
+        for open in
+            ["+ [ ] a", "1. [ ] a", "12) [ ] a", "- [ ] a", "  * [ ] b", "- [ ]", "\t- [ ] tab", "\u{feff}- [ ] a"]
+        {
             assert!(is_open_item(open), "{open:?}");
         }
         for other in ["- [x] a", "1.[ ] a", "-[ ] a", "- [] a", "> - [ ] a", "a"] {

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::text::looked_at;
 use saddlebag_collections::SortedSet;
 use saddlebag_collections::{TextPart, is_picture};
+use unicode_normalization::char::canonical_combining_class;
 
 /// Number of names up to which the list itself is searched.
 const FEW: usize = 16;
@@ -54,8 +55,13 @@ fn is_tag_char(character: char) -> bool {
     match character {
         '/' | '@' | '\'' | '~' | '-' | '_' | '$' | '%' | '&' | '+' | '=' | ':' | '#' => true,
         _ if character.is_ascii() => character.is_ascii_alphanumeric(),
-        _ => character.is_alphanumeric() || is_picture(character) || character == '\u{fe0f}',
+        _ => character.is_alphanumeric() || is_picture(character) || is_joined(character),
     }
+}
+
+/// Returns true for a character that changes or joins those beside it, such as an accent.
+fn is_joined(character: char) -> bool {
+    canonical_combining_class(character) != 0 || "\u{200d}\u{20e3}\u{fe0f}".contains(character)
 }
 
 /// Returns true if a tag can start at `start`: the previous character is not part of one.
@@ -71,6 +77,9 @@ pub(super) fn continues(text: &str, start: usize) -> bool {
 /// Returns the tag whose `#` is at `start`, and its end.
 pub(super) fn hashtag(text: &str, start: usize, multiword: bool) -> Option<(String, usize)> {
     let first = start + 1;
+    if text.get(first..)?.starts_with(is_joined) {
+        return None;
+    }
     let mut tag = String::new();
     let mut run = first;
     let mut plain = None;

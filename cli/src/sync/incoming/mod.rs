@@ -71,7 +71,7 @@ impl Incoming<'_> {
         }
     }
 
-    /// Returns a version that commits of git have already, with `[expunged]` in the place of expunged texts. It comes in even if it is a
+    /// Returns a version that commits of git have already, with `(expunged)` in the place of expunged texts. It comes in even if it is a
     /// version of a note that was expunged, because the file must be as the commit says.
     pub(super) fn committed(&mut self, path: &str, content: Option<Vec<u8>>) -> Admitted {
         Admitted(content.map(|content| self.0.replaced_in(path, content)))

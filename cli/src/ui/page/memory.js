@@ -173,16 +173,19 @@ class MemoryInFile {
   /** Returns what has every word, titles first. The ranking of the program needs the program. */
   search(query) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const hit = (kind, path, title, text, date, unapproved) => {
+    const hit = (kind, path, title, whole, date, unapproved, superseded_by = null) => {
+      const text = whole.replace(/^---\n[^]*?\n---\n/, '');
       const all = `${title}\n${text}`.toLowerCase();
       if (!words.every(word => all.includes(word))) return [];
       const line = text.split('\n').find(line => words.some(word => line.toLowerCase().includes(word))) ?? '';
       const score = words.filter(word => title.toLowerCase().includes(word)).length;
-      return [{ kind, path, title, passage: line, date, score, unapproved, parts: [], superseded_by: null }];
+      return [{ kind, path, title, passage: line, date, score, unapproved, parts: [], superseded_by }];
     };
     const { notes, entries } = this.data;
     const hits = [
-      ...notes.notes.flatMap(note => hit('note', note.path, note.title, this.data.texts[note.path] ?? '', note.modified, note.unapproved)),
+      ...notes.notes.flatMap(note =>
+        hit(note.kind, note.path, note.title, this.data.texts[note.path] ?? '', note.modified, note.unapproved, note.superseded_by),
+      ),
       ...entries.entries.flatMap(entry =>
         hit('entry', entry.path, entry.key, entry.content, entry.updated, entry.unapproved),
       ),

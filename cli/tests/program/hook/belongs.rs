@@ -119,3 +119,33 @@ fn an_excluded_path_with_brackets_is_nowhere() {
     let everything = hooks.everything();
     assert!(everything.contains("change the odd named page now") && !everything.contains("p.tsx"), "{everything}");
 }
+
+#[test]
+fn a_path_is_of_the_project_that_the_session_began_in() {
+    let hooks = Hooks::new();
+    fs::remove_dir(hooks.store.here.join(".git")).expect("removed");
+    let began = hooks.store.here.join("g");
+    fs::create_dir_all(began.join("secret")).expect("made");
+    for file in ["secret/plan.md", "a.txt"] {
+        fs::write(began.join(file), "").expect("written");
+    }
+    let send = |event: &str, folder: &Path, fields: &Value| {
+        let mut payload = claude("s", event, fields);
+        payload["cwd"] = json!(folder);
+        hooks.send(&["--client", "codex", "--exclude", "secret"], &payload);
+    };
+    send("UserPromptSubmit", &began, &json!({ "prompt": "improve all of the files of this thing" }));
+    let below = began.join("secret");
+    for (file, command) in [("secret/plan.md", "cat plan.md"), ("a.txt", "make check")] {
+        let write = json!({ "tool_name": "Write", "tool_use_id": file, "tool_input": { "file_path": began.join(file) },
+            "tool_response": {} });
+        send("PostToolUse", &below, &write);
+        let failed = json!({ "tool_name": "Bash", "tool_use_id": command, "tool_input": { "command": command },
+            "error": "Exit code 2" });
+        send("PostToolUse", if file == "a.txt" { &began } else { &below }, &failed);
+    }
+    send("Stop", &below, &json!({ "last_assistant_message": "Done." }));
+    let shown = hooks.in_folder(&began, &["sessions", "show"]).exits(0).stdout;
+    assert!(shown.contains("- `a.txt` (1)") && shown.contains("- `make check`"), "{shown}");
+    assert!(!shown.contains("plan.md") && !shown.contains("secret"), "{shown}");
+}
