@@ -615,7 +615,7 @@ fn the_note_has_the_first_and_the_last_prompt_the_last_answer_and_what_is_known_
     for wanted in [
         "## First prompt\n\n    Fix the build of the parser.\n",
         "## Last prompt\n\n    Now the lexer as well, please.\n",
-        "## Last answer after work\n\n    The lexer  is done; two tests fail. more",
+        "## Last answer of the agent after work\n\n    The lexer  is done; two tests fail. more",
         "- `cargo test`: exit code 101, E0308\n",
         "title: \"Session of 2026-05-25: Fix the build of the parser.\"",
     ] {
@@ -1018,7 +1018,7 @@ fn the_result_of_a_session_is_its_last_answer_after_work_with_its_prompt() {
         (
             vec![Says(work), Reads, Answers("Found it."), Says("now use fakeredis in the test"), Fails("make")],
             vec![
-                "First prompt\n\n    why does the invoice round up twice?\n\n## Last answer after work\n\n    Found it.\n\n## Last prompt\n\n    now use fakeredis",
+                "First prompt\n\n    why does the invoice round up twice?\n\n## Last answer of the agent after work\n\n    Found it.\n\n## Last prompt\n\n    now use fakeredis",
             ],
             vec!["Prompt of this answer"],
         ),

@@ -258,7 +258,7 @@ mod tests {
             json!({"id": "4", "type": "info", "content": "x"}),
         ];
         let expected = "1 prompt, 3 changes and commands, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
-                        ## Last answer after work\n\n    Done.\n\n\
+                        ## Last answer of the agent after work\n\n    Done.\n\n\
                         ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `a.py` (1)";
         let lines: Vec<Value> = std::iter::once(header()).chain(messages.clone()).collect();
         assert_eq!(content(&lines).as_deref(), Some(expected));

@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(note.tags, ["session", "claude-code"]);
         let expected = "2 prompts, 4 changes and commands, 1 error.\n\n## First prompt\n\n    fix the\n      rounding of tax\n\n\
                         ## Last prompt\n\n    and round up the names too\n\n\
-                        ## Last answer after work\n\n    Done.\n    The office rounds up.\n\n\
+                        ## Last answer of the agent after work\n\n    Done.\n    The office rounds up.\n\n\
                         ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `src/tax.py` (2)";
         assert_eq!(note.content, expected);
     }

@@ -41,7 +41,7 @@ fn backfill(seat: &Seat<'_>, metal: &str) {
 /// of a session's note.
 fn heading(line: &str) -> Option<&str> {
     let numbered = line.split_once(". ").filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(_, rest)| rest);
-    let item = line.strip_prefix("- ").filter(|item| item.ends_with(')'));
+    let item = line.strip_prefix("- ").filter(|item| item.ends_with(')') && !item.starts_with('`'));
     numbered.or(item).or_else(|| line.strip_prefix("# ").filter(|title| title.starts_with("Session of")))
 }
 
