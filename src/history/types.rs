@@ -175,6 +175,11 @@ pub(super) async fn begin_again<T, Attempt: Future<Output = Result<T, Error>>>(
             {
                 attempts += 1;
             }
+            Err(error) if error.code == ErrorCode::Contention && call.has_recorded_nothing() => {
+                let message =
+                    format!("others changed the history {attempts} times in a row meanwhile; nothing was changed");
+                return Err(Error::new(ErrorCode::Contention, message, "try again when they are done"));
+            }
             done => return done,
         }
     }

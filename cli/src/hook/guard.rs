@@ -1,15 +1,18 @@
 //! Keeps a hook from blocking its client: it bounds the time of a run, and ends a run with a fault in silence.
 
 use std::panic::PanicHookInfo;
-use std::process;
+use std::path::PathBuf;
+use std::process::{self, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::event::{Client, Moment, moment};
+use super::event::{Client, Event, Moment, moment};
 use super::log::{Line, Log};
+use super::once::Once;
 use super::trouble::Trouble;
+use crate::global::Global;
 
 /// Time limit of a run for a prompt, or before a tool. The user waits for it.
 const PROMPT_LIMIT: Duration = Duration::from_secs(2);
@@ -20,17 +23,19 @@ const OTHER_LIMIT: Duration = Duration::from_secs(5);
 /// Size of the stack of a run, as large as the stack of a main thread.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Client and event of the run, once they are known. A run that is given up still names them.
-static ABOUT: Mutex<(Option<Client>, Option<Moment>)> = Mutex::new((None, None));
+/// Client, moment and folder of the run, once they are known. A run that is given up still names them.
+static ABOUT: Mutex<About> = Mutex::new((None, None, None));
+type About = (Option<Client>, Option<Moment>, Option<PathBuf>);
 
 /// A run of a hook.
 pub(crate) struct Run(());
 
 impl Run {
-    /// Records the client and the event, for the log.
+    /// Records what the event is about, for a run that is given up.
     #[allow(clippy::unused_self, reason = "only a run knows them")]
-    pub(crate) fn is_about(&self, client: Client, moment: Moment) {
-        *ABOUT.lock().unwrap_or_else(PoisonError::into_inner) = (Some(client), Some(moment));
+    pub(crate) fn is_about(&self, event: &Event) {
+        let folder = event.folders.iter().find(|folder| folder.is_absolute() && folder.is_dir()).cloned();
+        *ABOUT.lock().unwrap_or_else(PoisonError::into_inner) = (Some(event.client), Some(event.moment()), folder);
     }
 }
 
@@ -77,10 +82,31 @@ pub(crate) fn knows_event() -> bool {
 /// Writes a line about a run to the log.
 pub(crate) fn log(trouble: &Trouble) {
     // A thread that panicked may hold the lock.
-    let (client, moment) = ABOUT.try_lock().map(|about| *about).unwrap_or_default();
+    let (client, moment, _) = ABOUT.try_lock().map(|about| about.clone()).unwrap_or_default();
     let line = Line::new(saddlebag_host::now(), client.map(Client::as_str), moment.map(Moment::as_str), trouble);
     // If the log cannot be written, the client goes on all the same.
     let _ = Log::of_user().map(|log| log.append(&line));
+}
+
+/// Lets another process bring the index of the project up to date, after a run that had no time for it: each later run would end as
+/// this one did.
+pub(crate) fn index_later(global: &Global) {
+    let (_, _, folder) = ABOUT.try_lock().map(|about| about.clone()).unwrap_or_default();
+    let is_first = |folder: &PathBuf| Once::of_user().is_some_and(|once| once.is_first_index(folder));
+    let (Some(folder), Ok(program)) = (folder.filter(is_first), std::env::current_exe()) else { return };
+    let mut command = Command::new(program);
+    if let Some(root) = &global.root {
+        command.arg("--root").arg(root);
+    }
+    match global.notebook {
+        true => command.arg("--notebook"),
+        false => command.arg("--project").arg(global.project.as_ref().unwrap_or(&folder)),
+    };
+    command.args(["recall", "index"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    // Without it, the next command of a person does the work.
+    let _ = command.spawn();
 }
 
 /// Logs the place of a panic, and ends the process. The message may repeat text of the memory, so it is not kept.

@@ -80,14 +80,17 @@ impl Subcommand for HookArgs {
         let is_off = OFF.contains(&switch.as_str());
         let without_before_tool = self.without_before_tool || switch == WITHOUT_BEFORE_TOOL;
         let args = Self { without_before_tool, ..self };
-        let global = global.clone();
-        let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&args, &global, run) });
+        let of_run = global.clone();
+        let ended = guard::run(limit, move |run| if is_off { ignored() } else { answered(&args, &of_run, run) });
         let printed = ended.and_then(|answer| answer.map_or(Ok(()), |answer| printed(&answer)));
         // A run without arguments may be anyone's. Only an event makes it that of a hook.
         if let Err(trouble) = printed
             && (!is_bare() || trouble.code != Trouble::TIME_LIMIT || guard::knows_event())
         {
             guard::log(&trouble);
+            if trouble.code == Trouble::TIME_LIMIT {
+                guard::index_later(global);
+            }
         }
         Ok(Exit::Done)
     }
@@ -139,7 +142,7 @@ fn answered(args: &HookArgs, global: &Global, run: &Run) -> Result<Option<Value>
     };
     let given = Given { event: args.event.clone(), client: args.client };
     let Some(event) = payload::event(&payload, &given)? else { return Ok(None) };
-    run.is_about(event.client, event.moment());
+    run.is_about(&event);
     let text = match event.begins_session() {
         true => started(&event, args, global),
         false => commands::perform(&event, args, global, 0)?,

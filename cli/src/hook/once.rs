@@ -21,6 +21,8 @@ const FOLDER: &str = "hook-seen";
 const WITH_ID: Duration = Duration::from_secs(24 * 60 * 60);
 /// Time for which a moment without an id is remembered. The user may write the same prompt again after it.
 const WITHOUT_ID: Duration = Duration::from_secs(2);
+/// Time that an index may take.
+const INDEXING: Duration = Duration::from_secs(60);
 /// Extension of the files that name the project of a session, and the time for which it is remembered.
 const PROJECT: &str = "project";
 const WITH_PROJECT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -54,8 +56,18 @@ impl Once {
     /// Returns true if this is the first report of the event for a store. `place` names the store and its scope.
     pub(crate) fn is_first(&self, event: &Event, place: &str) -> io::Result<bool> {
         self.make()?;
-        let file = self.0.join(name(event, place));
         let kept = if event.id.is_empty() { WITHOUT_ID } else { WITH_ID };
+        self.is_new(&name(event, place), kept)
+    }
+
+    /// Returns true if no index of this folder was asked for a short time ago.
+    pub(crate) fn is_first_index(&self, folder: &Path) -> bool {
+        let name = hashed(&["index", &folder.to_string_lossy()]);
+        self.make().and_then(|()| self.is_new(&name, INDEXING)).unwrap_or_default()
+    }
+
+    fn is_new(&self, name: &str, kept: Duration) -> io::Result<bool> {
+        let file = self.0.join(name);
         if create(&file)? {
             return Ok(true);
         }
@@ -159,8 +171,12 @@ fn name(event: &Event, place: &str) -> String {
         Detail::BeforeTool(used) | Detail::Tool(used) if !event.id.is_empty() => format!("tool {}", used.tool),
         detail => format!("{detail:?}"),
     };
+    hashed(&[place, event.session.as_str(), event.moment().as_str(), event.id.as_str(), detail.as_str()])
+}
+
+fn hashed(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
-    for part in [place, event.session.as_str(), event.moment().as_str(), event.id.as_str(), detail.as_str()] {
+    for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

@@ -1,6 +1,6 @@
 //! The verbs that take any name: `show`, `edit`, `move`, `link`, `forget`, `restore` and `list`.
 
-use crate::support::Store;
+use crate::support::{Store, run};
 
 /// A store with a note, an entry and a to-do.
 fn store() -> Store {
@@ -365,4 +365,28 @@ fn a_refused_redo_tells_what_loses_nothing() {
     assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("5433"), "{versions}");
     store.run(&["undo"]).exits(0);
     assert!(store.run(&["show", "Port"]).exits(0).stdout.contains("5434"));
+}
+
+#[test]
+fn what_people_type_first_works_or_says_what_does() {
+    let store = Store::new();
+    store.run(&["remember", "The logo font is Inter. Not Arial."]).exits(0);
+    store.run(&["remember", "--bogus"]).exits(2).complains("looks like an option");
+    store.run(&["show", "nothing"]).exits(1).complains("one of the 1 notes, as a list shows them");
+    store.run(&["edit", "The logo font is Inter", "Arial", "Georgia"]).exits(0);
+    let part = store.run(&["show", "The logo font is Inter@2", "--max-bytes", "10"]).exits(0).stdout;
+    assert!(part.len() <= 10, "{part}");
+    // An operation of the last second that a clock can show is not in the way of others.
+    let late =
+        ["--now", "9999-12-31T23:59:59Z", "--root", store.root.to_str().expect("text"), "remember", "Late", "Text."];
+    run(&mut store.bare(&late), None).exits(0);
+    store.run(&["undo"]).exits(0);
+    store.run(&["undo"]).exits(0);
+    let text = store.run(&["show", "The logo font is Inter"]).exits(0).stdout;
+    assert!(text.ends_with("\n\nThe logo font is Inter. Not Arial.\n"), "{text}");
+    let mut command = store.bare(&["show", "x"]);
+    run(command.env("SADDLEBAG_ROOT", "store"), None).exits(2).complains("SADDLEBAG_ROOT is not an absolute path");
+    store.run(&["remember", "--key", "db", "Postgres"]).exits(0);
+    store.run(&["remember", "--key", "base", "MySQL", "--supersedes", "db"]).exits(0);
+    store.run(&["show", "db"]).exits(0).prints("Postgres").complains("superseded by base");
 }

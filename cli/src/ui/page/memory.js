@@ -173,7 +173,7 @@ class MemoryInFile {
   /** Returns what has every word, titles first. The ranking of the program needs the program. */
   search(query) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const hit = (kind, path, title, whole, date, unapproved, superseded_by = null) => {
+    const hit = ({ path, title, date, unapproved, superseded_by = null }, kind, whole) => {
       const text = whole.replace(/^---\n[^]*?\n---\n/, '');
       const all = `${title}\n${text}`.toLowerCase();
       if (!words.every(word => all.includes(word))) return [];
@@ -183,12 +183,8 @@ class MemoryInFile {
     };
     const { notes, entries } = this.data;
     const hits = [
-      ...notes.notes.flatMap(note =>
-        hit(note.kind, note.path, note.title, this.data.texts[note.path] ?? '', note.modified, note.unapproved, note.superseded_by),
-      ),
-      ...entries.entries.flatMap(entry =>
-        hit('entry', entry.path, entry.key, entry.content, entry.updated, entry.unapproved),
-      ),
+      ...notes.notes.flatMap(note => hit({ ...note, date: note.modified }, note.kind, this.data.texts[note.path] ?? '')),
+      ...entries.entries.flatMap(entry => hit({ ...entry, title: entry.key, date: entry.updated }, 'entry', entry.content)),
     ].sort((a, b) => b.score - a.score);
     return { hits, total: hits.length, warnings: [], skipped: [] };
   }
