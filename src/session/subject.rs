@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::shell::commands;
 use crate::document::{Note, Value, head, one_line};
+use crate::search::ranked::everyday_key;
 
 /// Maximum size of the text that is quoted from an item, in bytes.
 const MAX_EXCERPT_BYTES: usize = 300;
@@ -15,6 +16,10 @@ const MAX_HEAD_WORDS: usize = 3;
 
 /// Maximum number of commands of a line that are looked for, so that a long line costs no more time than a prompt.
 const MAX_COMMANDS: usize = 8;
+
+/// Minimum number of characters of a word of a name, and maximum number of such words.
+const MIN_WORD_CHARS: usize = 3;
+const MAX_NAME_WORDS: usize = 16;
 
 /// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
 const COMMON_NAMES: [&str; 22] = [
@@ -152,6 +157,87 @@ impl Subject {
     }
 }
 
+/// Names in the paths and commands of a use: what a decision about the work may be called.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// Words of the names in lower case.
+    words: Vec<String>,
+    /// Names of several words in lower case, as they are written.
+    wholes: Vec<String>,
+}
+
+impl Names {
+    /// Returns the names in paths and commands.
+    pub(super) fn of(subjects: &[Subject]) -> Self {
+        let mut names = Self::default();
+        let is_end = |c: char| c.is_whitespace() || "/=:,;\"'()<>|&".contains(c);
+        for subject in subjects {
+            let texts: Vec<&str> = match subject {
+                Subject::File(path) => alloc::vec![path.as_str()],
+                Subject::Command(words) => words.iter().map(String::as_str).collect(),
+            };
+            for name in texts.into_iter().flat_map(|text| text.split(is_end)).filter(|name| !name.starts_with('-')) {
+                let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+                let words = words_of(name);
+                names.wholes.extend(Some(name.to_lowercase()).filter(|_| words.len() > 1));
+                names.words.extend(words);
+            }
+        }
+        names.words.retain(|word| word.chars().count() >= MIN_WORD_CHARS);
+        crate::order::sort_slice(&mut names.words, Ord::cmp);
+        names.words.dedup();
+        names.words.truncate(MAX_NAME_WORDS);
+        names
+    }
+
+    /// Returns the query that finds items which may be called so; `None` for too few words.
+    pub(super) fn query(&self) -> Option<String> {
+        (self.words.len() > 1 || !self.wholes.is_empty()).then(|| self.words.join(" | "))
+    }
+
+    /// Returns the first line of an item if its title, its key or an alias has one of the names, or two of their words.
+    pub(super) fn excerpt(&self, title: &str, note: &Note, body: &str) -> Option<String> {
+        let called =
+            core::iter::once(title).chain(note.aliases.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        let stems: Vec<String> = words_of(&called).iter().map(|word| everyday_key(word)).collect();
+        let mut known: Vec<String> = self.words.iter().map(|word| everyday_key(word)).collect();
+        crate::order::sort_slice(&mut known, Ord::cmp);
+        known.dedup();
+        let lower = called.to_lowercase();
+        let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+        let is_whole = |name: &String| {
+            lower.match_indices(name.as_str()).any(|(at, _)| {
+                let (before, after) =
+                    (lower.get(..at).unwrap_or_default(), lower.get(at + name.len()..).unwrap_or_default());
+                !before.ends_with(is_of_word) && !after.starts_with(is_of_word)
+            })
+        };
+        let is_called =
+            known.iter().filter(|word| stems.contains(word)).count() > 1 || self.wholes.iter().any(is_whole);
+        let line = body.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).filter(|_| is_called)?;
+        Some(head(&one_line(line), MAX_EXCERPT_BYTES).to_owned())
+    }
+}
+
+/// Returns the words of a name in lower case: `CourseMailer`, `course_mailer` and `course-mailer` have the same.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for c in name.chars() {
+        let begins = !before.is_alphanumeric()
+            || c.is_numeric() != before.is_numeric()
+            || c.is_uppercase() && !before.is_uppercase();
+        if c.is_alphanumeric() {
+            match words.last_mut().filter(|_| !begins) {
+                Some(word) => word.extend(c.to_lowercase()),
+                None => words.push(c.to_lowercase().collect()),
+            }
+        }
+        before = c;
+    }
+    words
+}
+
 /// Returns true if a command of a session is another form of the same command: it begins with the same words.
 pub(super) fn is_form(one: &[String], other: &[String]) -> bool {
     let count = head_words(one).min(2);
@@ -276,6 +362,24 @@ mod tests {
             ("src/[id]/index.ts", "Keep index.ts small", false),
         ] {
             assert_eq!(file(path).is_named_in(line, false), expected, "{path}: {line}");
+        }
+    }
+
+    #[test]
+    fn an_item_is_called_so_if_its_title_has_a_name_or_two_words_of_one() {
+        for (subject, title, expected) in [
+            (file("src/jobs/AisEta.ts"), "AIS: eta precedence", true),
+            (file("src/jobs/aisEta.ts"), "Eta", false),
+            (file("src/Factory/AusleiheFactory.php"), "AusleiheFactory", true),
+            (file("lib/course_mailer.rb"), "Mailers of courses", true),
+            (file("lib/mailer.rb"), "Mailers of courses", false),
+            (file("src/tax/rates.py"), "Rates of the tax", true),
+            (Subject::command("make deploy-staging").expect("a command"), "Deploy to staging", true),
+            (Subject::command("npm run build").expect("a command"), "Build the image", false),
+        ] {
+            let note = Note::parse("Text.\n", TagSyntax::default());
+            let found = Names::of(core::slice::from_ref(&subject)).excerpt(title, &note, "\nText.\nMore.\n");
+            assert_eq!(found.as_deref(), expected.then_some("Text."), "{subject:?}: {title}");
         }
     }
 

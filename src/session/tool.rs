@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::prompt::{NotShown, NotShownReason, dated, rendered};
 use super::screened::{Excluded, is_name_of_file, shown_path};
 use super::state::{Event, LastChange, Line, Recorded, State, record};
-use super::subject::{Subject, is_form};
+use super::subject::{Names, Subject, is_form};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::context::{BlockForm, SectionItem};
 use crate::document::{Note, head, one_line};
@@ -33,7 +33,8 @@ const DECISION: &str = "decision";
 
 /// Finds what memory says about the file that a tool is about to write, or the command that it is about to run.
 ///
-/// Only text that names exactly this file or this command is found, and each only once in a session.
+/// Text that names exactly this file or this command is found, each only once in a session. Without any, the best item that is called
+/// as the names in the path or the command are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecallForTool {
     /// Name of the session.
@@ -159,7 +160,15 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         is_known: &|path, modified| state.has_prompted(path, LastChange::at(call, modified)),
         known: state.shown(),
     };
-    let PromptHits { shown, .. } = recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?;
+    let PromptHits { mut shown, .. } = recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?;
+    let names = Names::of(subjects);
+    if let Some(query) = names.query().filter(|_| shown.is_empty()) {
+        let excerpt = |title: &str, note: &Note, body: &str| names.excerpt(title, note, body);
+        // The index was brought up to date for the first question.
+        let request = Recall { query, assume_unchanged: true, ..recall.request.clone() };
+        let recall = PromptRecall { request: &request, excerpt: Some(&excerpt), ..recall };
+        shown.extend(recall_for_prompt(call, notebook, searchable.as_ref(), &recall).await?.shown.into_iter().take(1));
+    }
     let (decisions, others): (Vec<PromptHit>, Vec<PromptHit>) = shown.into_iter().partition(is_decision);
     let of_hit = |hit: PromptHit| {
         let date = dated(call, hit.date);
