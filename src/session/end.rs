@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, WORKED, newest};
+use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, RUNS, WORKED};
 use super::note::{Body, SessionSummary, ends_of, only_looks};
-use super::outcomes::Outcomes;
+use super::run_end::RunEnd;
 use super::screened::Screening;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recorded, State, note_name, record};
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
@@ -15,6 +15,7 @@ use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
 use crate::notebook::{SESSION, moment, trusted_titles};
+use crate::order;
 use crate::part::TextPart;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::{Effect, Request, Run};
@@ -26,6 +27,9 @@ const MAX_NOTES: u32 = 64;
 
 /// Maximum number of other sessions whose notes one start writes.
 const MAX_NOTED: usize = 4;
+
+/// Maximum number of runs of commands in a note.
+const MAX_RUNS: usize = 16;
 
 /// Maximum number of stored items that are looked for, the last ones.
 const MAX_STORED: usize = 20;
@@ -139,12 +143,12 @@ async fn note(
         summary.unfinished = moment(last).get(..16).map(|last| last.replace('T', " "));
     }
     summary.stored = stored_names(with, &state, provenance).await?;
-    mended(call, session, &state, &mut summary).await?;
     let title = title(call, &state, &summary);
     let Body { text, left_out } = summary.body();
     let text = format!("# {title}\n\n{text}");
     let (worked, finished) = (summary.has_worked(), ending == Ending::Finished);
-    let note = NewNote { session, title: &title, text: &text, provenance, worked, finished, last };
+    let runs: Vec<String> = runs(call, &state, provenance).iter().map(|run| yaml_string(run)).collect();
+    let note = NewNote { session, title: &title, text: &text, provenance, worked, finished, last, runs };
     let (path, kept) = match write(call, &state, &note).await {
         // Parts of the note that are harmless alone can say it together.
         Err(error) if error.code == ErrorCode::Rejected => {
@@ -160,36 +164,24 @@ async fn note(
     Ok(reply)
 }
 
-/// Names the command lines that other sessions left failing and that have passed in this one, and the lines that ran without a failure
-/// and say something about one of these.
-async fn mended(call: &Call, session: &SessionName, state: &State, summary: &mut SessionSummary) -> Result<(), Error> {
-    if summary.commands.iter().all(|known| known.fails) {
-        return Ok(());
+/// Returns the last run of each command line, for the field of a note: those that failed, and those that may say that others pass.
+fn runs(call: &Call, state: &State, provenance: Provenance) -> Vec<String> {
+    let mut runs: Vec<(&str, RunEnd, i64)> = Vec::new();
+    for used in state.of(Event::Tool).filter(|used| used.is_trusted_as(provenance)) {
+        let Some(line) = used.command.as_deref().filter(|line| !only_looks(line)) else { continue };
+        runs.retain(|(known, ..)| *known != line);
+        runs.push((line, used.end, used.at));
     }
-    let mut outcomes = Outcomes::default();
-    let (notes, _) = newest(call).await?;
-    notes.iter().filter(|note| note.session != session.as_str()).for_each(|note| note.add_to(&mut outcomes));
-    let before = outcomes.failing(call.now.timestamp().seconds);
-    if before.is_empty() {
-        return Ok(());
-    }
-    outcomes.add_state(session.as_str(), state, call.now.epoch_nanoseconds());
-    let mut done: Vec<String> =
-        summary.commands.iter().filter(|known| known.has_failed).map(|known| known.command.clone()).collect();
-    for (session, line, when) in before {
-        match (outcomes.passed_as(&session, &line, when), outcomes.like(&session, &line, when)) {
-            (Some(_), _) if done.contains(&line) => {}
-            (Some(passed), _) => {
-                summary.mended.push((line.clone(), passed.to_string()));
-                done.push(line);
-            }
-            (None, Some((like, _))) => summary.not_failed.push(like.to_string()),
-            (None, None) => {}
-        }
-    }
-    crate::order::sort_slice(&mut summary.not_failed, Ord::cmp);
-    summary.not_failed.dedup();
-    Ok(())
+    // Failures first, then tests.
+    let rank = |(line, end, _): &(&str, RunEnd, i64)| match end {
+        RunEnd::Failed => 0,
+        end => 1 + u8::from(!end.passed(line).any(|ran| ran.is_test())),
+    };
+    runs.reverse();
+    order::sort_slice(&mut runs, |a, b| rank(a).cmp(&rank(b)));
+    runs.truncate(MAX_RUNS);
+    let time = |at: i64| moment(self::at(call, at).unwrap_or(call.now));
+    runs.into_iter().map(|(line, end, at)| format!("{} {} {line}", end.as_str(), time(at))).collect()
 }
 
 fn at(call: &Call, seconds: i64) -> Option<LocalTime> {
@@ -354,6 +346,8 @@ struct NewNote<'a> {
     finished: bool,
     /// Time of the last activity.
     last: LocalTime,
+    /// Runs of commands, in quotes.
+    runs: Vec<String>,
 }
 
 /// Writes the note under the first name that is free or has text of this command. Returns its path, and the path of a
@@ -436,10 +430,11 @@ fn digests(state: &State) -> Vec<String> {
 
 /// Returns the whole text of a new note.
 fn new_text(call: &Call, note: &NewNote<'_>) -> Result<String, Error> {
-    let NewNote { session, title, text, provenance, worked, finished, last } = note;
+    let NewNote { session, title, text, provenance, worked, finished, last, runs } = note;
     let last = moment(*last);
+    let runs = if runs.is_empty() { String::new() } else { format!("{RUNS}: [{}]\n", runs.join(", ")) };
     let whole = format!(
-        "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{WORKED}: {worked}\n{LAST}: {last}\nprovenance: {provenance}\n---\n\n{text}",
+        "---\ntitle: {}\ndate: {last}\ntags: [\"session\"]\n{SESSION}: {}\n{FINISHED}: {finished}\n{WORKED}: {worked}\n{LAST}: {last}\n{runs}provenance: {provenance}\n---\n\n{text}",
         yaml_string(title),
         yaml_scalar(session.as_str()),
     );
@@ -462,7 +457,10 @@ fn rewritten(old: &str, note: &NewNote<'_>, known: &[String]) -> Option<String> 
     let is_new = text != note.text.trim();
     let mut whole = format!("{head}\n{}", note.text);
     let (finished, worked) = (note.finished.to_string(), note.worked.to_string());
-    for (field, value) in [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(note.last))] {
+    let runs = format!("[{}]", note.runs.join(", "));
+    for (field, value) in
+        [(FINISHED, finished.as_str()), (WORKED, &worked), (LAST, &moment(note.last)), (RUNS, runs.as_str())]
+    {
         whole = set_field(&whole, field, value);
     }
     if is_new {

@@ -9,10 +9,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::note::{
-    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, command_of, heading_of, lines_below, to_pass, with_headings,
-    without_failure,
+    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, LATER, command_of, heading_of, lines_below, to_pass,
+    with_headings, without_failure,
 };
-use super::outcomes::{Outcomes, When};
+use super::outcomes::Outcomes;
 use super::screened::first_chars;
 use super::shell::Ran;
 use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, State, record};
@@ -33,6 +33,7 @@ use crate::trust::{Approved, Provenance, titles};
 pub(super) const FINISHED: &str = "finished";
 pub(super) const WORKED: &str = "worked";
 pub(super) const LAST: &str = "last";
+pub(super) const RUNS: &str = "runs";
 
 /// Number of the newest notes that are looked at.
 const MAX_READ: usize = 16;
@@ -68,6 +69,8 @@ pub(super) struct SessionNote {
     finished: bool,
     /// True if the session used a tool. A note without the field is from before it.
     worked: bool,
+    /// Last runs of commands.
+    runs: Vec<String>,
     /// Time of the last activity in nanoseconds since 1970-01-01T00:00:00Z.
     last: u64,
     /// Time of the last change of the file, in the same unit.
@@ -87,6 +90,7 @@ impl SessionNote {
             claimed_by: word(CLAIMED_BY),
             finished: matches!(frontmatter.value(FINISHED), Some(Value::Bool(true))),
             worked: !matches!(frontmatter.value(WORKED), Some(Value::Bool(false))),
+            runs: frontmatter.texts(RUNS).map(Into::into).collect(),
             last: parse_date(&word(LAST)?)?,
             modified,
         })
@@ -117,14 +121,14 @@ impl SessionNote {
     fn current(&self, outcomes: &Outcomes, now: Timestamp) -> String {
         let told = |line: &str| -> Option<String> {
             let Some(command) = command_of(line) else { return Some(line.into()) };
-            let (session, when) = (self.session.as_str(), self.when());
-            if !outcomes.still_fails(session, command, when, now.seconds) {
-                return None;
-            }
-            let failed = outcomes.failed_at(session, command, when).0;
-            let like = outcomes.like(session, command, when);
+            let session = self.session.as_str();
+            let failed =
+                outcomes.failed_at(session, command).filter(|_| outcomes.is_open(session, command, now.seconds))?;
+            let like = outcomes.like(session, command);
             let like = like.map(|(line, at)| without_failure(line, &on_day(now, at))).unwrap_or_default();
-            Some(format!("{line}{}{like}", on_day(now, failed)))
+            // What ran in the session itself is known with its day.
+            let line = line.split(LATER).next().unwrap_or(line);
+            Some(format!("{line}{}{like}", on_day(now, failed.0)))
         };
         let lines = with_headings(self.body()).filter_map(|(heading, line)| match heading {
             FAILING => told(line),
@@ -137,13 +141,9 @@ impl SessionNote {
         text.replace(&format!("## {FAILING}\n\n\n"), "").replace(&format!("## {FAILING}\n"), "")
     }
 
-    fn when(&self) -> When {
-        (seconds(self.last), self.modified)
-    }
-
     /// Adds what the note says about commands.
     pub(super) fn add_to(&self, outcomes: &mut Outcomes) {
-        outcomes.add_note(&self.session, self.body(), self.when());
+        outcomes.add_note(&self.session, &self.runs, self.body(), (seconds(self.last), self.modified));
     }
 
     /// Judges the text for a prompt.
@@ -176,8 +176,10 @@ impl SessionNote {
     fn passed_since(&self, outcomes: &Outcomes) -> String {
         let failed = with_headings(self.body()).filter(|(heading, _)| *heading == FAILING);
         let failed = failed.filter_map(|(_, line)| command_of(line));
-        let mut passed: Vec<&str> =
-            failed.filter_map(|line| outcomes.passed_as(&self.session, line, self.when())).collect();
+        let mut passed: Vec<&str> = failed
+            .filter_map(|line| outcomes.passed_as(&self.session, line))
+            .filter(|line| !outcomes.fails(line))
+            .collect();
         passed.dedup();
         passed.into_iter().take(MAX_FAILING).map(|line| format!("\n  Passed since: `{line}`")).collect()
     }

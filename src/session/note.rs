@@ -24,6 +24,8 @@ const MAX_PROMPT_BYTES: usize = 600;
 
 /// Maximum size of the last answer of the agent in bytes.
 pub(super) const MAX_ANSWER_BYTES: usize = 500;
+/// Words between a command that failed and a later run that says something about it.
+pub(super) const LATER: &str = "; later no failure in ";
 /// Written in place of what a long answer lacks.
 const CUT: &str = " … ";
 
@@ -44,9 +46,8 @@ pub(super) const FIRST_PROMPT: &str = "First prompt";
 pub(super) const LAST_PROMPT: &str = "Last prompt";
 pub(super) const ANSWERED: &str = "Prompt of this answer";
 pub(super) const ANSWER: &str = "Last answer of the agent after work";
-pub(super) const FAILING: &str = "Commands that failed when last run";
+pub(super) const FAILING: &str = "Commands that failed";
 pub(super) const PASSED: &str = "Commands that failed and then passed";
-pub(super) const NOT_FAILED: &str = "Tests without a failure";
 
 /// Events of a session. Hooks and transcripts give the same note of the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,10 +62,6 @@ pub struct SessionSummary {
     pub errors: usize,
     /// Commands, in the order of their first run.
     pub commands: Vec<CommandOutcome>,
-    /// Command lines that failed in other sessions and passed in this one, each with the line that passed.
-    pub(super) mended: Vec<(String, String)>,
-    /// Command lines that did not fail here, and are like others that failed in other sessions.
-    pub(super) not_failed: Vec<String>,
     /// Note of the session that was handed to this one, relative to the notebook and without its extension.
     pub before: Option<String>,
     /// Time after which nothing more came from a session without an end.
@@ -161,22 +158,19 @@ impl SessionSummary {
         });
         let failed = end == RunEnd::Failed && !only_looks(command);
         let passed: Vec<Ran> = if failed { Vec::new() } else { end.passed(command).collect() };
-        let is_sure = |open: &Ran| passed.iter().any(|passed| passed.covers(open));
-        if let Some(known) = self.commands.get_mut(place) {
-            known.has_failed = failed || known.has_failed && to_pass(command).iter().all(is_sure);
-            known.fails = failed;
-            known.error = if failed { known_words(error) } else { String::new() };
-            known.open = if failed { to_pass(&known.command) } else { Vec::new() };
-            known.later = None;
+        if let Some(known) = self.commands.get_mut(place).filter(|_| failed) {
+            known.error = known_words(error);
+            (known.has_failed, known.fails, known.open, known.later) = (true, true, to_pass(command), None);
         }
-        for (_, known) in self.commands.iter_mut().enumerate().filter(|(at, known)| *at != place && known.has_failed) {
-            let is_like = |open: &Ran| passed.iter().any(|passed| passed.is_like(open));
-            if !known.open.is_empty() && known.open.iter().any(is_like) {
+        for (_, known) in
+            self.commands.iter_mut().enumerate().filter(|(at, known)| known.fails && (*at != place || !failed))
+        {
+            if known.open.iter().any(|open| passed.iter().any(|passed| passed.is_like(open))) {
                 known.later = Some(command.into());
-            } else if failed && known.later.as_deref() == Some(command) && known.fails {
+            } else if failed && known.later.as_deref() == Some(command) {
                 known.later = None;
             }
-            known.open.retain(|open| !is_sure(open));
+            known.open.retain(|open| !passed.iter().any(|passed| passed.covers(open)));
             known.fails = !known.open.is_empty();
         }
     }
@@ -311,12 +305,8 @@ impl SessionSummary {
         let failing: Vec<String> = self.commands.iter().filter(|known| known.fails).map(failing).collect();
         out.section(FAILING, &failing);
         let fixed = self.commands.iter().filter(|known| known.has_failed && !known.fails);
-        let mut fixed: Vec<String> = fixed.map(|known| passed_as(&known.command, known.later.as_deref())).collect();
-        fixed.extend(self.mended.iter().map(|(failed, passed)| passed_as(failed, Some(passed))));
-        fixed.dedup();
+        let fixed: Vec<String> = fixed.map(|known| passed_as(&known.command, known.later.as_deref())).collect();
         out.section(PASSED, &fixed);
-        let elsewhere: Vec<String> = self.not_failed.iter().map(|line| format!("- {}", code(line))).collect();
-        out.section(NOT_FAILED, &elsewhere);
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
         let mut files: Vec<&(String, usize)> = self.files.iter().collect();
@@ -359,7 +349,7 @@ fn failing(known: &CommandOutcome) -> String {
 
 /// Returns the words about a later run that says something about a failure, and the day of it.
 pub(super) fn without_failure(line: &str, day: &str) -> String {
-    format!("; later no failure in {}{day}", code(line))
+    format!("{LATER}{}{day}", code(line))
 }
 
 /// Returns the line about a command that passed, with the line that passed if that is another one.

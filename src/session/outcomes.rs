@@ -3,10 +3,12 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::note::{FAILING, NOT_FAILED, PASSED, command_of, to_pass, with_headings};
+use super::note::{FAILING, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
+use crate::document::parse_date;
+use crate::order;
 
 /// Age in seconds after which the failure of a command other than a test of the project is not mentioned any more.
 const MAX_FAILURE_AGE_SECONDS: i64 = 7 * 24 * 3_600;
@@ -25,23 +27,25 @@ struct Outcome {
     passed: Vec<Ran>,
     failed: bool,
     when: When,
-    /// True if it is from a state, which has the time of each command.
-    is_exact: bool,
 }
 
 impl Outcomes {
-    /// Adds what the note of a session says.
-    pub(super) fn add_note(&mut self, session: &str, body: &str, when: When) {
-        for (heading, line) in
-            with_headings(body).filter(|(heading, _)| [FAILING, PASSED, NOT_FAILED].contains(heading))
+    /// Adds what the note of a session says of the last run of each line: the field `runs`, and its list of failures.
+    pub(super) fn add_note(&mut self, session: &str, runs: &[String], body: &str, noted: When) {
+        for run in runs {
+            let mut parts = run.splitn(3, ' ');
+            let (end, time) = (parts.next().and_then(|end| end.parse().ok()), parts.next().and_then(parse_date));
+            if let (Some(end), Some(time), Some(line)) = (end, time, parts.next()) {
+                let seconds = i64::try_from(time / 1_000_000_000).unwrap_or(i64::MAX);
+                self.add(session, line, (seconds, noted.1), end);
+            }
+        }
+        // A person may have removed the field.
+        for line in
+            with_headings(body).filter(|(heading, _)| *heading == FAILING).filter_map(|(_, line)| command_of(line))
         {
-            if let Some(line) = command_of(line) {
-                let end = match heading {
-                    FAILING => RunEnd::Failed,
-                    PASSED => RunEnd::TestsPassed,
-                    _ => RunEnd::Unsaid,
-                };
-                self.add(session, line, when, end, false);
+            if !self.0.iter().any(|outcome| outcome.session == session && outcome.line == line) {
+                self.add(session, line, noted, RunEnd::Failed);
             }
         }
     }
@@ -50,37 +54,28 @@ impl Outcomes {
     pub(super) fn add_state(&mut self, session: &str, state: &State, modified: u64) {
         for used in state.of(Event::Tool) {
             if let Some(line) = &used.command {
-                self.add(session, line, (used.at, modified), used.end, true);
+                self.add(session, line, (used.at, modified), used.end);
             }
         }
     }
 
-    fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd, is_exact: bool) {
+    fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd) {
         let (failed, passed) = (end == RunEnd::Failed, end.passed(line).collect());
-        self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when, is_exact });
+        self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when });
     }
 
-    /// Returns the failures that still have to be mentioned: the session, the line and the time of each.
-    pub(super) fn failing(&self, now: i64) -> Vec<(String, String, When)> {
-        let failed = self.0.iter().filter(|outcome| outcome.failed);
-        let open = failed.filter(|outcome| self.still_fails(&outcome.session, &outcome.line, outcome.when, now));
-        open.map(|outcome| (outcome.session.clone(), outcome.line.clone(), outcome.when)).collect()
+    /// Returns true if a line that failed in a session has to be mentioned.
+    pub(super) fn is_open(&self, session: &str, line: &str, now: i64) -> bool {
+        let Some(failed) = self.failed_at(session, line) else { return false };
+        let is_old = now.saturating_sub(failed.0) > MAX_FAILURE_AGE_SECONDS && !to_pass(line).iter().any(Ran::is_test);
+        !is_old && self.passed_as(session, line).is_none()
     }
 
-    /// Returns true if a line that failed in a session, at the latest at the time of its note, still has to be mentioned.
-    pub(super) fn still_fails(&self, session: &str, line: &str, noted: When, now: i64) -> bool {
-        let age = now.saturating_sub(self.failed_at(session, line, noted).0);
-        let is_old = age > MAX_FAILURE_AGE_SECONDS && !to_pass(line).iter().any(Ran::is_test);
-        let ran_again = || self.later(session, line, noted).any(|outcome| outcome.line == line && !outcome.failed);
-        !is_old && self.passed_as(session, line, noted).is_none() && !ran_again()
-    }
-
-    /// Returns the line with which one that failed in a session has passed in another one since.
-    pub(super) fn passed_as(&self, session: &str, line: &str, noted: When) -> Option<&str> {
+    /// Returns the line with which one that failed in a session has passed since.
+    pub(super) fn passed_as(&self, session: &str, line: &str) -> Option<&str> {
         let mut open = to_pass(line);
-        let later = self.later(session, line, noted).filter(|_| !open.is_empty());
-        let mut later: Vec<&Outcome> = later.collect();
-        crate::order::sort_slice(&mut later, |a, b| a.when.cmp(&b.when));
+        let mut later: Vec<&Outcome> = self.later(session, line).filter(|_| !open.is_empty()).collect();
+        order::sort_slice(&mut later, |a, b| a.when.cmp(&b.when));
         let mut passed = later.into_iter().filter(|outcome| {
             open.retain(|open| !outcome.passed.iter().any(|passed| passed.covers(open)));
             open.is_empty()
@@ -88,25 +83,34 @@ impl Outcomes {
         passed.next().map(|outcome| outcome.line.as_str())
     }
 
-    /// Returns the last line that ran without a failure in another session since, and says something about one that failed; with its
-    /// time in seconds.
-    pub(super) fn like(&self, session: &str, line: &str, noted: When) -> Option<(&str, i64)> {
+    /// Returns the line that ran without a failure since and says most about one that failed in a session, and its time in seconds.
+    pub(super) fn like(&self, session: &str, line: &str) -> Option<(&str, i64)> {
         let open = to_pass(line);
-        let is_like = |passed: &Ran| open.iter().any(|open| passed.is_like(open));
-        let like = self.later(session, line, noted).filter(|outcome| outcome.passed.iter().any(is_like));
-        like.max_by_key(|outcome| outcome.when).map(|outcome| (outcome.line.as_str(), outcome.when.0))
+        let likeness = |outcome: &Outcome| {
+            let all = || outcome.passed.iter().flat_map(|passed| open.iter().map(move |open| (passed, open)));
+            all().filter(|(passed, open)| passed.is_like(open)).map(|(passed, open)| passed.likeness(open)).max()
+        };
+        let like = self.later(session, line).filter(|outcome| !self.fails(&outcome.line));
+        let like = like.filter_map(|outcome| Some((likeness(outcome)?, outcome)));
+        let best = like.max_by_key(|(likeness, outcome)| (*likeness, outcome.when));
+        best.map(|(_, outcome)| (outcome.line.as_str(), outcome.when.0))
     }
 
-    /// Returns what other sessions did after a line failed in one.
-    fn later(&self, session: &str, line: &str, noted: When) -> impl Iterator<Item = &Outcome> {
-        let failed = self.failed_at(session, line, noted);
-        self.0.iter().filter(move |outcome| outcome.when > failed && outcome.session != session)
+    /// Returns true if the last run of a line failed.
+    pub(super) fn fails(&self, line: &str) -> bool {
+        let last = self.0.iter().filter(|outcome| outcome.line == line).max_by_key(|outcome| outcome.when);
+        last.is_some_and(|last| last.failed)
     }
 
-    /// Returns the time of the last failure of a line in a session: that of its note, unless its state is known.
-    pub(super) fn failed_at(&self, session: &str, line: &str, noted: When) -> When {
-        let is_it = |outcome: &&Outcome| outcome.is_exact && outcome.failed && outcome.session == session;
-        let exact = self.0.iter().filter(is_it).filter(|outcome| outcome.line == line).map(|outcome| outcome.when);
-        exact.max().unwrap_or(noted)
+    /// Returns what ran after a line failed in a session.
+    fn later(&self, session: &str, line: &str) -> impl Iterator<Item = &Outcome> {
+        let failed = self.failed_at(session, line);
+        self.0.iter().filter(move |outcome| failed.is_some_and(|failed| outcome.when > failed))
+    }
+
+    /// Returns the time of the last failure of a line in a session.
+    pub(super) fn failed_at(&self, session: &str, line: &str) -> Option<When> {
+        let is_it = |outcome: &&Outcome| outcome.failed && outcome.session == session && outcome.line == line;
+        self.0.iter().filter(is_it).map(|outcome| outcome.when).max()
     }
 }

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
+use saddlebag_collections::words;
 
 use super::shell::{Ran, commands};
 
@@ -14,16 +14,19 @@ const MAX_LINES: usize = 60;
 /// Starts of lines that say that tests have passed, and that they have failed, in lower case.
 const PASSES: &str = "ok |ok\t|pass |build success|all tests passed|all checks passed|success: no issues|passed!";
 const FAILS: &str = "fail |fail\t|failed |failed!|--- fail|not ok |build fail|npm err|make: ***|error: test failed|\
-    error: could not compile|error[|test result: failed|panic: ";
+    error: could not compile|error[|test result: failed|panic: |some tests failed|error during build|error: failed to|\
+    segmentation fault";
 /// First words of lines that count results. Other such lines begin with a number.
-const COUNTS: &str = "executed|failed|fail|found|pass|summary|tests";
+const COUNTS: &str = "errors|executed|failed|fail|found|pass|summary|tests";
+/// Programs that show only a part of what tests print.
+const PARTS: [&str; 8] = ["awk", "cut", "grep", "head", "jq", "rg", "sed", "wc"];
 /// Commands that change the sources.
 const OTHER_SOURCES: &str = "git stash|git checkout|git switch|git bisect";
 const FAILED: &str = "fail|failed|failing|failure|failures|error|errors";
 const PASSED: &str = "pass|passed|passing";
 
 /// End of a run of a command line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// It succeeded. What a pipe or a list hides may have failed.
@@ -36,6 +39,13 @@ pub enum RunEnd {
     /// It failed, or its tests say so.
     Failed,
 }
+
+words!(RunEnd, "end of a run" {
+    Succeeded = "succeeded",
+    TestsPassed = "tests-passed",
+    Unsaid = "unsaid",
+    Failed = "failed",
+});
 
 impl RunEnd {
     /// Returns how a run ended, by its exit code and by what it printed, if that is known.
@@ -51,7 +61,10 @@ impl RunEnd {
         if failed {
             return Self::Failed;
         }
+        let is_part =
+            commands(command).iter().any(|ran| ran.words.first().is_some_and(|word| PARTS.contains(&word.as_str())));
         match output.filter(|_| Self::needs_output(command)).map(have_passed) {
+            Some(Some(true)) if is_part => Self::Unsaid,
             Some(Some(true)) => Self::TestsPassed,
             Some(Some(false)) => Self::Failed,
             Some(None) => Self::Unsaid,
@@ -103,7 +116,8 @@ fn line_says(line: &str) -> Option<bool> {
     }
     let first = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
     let is_number = !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit());
-    let counts = is_number || COUNTS.split('|').any(|word| word == first);
+    let of_files = ["test suites", "test files"].iter().any(|start| line.starts_with(start));
+    let counts = is_number || of_files || COUNTS.split('|').any(|word| word == first);
     let mut passed = None;
     for part in line.split([',', ';', '|', '(']).filter(|_| counts) {
         match (count_of(part, FAILED), count_of(part, PASSED)) {
@@ -120,9 +134,10 @@ fn line_says(line: &str) -> Option<bool> {
 /// Returns the number before or after one of the words.
 fn count_of(part: &str, names: &str) -> Option<u32> {
     let words = || part.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty() && *word != "tests");
-    let at = words().position(|word| names.split('|').any(|name| name == word))?;
     let number = |at: usize| words().nth(at)?.parse().ok();
-    at.checked_sub(1).and_then(number).or_else(|| number(at + 1))
+    let named = words().enumerate().filter(|(_, word)| names.split('|').any(|name| name == *word));
+    let mut named = named.map(|(at, _)| at);
+    named.find_map(|at| at.checked_sub(1).and_then(number).or_else(|| number(at + 1)))
 }
 
 /// Returns a line without the sequences that colour it.
@@ -168,6 +183,12 @@ mod tests {
             ("Tests run: 5, Failures: 1, Errors: 0", Some(false)),
             ("BUILD SUCCESSFUL in 3s", Some(true)),
             ("All checks passed!", Some(true)),
+            ("Test Suites: 1 failed, 2 passed, 3 total\nTests:       60 passed, 60 total", Some(false)),
+            (" Test Files  1 failed | 3 passed (4)\n      Tests  12 passed (12)", Some(false)),
+            ("      Tests  12 passed (12)\n     Errors  1 error", Some(false)),
+            ("Failed!  - Failed:     1, Passed:     3", Some(false)),
+            ("00:05 +3 -1: Some tests failed.", None),
+            ("ERROR: failed to solve: process \"/bin/sh -c make\"", Some(false)),
             ("Success: no issues found in 3 source files", Some(true)),
             ("Passed!  - Failed:     0, Passed:     5", Some(true)),
             ("100% tests passed, 0 tests failed out of 5", Some(true)),
@@ -196,6 +217,7 @@ mod tests {
             ("npm test || true", false, "Tests: 2 failed, 50 total", RunEnd::Failed),
             ("npm test", false, "Tests: 2 failed, 50 total", RunEnd::Succeeded),
             ("npm test", true, "", RunEnd::Failed),
+            ("cargo test | grep 'test result' | head -1", false, "test result: ok. 3 passed; 0 failed", RunEnd::Unsaid),
             ("cat report.txt | tail", false, "2 failed", RunEnd::Succeeded),
             ("cargo build 2>&1 | tail -3", false, "error: could not compile `shop`", RunEnd::Failed),
         ] {

@@ -56,18 +56,35 @@ const GLOBAL_OPTIONS: [(&str, &[&str]); 10] = [
     ("yarn", &["--cwd"]),
 ];
 
+/// Options that only change what a run of tests prints, or when it ends.
+const QUIET: [&str; 14] = [
+    "-q",
+    "-ra",
+    "-s",
+    "-v",
+    "-vv",
+    "-x",
+    "--fix",
+    "--force",
+    "--locked",
+    "--no-header",
+    "--quiet",
+    "--silent",
+    "--verbose",
+    "--verify",
+];
+/// All packages of a folder, as `go` names them.
+const ALL: &str = "./...";
 /// Words that say nothing about which tests run: the `run` of `npm run test`, and the names of everything.
-const NOTHING: [&str; 3] = ["run", ".", "./..."];
+const NOTHING: [&str; 3] = ["run", ".", ALL];
 /// Options with a value that say nothing about which tests run.
 const HARMLESS: &str = "-count|-j|-n|-timeout|--bail|--color|--cov|--cov-report|--durations|--format|--jobs|--log-level|\
     --max-warnings|--maxfail|--parallel|--reporter|--retries|--tb|--test-threads|--threads|--timeout";
 /// Options without which a test may run more tests, or with which it runs none.
-const SELECTORS: &str = "-E|-g|-h|-k|-m|-o|-p|-run|-t|-w|--bin|--bins|--changed|--changedSince|--co|--collect-only|\
-    --deselect|--doc|--dry-run|--example|--examples|--exclude|--filter|--findRelatedTests|--fixtures|--grep|--help|--ignore|\
+const SELECTORS: &str = "-E|-g|-h|-k|-m|-o|-p|-run|-short|-t|-w|--bin|--bins|--changed|--changedSince|--co|--collect-only|\
+    --deselect|--doc|--dry-run|--example|--examples|--exclude|--filter|--findRelatedTests|--fixtures|--grep|--help|--ignore|--ignored|\
     --last-failed|--lf|--lib|--list|--listTests|--no-run|--only|--onlyChanged|--package|--project|--select|--shard|--skip|\
     --stepwise|--sw|--test|--testNamePattern|--testPathPattern|--test-name-pattern|--tests|--version";
-/// Options with which a test finds other faults than without them.
-const STRICTER: [&str; 6] = ["--all-features", "--features", "--no-default-features", "--release", "-race", "-tags"];
 /// Words in the name of a test or a check of a project.
 const CHECKS: &str = "build|check|ci|clippy|e2e|eslint|jest|lint|mocha|mypy|ruff|spec|tox|tsc|typecheck|vet";
 /// Programs that look at files, such as those of tests.
@@ -76,13 +93,18 @@ const LOOKS: [&str; 18] = [
     "test", "which",
 ];
 
+/// Commands of `git` whose failure leaves something to do.
+const GIT_WORK: [&str; 5] = ["cherry-pick", "merge", "pull", "push", "rebase"];
+
 /// A command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ran {
     /// Its words, without what runs it and without redirections.
     pub(super) words: Vec<String>,
-    /// Folder that the line enters before.
+    /// Folder that the line enters before, or that an option names.
     pub(super) folder: Option<String>,
+    /// Variables that the line sets for it.
+    pub(super) variables: Vec<String>,
     /// True if the command has passed whenever the whole line has.
     pub(super) decides: bool,
     /// True if the words begin with a program that only runs the command, which is in the list too.
@@ -95,10 +117,16 @@ impl Ran {
     pub(super) fn covers(&self, other: &Self) -> bool {
         let mut rest = other.words.iter();
         let mut is_part = || self.is_test() && self.telling().all(|word| rest.any(|other| is_within(other, word)));
-        let name = |word: &String| word.split('=').next().is_some_and(|name| STRICTER.contains(&name));
-        let has_all = other.words.iter().filter(|word| name(word)).all(|word| self.words.contains(word));
+        // An option that is not known may make a test stricter.
+        let is_known = |word: &str| {
+            let is_in = |list: &str| list.split('|').any(|option| word.split('=').next() == Some(option));
+            QUIET.contains(&word) || is_in(HARMLESS) || is_in(SELECTORS) || word == "--"
+        };
+        let counts = |word: &&String| word.starts_with('-') && !is_known(word) || word.as_str() == ALL;
+        let has_all = other.words.iter().filter(counts).all(|word| self.words.contains(word));
         let mut is_whole = || self.words.first() == other.words.first() && has_all && is_part();
-        self.decides && self.folder == other.folder && (self.words == other.words || is_whole())
+        let is_there = self.folder == other.folder && self.variables == other.variables;
+        self.decides && is_there && (self.words == other.words || is_whole())
     }
 
     /// Returns true if a run of the command says something about the other one, which need not have passed with it.
@@ -106,6 +134,12 @@ impl Ran {
         let mut bare = other.words.iter().filter(|word| !word.starts_with('-'));
         self.words.first() == other.words.first()
             && (self.is_test() && other.is_test() || bare.all(|word| self.words.contains(word)))
+    }
+
+    /// Returns how much a run of the command says about the other one: first if it ran in the same folder, then the words of both.
+    pub(super) fn likeness(&self, other: &Self) -> (bool, usize) {
+        let common = other.words.iter().filter(|word| self.words.contains(word)).count();
+        (self.folder == other.folder, common)
     }
 
     /// Returns the words that say which tests run.
@@ -123,7 +157,8 @@ impl Ran {
 
     /// Returns true for a program that only looks at files, or at what another one prints.
     pub(super) fn only_looks(&self) -> bool {
-        self.words.first().is_some_and(|program| LOOKS.contains(&program.as_str()))
+        let [program, more] = [0, 1].map(|at| self.words.get(at).map(String::as_str).unwrap_or_default());
+        LOOKS.contains(&program) && !(program == "git" && GIT_WORK.contains(&more))
     }
 
     /// Returns true for a test or a check of the project.
@@ -166,7 +201,8 @@ fn read(script: &str, around: &Ran, depth: u32, all: &mut Vec<Ran>) {
         {
             folder = entered(folder.as_deref(), target);
         }
-        let ran = Ran { words, folder: folder.clone(), decides: decides && around.decides, is_wrapped: false };
+        let (folder, decides) = (folder.clone(), decides && around.decides);
+        let ran = Ran { words, folder, decides, is_wrapped: false, variables: around.variables.clone() };
         run(ran, depth, all);
     }
     for script in scripts.iter().filter(|_| depth < MAX_DEPTH) {
@@ -218,7 +254,9 @@ fn decided(commands: &[(Vec<String>, char)]) -> Vec<bool> {
 fn run(mut ran: Ran, depth: u32, all: &mut Vec<Ran>) {
     let words = &mut ran.words;
     let is_before = |word: &String| BEFORE_COMMANDS.contains(&word.as_str()) || word == "while" || is_assignment(word);
-    words.drain(..words.iter().take_while(|word| is_before(word)).count());
+    let before = words.iter().take_while(|word| is_before(word)).count();
+    let is_variable = |word: &String| is_assignment(word) && !QUIET_VARIABLES.contains(&name_of(word));
+    ran.variables.extend(words.drain(..before).filter(is_variable));
     words.truncate(MAX_WORDS);
     let Some(first) = words.first() else { return };
     if [&NO_COMMANDS[..], &PREPARATIONS].concat().contains(&first.as_str()) {
@@ -241,7 +279,13 @@ fn run(mut ran: Ran, depth: u32, all: &mut Vec<Ran>) {
     }
     let inner = inner(program, words);
     if let Some(inner) = inner.filter(|inner| !inner.is_empty() && depth < MAX_DEPTH * 2) {
-        run(Ran { words: inner, ..ran.clone() }, depth + 1, all);
+        // The value of an option before it may be another folder or package.
+        let is_global = GLOBAL_OPTIONS.iter().any(|(name, _)| *name == program) || program == "make";
+        let left = words.len().saturating_sub(inner.len());
+        let options =
+            words.get(1..=left).filter(|options| is_global && options.iter().any(|word| !word.starts_with('-')));
+        let folder = options.map_or_else(|| ran.folder.clone(), |options| Some(options.join(" ")));
+        run(Ran { words: inner, folder, ..ran.clone() }, depth + 1, all);
         ran.is_wrapped = true;
     }
     all.push(ran);
@@ -293,6 +337,13 @@ fn inner(program: &str, words: &[String]) -> Option<Vec<String>> {
     let first = words.first()?;
     let is_installed = first.rsplit('/').nth(1).is_some_and(|folder| folder.ends_with("bin"));
     is_installed.then(|| core::iter::once(program.to_string()).chain(words.iter().skip(1).cloned()).collect())
+}
+
+/// Variables that only change what is printed.
+const QUIET_VARIABLES: [&str; 6] = ["CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
+
+fn name_of(assignment: &str) -> &str {
+    assignment.split('=').next().unwrap_or_default()
 }
 
 fn is_assignment(word: &str) -> bool {
