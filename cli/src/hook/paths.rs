@@ -63,17 +63,10 @@ impl Paths {
             }
             (folder, rest) = (normal(&folder.join(target.trim())), more.trim_start());
         }
-        let name = |folder: &Path| folder.file_name().map(|name| format!("../{}", name.to_string_lossy()));
-        let below = |root: &PathBuf| folder.strip_prefix(root).ok().map(slashed);
-        let folder = match (self.worktree.as_ref(), self.roots.iter().find_map(below)) {
-            (Some(worktree), Some(below)) if folder.starts_with(worktree) => name(worktree)
-                .into_iter()
-                .chain(Some(below).filter(|below| !below.is_empty()))
-                .collect::<Vec<_>>()
-                .join("/"),
-            (_, Some(below)) => below,
-            (_, None) => name(&folder).unwrap_or_default(),
-        };
+        // A worktree has the names of the project, and is another folder.
+        let roots = || self.roots.iter().filter(|root| Some(*root) != self.worktree.as_ref());
+        let below = roots().find_map(|root| folder.strip_prefix(root).ok()).map(slashed);
+        let folder = below.unwrap_or_else(|| roots().next().map(|root| beside(root, &folder)).unwrap_or_default());
         match folder.contains(|c: char| c.is_whitespace() || "\"'$`\\".contains(c)) {
             _ if folder.is_empty() => rest.to_string(),
             true => format!("cd '{}' && {rest}", folder.replace('\'', "")),
@@ -97,7 +90,9 @@ impl Paths {
     fn relative(&self, path: &str) -> Option<String> {
         let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_string() };
         let whole = normal(&self.folder.join(path));
-        let below = self.roots.iter().find_map(|root| whole.strip_prefix(root).ok())?;
+        // A worktree may be a folder of the project.
+        let below = self.roots.iter().filter_map(|root| whole.strip_prefix(root).ok());
+        let below = below.min_by_key(|below| below.components().count())?;
         Some(slashed(below))
     }
 
@@ -121,6 +116,13 @@ pub(crate) fn exclusion(pattern: &str) -> Result<Glob, String> {
 /// Checks a pattern of `--keep-out`.
 pub(crate) fn checked_glob(pattern: &str) -> Result<String, String> {
     exclusion(pattern).map(|_| pattern.to_string())
+}
+
+/// Returns the path of a folder as it is from another one.
+fn beside(from: &Path, folder: &Path) -> String {
+    let common = from.components().zip(folder.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| "..".to_string());
+    up.chain(Some(slashed(&folder.components().skip(common).collect::<PathBuf>()))).collect::<Vec<_>>().join("/")
 }
 
 /// Returns the path with `/` between its parts.
@@ -183,14 +185,25 @@ mod tests {
             assert_eq!(paths.in_folder(command.into()), expected, "{command}");
         }
         assert_eq!(paths.in_folder(format!("cd {} && make", whole(""))), "make");
-        assert_eq!(paths.in_folder("cd /srv/other && make".into()), "cd ../other && make");
+        assert!(paths.in_folder("cd /srv/other && make".into()).ends_with("../srv/other && make"));
         // A session goes on in a folder of the project, or in another project.
         let of = |folder: &Path, command: &str| Paths::new(&root, folder, &[]).in_folder(command.into());
         assert_eq!(of(&root.join("b"), "make"), "cd b && make");
-        assert_eq!(
-            of(top.path(), "make"),
-            format!("cd ../{} && make", top.path().file_name().unwrap().to_str().unwrap())
-        );
+        assert_eq!(of(&root.join("../x/feat"), "make"), "cd ../x/feat && make");
+        // A worktree has the names of the project, and is another folder.
+        for place in ["wt", "repo/.claude/worktrees/fix"] {
+            let (wt, git) = (root.join("..").join(place), root.join(".git/worktrees").join(place.replace('/', "-")));
+            std::fs::create_dir_all(&wt).unwrap();
+            std::fs::create_dir_all(&git).unwrap();
+            let wt = wt.canonicalize().unwrap();
+            std::fs::write(wt.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+            std::fs::write(git.join("commondir"), "../..\n").unwrap();
+            std::fs::write(git.join("gitdir"), format!("{}\n", wt.join(".git").display())).unwrap();
+            std::fs::write(wt.join("a.rs"), "").unwrap();
+            let shown = place.strip_prefix("repo/").map_or_else(|| format!("../{place}"), str::to_string);
+            assert_eq!(of(&wt, "make"), format!("cd {shown} && make"));
+            assert_eq!(Paths::new(&root, &wt, &[]).kept("a.rs").as_deref(), Some("a.rs"), "{place}");
+        }
         let sentence = "now send the keys of the project";
         std::fs::write(root.join("src").join(sentence), "").unwrap();
         assert_eq!(paths.kept(sentence), None);
