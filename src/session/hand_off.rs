@@ -9,8 +9,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::note::{
-    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, LATER, command_of, heading_of, lines_below, to_pass,
-    with_headings, without_failure,
+    ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, LATER, MAX_ITEMS, command_of, heading_of, lines_below,
+    to_pass, with_headings, without_failure,
 };
 use super::outcomes::Outcomes;
 use super::screened::first_chars;
@@ -220,7 +220,8 @@ fn failed(body: &str, said: &mut Vec<Vec<Ran>>) -> String {
     let shown = failed.iter().take(MAX_FAILING);
     let mut lines: String = shown.map(|line| format!("\n  Failed: {}", line_of(line, MAX_FAILURE_CHARS))).collect();
     if let Some(more) = failed.len().checked_sub(MAX_FAILING).filter(|more| *more > 0) {
-        lines.push_str(&format!("\n  Failed: {more} more, named in its note"));
+        let least = if failed.len() < MAX_ITEMS { "" } else { "at least " };
+        lines.push_str(&format!("\n  Failed: {least}{more} more, named in its note"));
     }
     lines
 }
@@ -446,10 +447,7 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
     };
     let earlier = known.notes.iter().filter(is_earlier).filter_map(|other| Some((other, other.judged().ok()?)));
     let mut earlier: Vec<(&SessionNote, Approved)> = earlier.filter(|_| begins).collect();
-    let mut before = earlier.split_off(earlier.len().min(MAX_EARLIER));
-    before.retain(|(other, _)| lines_below(&other.current(outcomes, now), FAILING).next().is_some());
-    let more = before.len().saturating_sub(MAX_FAILING);
-    before.truncate(MAX_FAILING);
+    let before = earlier.split_off(earlier.len().min(MAX_EARLIER));
     if !earlier.is_empty() {
         text.push_ours(if text.as_str().is_empty() { "" } else { "\n" });
         text.push_ours(EARLIER);
@@ -463,13 +461,22 @@ fn shown(call: &Call, known: &Known<'_>, note: Option<&SessionNote>, begins: boo
             );
         }
     }
+    let mut shown = 0;
     for (other, judged) in before {
         let body = other.current(outcomes, now);
-        let line = format!("- {}{}", line_of(&other.title(&body), MAX_LINE_CHARS), failed(&body, &mut said));
-        add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
-    }
-    if more > 0 {
-        text.push_ours("- Commands failed in sessions before these, too\n");
+        let failed = failed(&body, &mut said);
+        shown += usize::from(!failed.is_empty());
+        match shown {
+            _ if failed.is_empty() => {}
+            0..=MAX_FAILING => {
+                let line = format!("- {}{failed}", line_of(&other.title(&body), MAX_LINE_CHARS));
+                add(&mut text, &mut files, call.scope.display_path(&other.path), &judged.map(|_| line));
+            }
+            _ => {
+                text.push_ours("- Commands failed in sessions before these, too\n");
+                break;
+            }
+        }
     }
     let path = note.map(|note| call.scope.display_path(&note.path));
     let content = match unapproved {

@@ -8,7 +8,7 @@ use super::client_text::says_something;
 use super::known_errors::known_words;
 use super::run_end::RunEnd;
 use super::screened::first_chars;
-use super::shell::Ran;
+use super::shell::{Ran, on_one_line};
 use crate::document::{one_line, tail};
 use crate::search::ranked::{everyday_key, is_everyday, telling_words};
 use crate::trust::head_without_divided_secret;
@@ -17,7 +17,7 @@ use crate::trust::head_without_divided_secret;
 const MAX_BODY_BYTES: usize = 3_200;
 
 /// Maximum number of items of a list.
-const MAX_ITEMS: usize = 20;
+pub(super) const MAX_ITEMS: usize = 20;
 
 /// Maximum size of a prompt in a note in bytes.
 const MAX_PROMPT_BYTES: usize = 600;
@@ -42,7 +42,7 @@ const MAX_NAME_CHARS: usize = 60;
 const MAX_TURNS: usize = 64;
 
 /// Headings of a note that the next session reads.
-pub(super) const FIRST_PROMPT: &str = "First prompt";
+pub(super) const FIRST_PROMPT: &str = "Prompt";
 pub(super) const LAST_PROMPT: &str = "Last prompt";
 pub(super) const ANSWERED: &str = "Prompt of this answer";
 pub(super) const ANSWER: &str = "Last answer of the agent after work";
@@ -146,8 +146,7 @@ impl SessionSummary {
 
     /// Records a run of a command, with its first line. Only known words of the error are kept.
     pub fn ran(&mut self, command: &str, end: RunEnd, error: &str) {
-        let command = command.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
-        let command = first_chars(&command, MAX_COMMAND_CHARS).trim_end();
+        let command = &*on_one_line(command);
         if command.is_empty() {
             return;
         }
@@ -333,11 +332,13 @@ pub(super) fn only_looks(line: &str) -> bool {
     to_pass(line).iter().all(Ran::only_looks)
 }
 
-/// Returns the commands of a line that have to pass after it has failed. `cargo test | tail` fails by its test.
+/// Returns the commands of a line that have to pass after it has failed: those that decide how it ends, and tests.
 pub(super) fn to_pass(line: &str) -> Vec<Ran> {
-    let all: Vec<Ran> = RunEnd::Failed.commands(line).map(|ran| Ran { decides: false, ..ran }).collect();
-    let open: Vec<Ran> = all.iter().filter(|ran| !ran.only_looks()).cloned().collect();
-    if open.is_empty() { all } else { open }
+    let all: Vec<Ran> = RunEnd::Failed.commands(line).collect();
+    let of_line = all.iter().filter(|ran| ran.decides && !ran.only_looks() || ran.is_test());
+    let open: Vec<Ran> = of_line.cloned().collect();
+    let open = if open.is_empty() { all } else { open };
+    open.into_iter().map(|ran| Ran { decides: false, ..ran }).collect()
 }
 
 fn failing(known: &CommandOutcome) -> String {

@@ -9,6 +9,7 @@ use super::known_errors::known_words;
 use super::note::MAX_COMMAND_CHARS;
 use super::run_end::RunEnd;
 use super::screened::{Excluded, Screening, first_chars, is_name_of_file, shown_path};
+use super::shell::on_one_line;
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, StoredItem};
 use crate::changes::Texts;
@@ -126,7 +127,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             let text = screening.text(what, first_chars(&first, MAX_COMMAND_CHARS).to_string())?;
             Ok::<_, Error>(text.filter(|text| !text.is_empty()))
         };
-        line.command = kept("command", self.command)?;
+        line.command = kept("command", self.command.map(|command| on_one_line(&command)))?;
         line.kept = match self.stored {
             Some(StoredItem::Entry(key)) => Some(kept("key", Some(key))?.map_or(StoredItem::Other, StoredItem::Entry)),
             Some(StoredItem::Note(name)) => Some(kept("name", Some(name))?.map_or(StoredItem::Other, StoredItem::Note)),

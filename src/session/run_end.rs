@@ -12,7 +12,8 @@ use super::shell::{Ran, commands};
 const MAX_LINES: usize = 60;
 
 /// Starts of lines that say that tests have passed, and that they have failed, in lower case.
-const PASSES: &str = "ok |ok\t|pass |build success|all tests passed|all checks passed|success: no issues|passed!";
+const PASSES: &str = "ok |ok\t|pass |build success|all tests passed|all checks passed|success: no issues|passed!|\
+    ✓ built|finished |compiled successfully";
 const FAILS: &str = "fail |fail\t|failed |failed!|--- fail|not ok |build fail|npm err|make: ***|error: test failed|\
     error: could not compile|error[|test result: failed|panic: |some tests failed|error during build|error: failed to|\
     segmentation fault";
@@ -183,6 +184,8 @@ mod tests {
             ("Tests run: 5, Failures: 1, Errors: 0", Some(false)),
             ("BUILD SUCCESSFUL in 3s", Some(true)),
             ("All checks passed!", Some(true)),
+            ("✓ built in 3.2s", Some(true)),
+            ("    Finished `dev` profile [unoptimized] target(s) in 0.1s", Some(true)),
             ("Test Suites: 1 failed, 2 passed, 3 total\nTests:       60 passed, 60 total", Some(false)),
             (" Test Files  1 failed | 3 passed (4)\n      Tests  12 passed (12)", Some(false)),
             ("      Tests  12 passed (12)\n     Errors  1 error", Some(false)),

@@ -5,8 +5,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::screened::first_chars;
+use crate::document::one_line;
+use crate::trust::sha256;
+
 /// Maximum number of words of a command that are compared.
 const MAX_WORDS: usize = 64;
+/// Maximum number of characters of a script on one line.
+const MAX_LINE_CHARS: usize = 200;
 /// Maximum depth of scripts in scripts, such as `bash -c "bash -c …"`.
 const MAX_DEPTH: u32 = 3;
 
@@ -56,35 +62,26 @@ const GLOBAL_OPTIONS: [(&str, &[&str]); 10] = [
     ("yarn", &["--cwd"]),
 ];
 
-/// Options that only change what a run of tests prints, or when it ends.
-const QUIET: [&str; 14] = [
-    "-q",
-    "-ra",
-    "-s",
-    "-v",
-    "-vv",
-    "-x",
-    "--fix",
-    "--force",
-    "--locked",
-    "--no-header",
-    "--quiet",
-    "--silent",
-    "--verbose",
-    "--verify",
-];
+/// Options that change nothing about which tests run, or let more run.
+const HARMLESS: &str = "--|-count|-j|-n|-q|-ra|-race|-s|-timeout|-v|-vv|-x|--all|--all-features|--all-targets|--bail|--color|--cov|\
+    --cov-report|--durations|--fix|--format|--jobs|--locked|--log-level|--max-warnings|--maxfail|--no-header|--parallel|--quiet|\
+    --release|--reporter|--retries|--silent|--strict|--tb|--test-threads|--threads|--timeout|--verbose|--workspace|--workspaces";
+/// Those of them that have a value.
+const WITH_VALUE: &str = "-count|-j|-timeout|--bail|--color|--cov-report|--durations|--format|--jobs|--log-level|--max-warnings|\
+    --maxfail|--reporter|--retries|--tb|--test-threads|--threads|--timeout";
+/// Options with which fewer tests run.
+const SELECTORS: &str = "-E|-g|-k|-m|-p|-run|-t|--bin|--bins|--deselect|--doc|--example|--examples|--exclude|--filter|--grep|--ignore|--lib|\
+    --package|--skip|--test|--testNamePattern|--testPathPattern|--test-name-pattern|--tests";
+/// Options with which a test finds more than without them.
+const STRICTER: &str = "-race|--all-features|--max-warnings|--release|--strict";
+/// Options with which nothing runs.
+const NO_RUN: &str = "-N|-h|--co|--collect-only|--dry-run|--help|--list|--listTests|--no-run|--version";
 /// All packages of a folder, as `go` names them.
 const ALL: &str = "./...";
-/// Words that say nothing about which tests run: the `run` of `npm run test`, and the names of everything.
-const NOTHING: [&str; 3] = ["run", ".", ALL];
-/// Options with a value that say nothing about which tests run.
-const HARMLESS: &str = "-count|-j|-n|-timeout|--bail|--color|--cov|--cov-report|--durations|--format|--jobs|--log-level|\
-    --max-warnings|--maxfail|--parallel|--reporter|--retries|--tb|--test-threads|--threads|--timeout";
-/// Options without which a test may run more tests, or with which it runs none.
-const SELECTORS: &str = "-E|-g|-h|-k|-m|-o|-p|-run|-short|-t|-w|--bin|--bins|--changed|--changedSince|--co|--collect-only|\
-    --deselect|--doc|--dry-run|--example|--examples|--exclude|--filter|--findRelatedTests|--fixtures|--grep|--help|--ignore|--ignored|\
-    --last-failed|--lf|--lib|--list|--listTests|--no-run|--only|--onlyChanged|--package|--project|--select|--shard|--skip|\
-    --stepwise|--sw|--test|--testNamePattern|--testPathPattern|--test-name-pattern|--tests|--version";
+/// Programs whose first argument says what they do, and those that read `-n` in another way.
+const WITH_COMMANDS: &str = "bun|bundle|cargo|composer|dart|deno|docker|dotnet|flutter|go|gradle|just|make|mix|mvn|npm|nx|pnpm|poetry|\
+    rake|ruff|swift|task|turbo|uv|yarn|zig";
+const MAKERS: &str = "just|make|rake|task";
 /// Words in the name of a test or a check of a project.
 const CHECKS: &str = "build|check|ci|clippy|e2e|eslint|jest|lint|mocha|mypy|ruff|spec|tox|tsc|typecheck|vet";
 /// Programs that look at files, such as those of tests.
@@ -115,24 +112,50 @@ impl Ran {
     /// Returns true if the other command has certainly passed: this one has, in the same folder, and it is the same one, or one of
     /// several tests that this runs.
     pub(super) fn covers(&self, other: &Self) -> bool {
-        let mut rest = other.words.iter();
-        let mut is_part = || self.is_test() && self.telling().all(|word| rest.any(|other| is_within(other, word)));
-        // An option that is not known may make a test stricter.
-        let is_known = |word: &str| {
-            let is_in = |list: &str| list.split('|').any(|option| word.split('=').next() == Some(option));
-            QUIET.contains(&word) || is_in(HARMLESS) || is_in(SELECTORS) || word == "--"
-        };
-        let counts = |word: &&String| word.starts_with('-') && !is_known(word) || word.as_str() == ALL;
-        let has_all = other.words.iter().filter(counts).all(|word| self.words.contains(word));
-        let mut is_whole = || self.words.first() == other.words.first() && has_all && is_part();
         let is_there = self.folder == other.folder && self.variables == other.variables;
-        self.decides && is_there && (self.words == other.words || is_whole())
+        self.decides && is_there && (self.words == other.words || self.is_test() && self.runs(other))
+    }
+
+    /// Returns true if every test of the other command is one of this.
+    fn runs(&self, other: &Self) -> bool {
+        let (verb, options, values) = self.parts();
+        let (of_other, other_options, other_values) = other.parts();
+        let is_maker = verb.first().is_some_and(|program| is_in(MAKERS, program));
+        let is_harmless = |option: &str| is_in(HARMLESS, option) && !is_maker;
+        let may_be_left = |option: &str| is_in(SELECTORS, option) || is_harmless(option) && !is_in(STRICTER, option);
+        let is_everything = values.is_empty() || values.iter().any(|value| [".", ALL].contains(value));
+        verb == of_other
+            && options.iter().all(|option| is_harmless(option) || other_options.contains(option))
+            && other_options.iter().all(|option| may_be_left(option) || options.contains(option))
+            && (!other_values.contains(&ALL) || values.contains(&ALL))
+            && (is_everything
+                || !other_values.is_empty()
+                    && other_values.iter().all(|part| values.iter().any(|whole| is_within(part, whole))))
+    }
+
+    /// Returns what the command does, its options, and its other words.
+    fn parts(&self) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
+        let (mut bare, mut options, mut before) = (Vec::new(), Vec::new(), "");
+        for word in self.words.iter().map(String::as_str) {
+            let is_count = before == "-n" && (word == "auto" || word.parse::<u32>().is_ok());
+            match word {
+                _ if is_count || is_in(WITH_VALUE, before) && !before.contains('=') => {}
+                "run" => {}
+                option if option.starts_with('-') => options.push(option),
+                word => bare.push(word),
+            }
+            before = word;
+        }
+        let has_command = bare.first().is_some_and(|program| is_in(WITH_COMMANDS, program));
+        let values = bare.split_off(bare.len().min(1 + usize::from(has_command)));
+        (bare, options, values)
     }
 
     /// Returns true if a run of the command says something about the other one, which need not have passed with it.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let mut bare = other.words.iter().filter(|word| !word.starts_with('-'));
         self.words.first() == other.words.first()
+            && !self.words.iter().any(|word| is_in(NO_RUN, word))
             && (self.is_test() && other.is_test() || bare.all(|word| self.words.contains(word)))
     }
 
@@ -140,19 +163,6 @@ impl Ran {
     pub(super) fn likeness(&self, other: &Self) -> (bool, usize) {
         let common = other.words.iter().filter(|word| self.words.contains(word)).count();
         (self.folder == other.folder, common)
-    }
-
-    /// Returns the words that say which tests run.
-    fn telling(&self) -> impl Iterator<Item = &String> {
-        let is_in = |list: &str, word: &str| list.split('|').any(|option| word.split('=').next() == Some(option));
-        let mut before = "";
-        self.words.iter().filter(move |word| {
-            let is_value = is_in(HARMLESS, before) && !before.contains('=');
-            before = word.as_str();
-            let is_option =
-                word.starts_with('-') && !is_in(SELECTORS, word) && (!word.contains('=') || is_in(HARMLESS, word));
-            !is_value && !is_option && !NOTHING.contains(&word.as_str())
-        })
     }
 
     /// Returns true for a program that only looks at files, or at what another one prints.
@@ -174,12 +184,57 @@ impl Ran {
     }
 }
 
+/// Returns true if an option, without its value, or a program is in a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split('|').any(|known| word.split('=').next() == Some(known))
+}
+
 /// Returns true if a word of a command names a part of what another one names, such as a test of a file.
 fn is_within(part: &str, whole: &str) -> bool {
     let rest = part.strip_prefix(whole.trim_end_matches("...").trim_end_matches('/'));
     let has_more = |rest: &str| rest.starts_with("::") || rest.starts_with('/');
     part == whole
         || rest.is_some_and(has_more) && (whole.contains(['/', '.']) || rest.is_some_and(|rest| rest.starts_with('/')))
+}
+
+/// Returns a script of several lines on one, at most [`MAX_LINE_CHARS`]. A digest is in place of what is left out, so that only equal
+/// scripts are the same line.
+pub(super) fn on_one_line(script: &str) -> String {
+    let mut out = String::new();
+    let mut lines = script.lines();
+    while let Some(line) = lines.next() {
+        let mut line = one_line(line);
+        let end = line.split("<<").nth(1).map(|end| end.trim_start_matches(['-', ' ', '\'', '"', '\\']));
+        let end = end.and_then(|end| end.split(|c: char| !c.is_alphanumeric() && c != '_').next()).map(String::from);
+        if let Some(end) = end.filter(|end| !end.is_empty()) {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != end).collect();
+            line = line.replacen("<<", &format!("{} <<", digest(&body.join("\n"))), usize::from(!body.is_empty()));
+        }
+        while line.matches('"').count() % 2 == 1 || line.matches('\'').count() % 2 == 1 {
+            let Some(more) = lines.next() else { break };
+            let end = more.rfind(['"', '\'']).and_then(|end| more.get(end..)).unwrap_or_default();
+            line = format!("{line}{}{end}", digest(more));
+        }
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let is_open = ["&&", "|", "do", "else", "then", "{", "(", ";", "&", ""]
+            .iter()
+            .any(|end| out.trim_end() == *end || !end.is_empty() && out.ends_with(end));
+        out = match out.strip_suffix('\\').map(str::trim_end) {
+            Some(begun) => format!("{begun} {line}"),
+            None if is_open => [&out, " ", &line].concat().trim().into(),
+            None => format!("{out}; {line}"),
+        };
+    }
+    if out.chars().count() <= MAX_LINE_CHARS {
+        return out;
+    }
+    format!("{} {}", first_chars(&out, MAX_LINE_CHARS - 10).trim_end(), digest(&out))
+}
+
+fn digest(text: &str) -> String {
+    format!("…{}", sha256(text).get(..6).unwrap_or_default())
 }
 
 /// Returns the commands of a script, without those that only prepare others. What runs a command comes after it.
@@ -280,10 +335,9 @@ fn run(mut ran: Ran, depth: u32, all: &mut Vec<Ran>) {
     let inner = inner(program, words);
     if let Some(inner) = inner.filter(|inner| !inner.is_empty() && depth < MAX_DEPTH * 2) {
         // The value of an option before it may be another folder or package.
-        let is_global = GLOBAL_OPTIONS.iter().any(|(name, _)| *name == program) || program == "make";
-        let left = words.len().saturating_sub(inner.len());
-        let options =
-            words.get(1..=left).filter(|options| is_global && options.iter().any(|word| !word.starts_with('-')));
+        let options = words.get(1..=words.len().saturating_sub(inner.len()));
+        let is_place = |word: &String| is_in(PLACES, word) || word.starts_with('+') || program == "pnpm";
+        let options = options.filter(|options| program != "git" && options.iter().any(is_place));
         let folder = options.map_or_else(|| ran.folder.clone(), |options| Some(options.join(" ")));
         run(Ran { words: inner, folder, ..ran.clone() }, depth + 1, all);
         ran.is_wrapped = true;
@@ -339,6 +393,9 @@ fn inner(program: &str, words: &[String]) -> Option<Vec<String>> {
     is_installed.then(|| core::iter::once(program.to_string()).chain(words.iter().skip(1).cloned()).collect())
 }
 
+/// Options that name another folder, package or program.
+const PLACES: &str =
+    "-C|-F|-p|-w|--chdir|--cwd|--dir|--directory|--filter|--package|--prefix|--project|--python|--workspace";
 /// Variables that only change what is printed.
 const QUIET_VARIABLES: [&str; 6] = ["CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
 
@@ -620,6 +677,30 @@ mod tests {
     }
 
     #[test]
+    fn a_script_of_several_lines_is_one_line_and_another_script_another() {
+        for (script, expected) in [
+            ("cd web\nnpm test", "cd web; npm test"),
+            ("# tests\n\nset -e\npytest \\\n  -q a.py\n", "set -e; pytest -q a.py"),
+            ("make a &&\n  make b", "make a && make b"),
+            ("if true; then\nmake a\nfi", "if true; then make a; fi"),
+            ("cat > x <<EOF\nEOF\nmake a", "cat > x <<EOF; make a"),
+        ] {
+            assert_eq!(on_one_line(script), expected);
+            assert_eq!(on_one_line(expected), expected);
+        }
+        let long = "pytest tests/test_a_long_name.py ".repeat(9);
+        for (one, other) in [
+            ("python - <<'EOF'\nimport a\nEOF\nmake", "python - <<'EOF'\nimport b\nEOF\nmake"),
+            ("python -c \"\nimport a\"", "python -c \"\nimport b\""),
+            (&(long.clone() + "a"), &(long.clone() + "b")),
+        ] {
+            let [one, other] = [one, other].map(on_one_line);
+            assert!(one != other && one.chars().count() <= MAX_LINE_CHARS && !one.contains('\n'), "{one} {other}");
+            assert!(!commands(&one).iter().zip(commands(&other)).all(|(one, other)| *one == other), "{one} {other}");
+        }
+    }
+
+    #[test]
     fn a_run_of_all_tests_covers_a_part_of_them() {
         for (one, other, expected) in [
             ("pytest -q", "pytest -q", true),
@@ -646,6 +727,14 @@ mod tests {
             ("pytest tests", "pytest tests/test_a.py", true),
             ("pytest -x cart", "pytest", false),
             ("pytest --lf", "pytest", false),
+            ("pytest tests/test_a.py tests/test_b.py", "pytest tests/test_a.py", true),
+            ("mypy app", "mypy app tests", false),
+            ("make -n test", "make test", false),
+            ("mvn test -DskipTests", "mvn test", false),
+            ("npm test", "npm test -w web", false),
+            ("ruff check .", "ruff check --select ALL .", false),
+            ("pytest …a1b2c3", "pytest", false),
+            ("pytest", "pytest …a1b2c3", true),
             ("npm test -- --project=web", "npm test", false),
             ("go test ./... -count=1", "go test ./...", true),
             ("cargo test --workspace", "cargo test -p shop", true),

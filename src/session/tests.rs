@@ -120,7 +120,7 @@ fn the_note_of_a_session_says_what_happened() {
         tags: [\"session\"]\nsession: one\nfinished: true\nworked: true\nlast: 2026-05-25T12:35:56+0000\n\
         runs: [\"failed 2026-05-25T12:34:56+0000 make bench\", \"succeeded 2026-05-25T12:34:56+0000 cargo test\"]\n\
         provenance: agent\n---\n\n# Session of 2026-05-25: Fix the build of the parser.\n\n\
-        1 prompt, 6 changes and commands, 2 errors.\n\n## First prompt\n\n    \
+        1 prompt, 6 changes and commands, 2 errors.\n\n## Prompt\n\n    \
         Fix the build of the parser.\n\n## Commands that failed\n\n- `make bench`\n\n\
         ## Commands that failed and then passed\n\n- `cargo test`\n\n## Stored in memory\n\n\
         - note The port is 5433\n\n## Files\n\n- `src/a.rs` (2)\n- `src/b.rs` (1)\n";
@@ -614,7 +614,7 @@ fn the_note_has_the_first_and_the_last_prompt_the_last_answer_and_what_is_known_
     let note = run(&mut store, day(), answered("one", &answer)).note.expect("a note");
     let text = store.text(&note);
     for wanted in [
-        "## First prompt\n\n    Fix the build of the parser.\n",
+        "## Prompt\n\n    Fix the build of the parser.\n",
         "## Last prompt\n\n    Now the lexer as well, please.\n",
         "## Last answer of the agent after work\n\n    The lexer  is done; two tests fail. more",
         "- `cargo test`: exit code 101, E0308\n",
@@ -1019,7 +1019,7 @@ fn the_result_of_a_session_is_its_last_answer_after_work_with_its_prompt() {
         (
             vec![Says(work), Reads, Answers("Found it."), Says("now use fakeredis in the test"), Fails("make")],
             vec![
-                "First prompt\n\n    why does the invoice round up twice?\n\n## Last answer of the agent after work\n\n    Found it.\n\n## Last prompt\n\n    now use fakeredis",
+                "Prompt\n\n    why does the invoice round up twice?\n\n## Last answer of the agent after work\n\n    Found it.\n\n## Last prompt\n\n    now use fakeredis",
             ],
             vec!["Prompt of this answer"],
         ),
@@ -1147,6 +1147,10 @@ fn every_sentence_about_a_command_is_of_the_day_on_which_it_ran() {
         ("- npm test | + npm -C api test", "npm test (25); later no failure in npm -C api test (26)"),
         ("- go test ./... | + go test", "go test ./... (25); later no failure in go test (26)"),
         ("- git push | + git push", "Passed since: git push"),
+        // A script of several lines is not its first one.
+        ("- pytest a.py\npytest b.py | + pytest a.py", "pytest a.py; pytest b.py (25); later no failure in pytest a.py (26)"),
+        ("- cd web\nnpm test | + cd web && npm test", "Passed since: cd web && npm test"),
+        ("- ruff check . | - mypy a | - mypy a | - mypy a | - mypy a | - mypy a | - mypy a", "mypy a (31) | ruff check . (25)"),
         ("- git push | + git status", "git push (25)"),
     ] {
         let mut store = Store::default();

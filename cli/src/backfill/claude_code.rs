@@ -253,7 +253,7 @@ mod tests {
             result("r3", "a3", "t3", false),
             answer("a4", "r3", "Done."),
         ];
-        let expected = "1 prompt, 3 changes and commands, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+        let expected = "1 prompt, 3 changes and commands, 1 error.\n\n## Prompt\n\n    fix tax\n\n\
                         ## Last answer of the agent after work\n\n    Done.\n\n\
                         ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `tax.py` (1)";
         assert_eq!(content(&lines), expected);

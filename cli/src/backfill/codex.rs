@@ -218,7 +218,7 @@ mod tests {
         );
         assert_eq!(
             note.content,
-            "1 prompt, 4 changes and commands, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+            "1 prompt, 4 changes and commands, 1 error.\n\n## Prompt\n\n    fix tax\n\n\
              ## Last answer of the agent after work\n\n    Done.\n\n## Commands that failed and then passed\n\n- `make test`\n\n\
              ## Files\n\n- `src/tax.py` (1)"
         );

@@ -257,7 +257,7 @@ mod tests {
             gemini("3", "Done.", json!([shell("Exit Code: 0")])),
             json!({"id": "4", "type": "info", "content": "x"}),
         ];
-        let expected = "1 prompt, 3 changes and commands, 1 error.\n\n## First prompt\n\n    fix tax\n\n\
+        let expected = "1 prompt, 3 changes and commands, 1 error.\n\n## Prompt\n\n    fix tax\n\n\
                         ## Last answer of the agent after work\n\n    Done.\n\n\
                         ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `a.py` (1)";
         let lines: Vec<Value> = std::iter::once(header()).chain(messages.clone()).collect();

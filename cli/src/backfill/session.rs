@@ -214,7 +214,7 @@ mod tests {
         assert_eq!((note.id.as_str(), note.title.as_str()), ("claude-code s1", title));
         assert_eq!(note.date, "2026-11-02T09:00:00.000Z");
         assert_eq!(note.tags, ["session", "claude-code"]);
-        let expected = "2 prompts, 4 changes and commands, 1 error.\n\n## First prompt\n\n    fix the\n      rounding of tax\n\n\
+        let expected = "2 prompts, 4 changes and commands, 1 error.\n\n## Prompt\n\n    fix the\n      rounding of tax\n\n\
                         ## Last prompt\n\n    and round up the names too\n\n\
                         ## Last answer of the agent after work\n\n    Done.\n    The office rounds up.\n\n\
                         ## Commands that failed and then passed\n\n- `make test`\n\n## Files\n\n- `src/tax.py` (2)";

@@ -44,7 +44,7 @@ fn an_answer_comes_before_those_who_only_asked() {
         let found = store.run(&["tools", "mem_recall", &tool]).exits(0).stdout;
         assert!(found.contains("8443"), "{question}: {found}");
         let block = store.run(&["context", "--recall", question]).exits(0).stdout;
-        let [answer, asked] = ["8443", "First prompt"].map(|text| block.find(text).unwrap_or(usize::MAX));
+        let [answer, asked] = ["8443", "## Prompt"].map(|text| block.find(text).unwrap_or(usize::MAX));
         assert!(answer < asked, "{question}: {block}");
     }
     // An entry too.
