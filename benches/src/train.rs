@@ -45,7 +45,7 @@ const HELD_OUT: [(&str, &str); 4] = [
 
 /// Share of ordinary prompts that may bring text, and of prompts of other sets that may bring a page, of those that are trained with.
 const ORDINARY: f64 = 0.0055;
-const STRANGE: f64 = 0.02;
+const STRANGE: f64 = 0.01;
 /// Share of ordinary prompts that may bring a name.
 const NAMED: f64 = 0.06;
 /// Number of ordinary prompts that have an everyday word at least.

@@ -23,6 +23,8 @@ pub(super) struct Outcomes(Vec<Outcome>);
 struct Outcome {
     session: String,
     line: String,
+    /// Commands that have to pass after it has failed.
+    open: Vec<Ran>,
     /// Commands that have passed, and tests that do not say how they ended.
     passed: Vec<Ran>,
     failed: bool,
@@ -60,8 +62,8 @@ impl Outcomes {
     }
 
     fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd) {
-        let (failed, passed) = (end == RunEnd::Failed, end.passed(line).collect());
-        self.0.push(Outcome { session: session.into(), line: line.into(), passed, failed, when });
+        let (open, passed, failed) = (to_pass(line), end.passed(line).collect(), end == RunEnd::Failed);
+        self.0.push(Outcome { session: session.into(), line: line.into(), open, passed, failed, when });
     }
 
     /// Returns true if a line that failed in a session has to be mentioned.
@@ -98,7 +100,8 @@ impl Outcomes {
 
     /// Returns true if the last run of a line failed.
     pub(super) fn fails(&self, line: &str) -> bool {
-        let last = self.0.iter().filter(|outcome| outcome.line == line).max_by_key(|outcome| outcome.when);
+        let open = to_pass(line);
+        let last = self.0.iter().filter(|outcome| outcome.open == open).max_by_key(|outcome| outcome.when);
         last.is_some_and(|last| last.failed)
     }
 

@@ -85,13 +85,10 @@ const MAKERS: &str = "just|make|rake|task";
 /// Words in the name of a test or a check of a project.
 const CHECKS: &str = "build|check|ci|clippy|e2e|eslint|jest|lint|mocha|mypy|ruff|spec|tox|tsc|typecheck|vet";
 /// Programs that look at files, such as those of tests.
-const LOOKS: [&str; 18] = [
-    "[", "cat", "cp", "diff", "echo", "find", "git", "grep", "head", "ls", "mv", "pgrep", "rg", "rm", "sed", "tail",
-    "test", "which",
-];
+const LOOKS: &str = "[|cat|cp|diff|echo|find|git|grep|head|ls|mv|pgrep|rg|rm|sed|tail|test|which";
 
 /// Commands of `git` whose failure leaves something to do.
-const GIT_WORK: [&str; 5] = ["cherry-pick", "merge", "pull", "push", "rebase"];
+const GIT_WORK: &str = "cherry-pick|merge|pull|push|rebase";
 
 /// A command of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -168,7 +165,7 @@ impl Ran {
     /// Returns true for a program that only looks at files, or at what another one prints.
     pub(super) fn only_looks(&self) -> bool {
         let [program, more] = [0, 1].map(|at| self.words.get(at).map(String::as_str).unwrap_or_default());
-        LOOKS.contains(&program) && !(program == "git" && GIT_WORK.contains(&more))
+        is_in(LOOKS, program) && !(program == "git" && is_in(GIT_WORK, more))
     }
 
     /// Returns true for a test or a check of the project.
@@ -218,9 +215,8 @@ pub(super) fn on_one_line(script: &str) -> String {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let is_open = ["&&", "|", "do", "else", "then", "{", "(", ";", "&", ""]
-            .iter()
-            .any(|end| out.trim_end() == *end || !end.is_empty() && out.ends_with(end));
+        let is_open =
+            out.is_empty() || ["&", "|", "do", "else", "then", "{", "(", ";"].iter().any(|end| out.ends_with(end));
         out = match out.strip_suffix('\\').map(str::trim_end) {
             Some(begun) => format!("{begun} {line}"),
             None if is_open => [&out, " ", &line].concat().trim().into(),
