@@ -97,7 +97,7 @@ pub(super) struct Ran {
     pub(super) words: Vec<String>,
     /// Folder that the line enters before, or that an option names.
     pub(super) folder: Option<String>,
-    /// Variables that the line sets for it.
+    /// Variables that the line sets for it; a digest of a line that may change what it does in another way.
     pub(super) variables: Vec<String>,
     /// True if the command has passed whenever the whole line has.
     pub(super) decides: bool,
@@ -200,19 +200,20 @@ pub(super) fn on_one_line(script: &str) -> String {
     let mut out = String::new();
     let mut lines = script.lines();
     while let Some(line) = lines.next() {
-        let mut line = one_line(line);
+        let line = one_line(line);
+        let mut line = line.get(..quotes(&line).1).unwrap_or_default().trim_end().to_string();
         let end = line.split("<<").nth(1).map(|end| end.trim_start_matches(['-', ' ', '\'', '"', '\\']));
         let end = end.and_then(|end| end.split(|c: char| !c.is_alphanumeric() && c != '_').next()).map(String::from);
         if let Some(end) = end.filter(|end| !end.is_empty()) {
             let body: Vec<&str> = lines.by_ref().take_while(|line| line.trim() != end).collect();
             line = line.replacen("<<", &format!("{} <<", digest(&body.join("\n"))), usize::from(!body.is_empty()));
         }
-        while line.matches('"').count() % 2 == 1 || line.matches('\'').count() % 2 == 1 {
-            let Some(more) = lines.next() else { break };
-            let end = more.rfind(['"', '\'']).and_then(|end| more.get(end..)).unwrap_or_default();
+        while let (Some((quote, _)), Some(more)) = (quotes(&line).0, lines.clone().next()) {
+            lines.next();
+            let end = more.find(quote).and_then(|end| more.get(end..)).unwrap_or_default();
             line = format!("{line}{}{end}", digest(more));
         }
-        if line.is_empty() || line.starts_with('#') {
+        if line.is_empty() {
             continue;
         }
         let is_open =
@@ -229,6 +230,23 @@ pub(super) fn on_one_line(script: &str) -> String {
     format!("{} {}", first_chars(&out, MAX_LINE_CHARS - 10).trim_end(), digest(&out))
 }
 
+/// Returns the quote that is open at the end of a line with its place, and where a comment begins, or the end.
+fn quotes(line: &str) -> (Option<(char, usize)>, usize) {
+    let (mut open, mut chars, mut before) = (None, line.char_indices(), ' ');
+    while let Some((at, c)) = chars.next() {
+        match (open, c) {
+            (Some(('\'', _)), '\\') => {}
+            (_, '\\') => drop(chars.next()),
+            (None, '\'' | '"') => open = Some((c, at)),
+            (Some((quote, _)), c) if c == quote => open = None,
+            (None, '#') if before.is_whitespace() => return (None, at),
+            _ => {}
+        }
+        before = c;
+    }
+    (open, line.len())
+}
+
 fn digest(text: &str) -> String {
     format!("…{}", sha256(text).get(..6).unwrap_or_default())
 }
@@ -236,7 +254,9 @@ fn digest(text: &str) -> String {
 /// Returns the commands of a script, without those that only prepare others. What runs a command comes after it.
 pub(super) fn commands(script: &str) -> Vec<Ran> {
     let mut all = Vec::new();
-    read(script, &Ran { decides: true, ..Ran::default() }, 0, &mut all);
+    let is_odd = OWN_WORLD.split('|').any(|part| script.contains(part));
+    let variables = is_odd.then(|| digest(script)).into_iter().collect();
+    read(script, &Ran { decides: true, variables, ..Ran::default() }, 0, &mut all);
     all
 }
 
@@ -392,6 +412,8 @@ fn inner(program: &str, words: &[String]) -> Option<Vec<String>> {
 /// Options that name another folder, package or program.
 const PLACES: &str =
     "-C|-F|-p|-w|--chdir|--cwd|--dir|--directory|--filter|--package|--prefix|--project|--python|--workspace";
+/// Parts of lines that loop, that take words from elsewhere, that set something, or that may end before a command.
+const OWN_WORLD: &str = "$|`|<|for |while |until |case |xargs|export |source |exit|rm |nvm |false";
 /// Variables that only change what is printed.
 const QUIET_VARIABLES: [&str; 6] = ["CI", "COLUMNS", "FORCE_COLOR", "NO_COLOR", "RUST_BACKTRACE", "RUST_LOG"];
 
@@ -680,6 +702,8 @@ mod tests {
             ("make a &&\n  make b", "make a && make b"),
             ("if true; then\nmake a\nfi", "if true; then make a; fi"),
             ("cat > x <<EOF\nEOF\nmake a", "cat > x <<EOF; make a"),
+            ("mkdir out\n# it's the build\nnpm test # don't\nls", "mkdir out; npm test; ls"),
+            ("sed -i \"s/can't/cannot/\" f\npytest -q", "sed -i \"s/can't/cannot/\" f; pytest -q"),
         ] {
             assert_eq!(on_one_line(script), expected);
             assert_eq!(on_one_line(expected), expected);
@@ -723,6 +747,9 @@ mod tests {
             ("pytest tests", "pytest tests/test_a.py", true),
             ("pytest -x cart", "pytest", false),
             ("pytest --lf", "pytest", false),
+            ("for t in a; do pytest $t; done", "for t in a b; do pytest $t; done", false),
+            ("export DB=x; pytest", "pytest", false),
+            ("ls a | xargs pytest", "ls a b | xargs pytest", false),
             ("pytest tests/test_a.py tests/test_b.py", "pytest tests/test_a.py", true),
             ("mypy app", "mypy app tests", false),
             ("make -n test", "make test", false),

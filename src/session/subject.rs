@@ -22,30 +22,8 @@ const MIN_WORD_CHARS: usize = 3;
 const MAX_NAME_WORDS: usize = 16;
 
 /// Names of files, without extension, that many folders have. Such a name says which file is meant only with a folder.
-const COMMON_NAMES: [&str; 22] = [
-    "__init__",
-    "__main__",
-    "app",
-    "build",
-    "cargo",
-    "changelog",
-    "config",
-    "conftest",
-    "index",
-    "init",
-    "lib",
-    "license",
-    "main",
-    "makefile",
-    "mod",
-    "package",
-    "readme",
-    "setup",
-    "test",
-    "tests",
-    "types",
-    "utils",
-];
+const COMMON_NAMES: &str = "__init__|__main__|app|build|cargo|changelog|config|conftest|index|init|lib|license|main|makefile|mod|\
+    package|readme|setup|test|tests|types|utils";
 /// What a tool is about to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -317,7 +295,7 @@ fn file_name(path: &str) -> &str {
 
 fn is_common(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
-    COMMON_NAMES.contains(&stem.as_str())
+    COMMON_NAMES.split('|').any(|name| name == stem)
 }
 
 #[cfg(test)]
