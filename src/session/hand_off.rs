@@ -279,12 +279,13 @@ pub(super) async fn hand_off(
     notes.iter().for_each(|note| note.add_to(&mut outcomes));
     let is_recent = |other: &&OtherState| other.age(call).is_some_and(|age| age < MAX_STATE_AGE_SECONDS);
     let mut running = Vec::new();
-    for other in others.iter().filter(is_recent).take(MAX_STATES) {
+    // The note of a session that is over has its runs.
+    for other in others.iter().filter(|other| !other.is_over()).filter(is_recent).take(MAX_STATES) {
         let state = other.load(call).await?;
         if let Some(session) = state.session() {
             outcomes.add_state(session.as_str(), &state, other.entry.modified);
         }
-        let is_running = !other.is_over() && other.age(call).is_some_and(|age| age < REST_SECONDS);
+        let is_running = other.age(call).is_some_and(|age| age < REST_SECONDS);
         running.extend(state.active_since().filter(|_| is_running));
     }
     let known = Known { session, notes: &notes, outcomes, running };

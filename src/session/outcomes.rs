@@ -62,7 +62,10 @@ impl Outcomes {
     }
 
     fn add(&mut self, session: &str, line: &str, when: When, end: RunEnd) {
-        let (open, passed, failed) = (to_pass(line), end.passed(line).collect(), end == RunEnd::Failed);
+        // A line is parsed once: there are hundreds at a start.
+        let failed = end == RunEnd::Failed;
+        let (open, passed) =
+            if failed { (to_pass(line), Vec::new()) } else { (Vec::new(), end.passed(line).collect()) };
         self.0.push(Outcome { session: session.into(), line: line.into(), open, passed, failed, when });
     }
 
@@ -100,9 +103,9 @@ impl Outcomes {
 
     /// Returns true if the last run of a line failed.
     pub(super) fn fails(&self, line: &str) -> bool {
-        let open = to_pass(line);
-        let last = self.0.iter().filter(|outcome| outcome.open == open).max_by_key(|outcome| outcome.when);
-        last.is_some_and(|last| last.failed)
+        let (open, is_it) = (to_pass(line), |outcome: &&Outcome| outcome.line == line && !outcome.failed);
+        let passed = self.0.iter().filter(is_it).map(|outcome| outcome.when).max();
+        self.0.iter().any(|outcome| outcome.failed && Some(outcome.when) > passed && outcome.open == open)
     }
 
     /// Returns what ran after a line failed in a session.
