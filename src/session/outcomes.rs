@@ -95,10 +95,11 @@ impl Outcomes {
             let all = || outcome.passed.iter().flat_map(|passed| open.iter().map(move |open| (passed, open)));
             all().filter(|(passed, open)| passed.is_like(open)).map(|(passed, open)| passed.likeness(open)).max()
         };
-        let like = self.later(session, line).filter(|outcome| !self.fails(&outcome.line));
-        let like = like.filter_map(|outcome| Some((likeness(outcome)?, outcome)));
-        let best = like.max_by_key(|(likeness, outcome)| (*likeness, outcome.when));
-        best.map(|(_, outcome)| (outcome.line.as_str(), outcome.when.0))
+        let mut like: Vec<_> =
+            self.later(session, line).filter_map(|outcome| Some((likeness(outcome)?, outcome.when, outcome))).collect();
+        order::sort_slice(&mut like, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        let best = like.into_iter().rev().map(|(.., outcome)| outcome).find(|outcome| !self.fails(&outcome.line));
+        best.map(|outcome| (outcome.line.as_str(), outcome.when.0))
     }
 
     /// Returns true if the last run of a line failed.
