@@ -200,8 +200,8 @@ fn hidden_files_are_not_memory_in_any_scope() {
 fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
     store.root = root.into();
     store.put("MEMORY.md", "shared\n");
-    store.put("agents/bob/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\n4711\n");
-    store.put("projects/shop-0db23a34/MEMORY.md", "4711\n");
+    store.put("agents/bob/entries/core/k.md", "---\nkey: k\ncategory: core\n---\n\nhush4711\n");
+    store.put("projects/shop-0db23a34/MEMORY.md", "hush4711\n");
     let before = store.tree();
     for file in [
         "AGENTS/bob/entries/core/k.md",
@@ -213,13 +213,13 @@ fn assert_spellings_lead_nowhere(mut store: Store, root: &Path) {
         for arguments in [
             &["show", file][..],
             &["show", &format!("page:{file}")],
-            &["edit", file, "--old", "4711", "--new", "x"],
+            &["edit", file, "--old", "hush4711", "--new", "x"],
             &["restore", file],
             &["tools", "/memory", "restore", "page", file],
             &["tools", "--tools", "anthropic", "memory", &format!(r#"{{"command":"view","path":"/memories/{file}"}}"#)],
         ] {
             let run = store.run(&[&["--agent", "alice"], arguments].concat());
-            assert!(run.code != 0 && !run.stdout.contains("4711"), "{arguments:?}: {run:?}");
+            assert!(run.code != 0 && !run.stdout.contains("hush4711"), "{arguments:?}: {run:?}");
         }
     }
     for title in ["MEMORY", "Memory", "scratchpad"] {
@@ -289,11 +289,11 @@ mod over_mcp {
     #[test]
     fn hidden_files_entries_and_other_spellings_are_not_resources() {
         let store = Store::new();
-        store.put(".secret.md", "4711");
-        store.put(".github/x.md", "4711");
-        store.put("agents/other/entries/core/k.md", "4711");
-        store.put("agents/main/entries/core/.k.md", "4711");
-        store.put("agents/main/entries/core/own.md", "4711");
+        store.put(".secret.md", "hush4711");
+        store.put(".github/x.md", "hush4711");
+        store.put("agents/other/entries/core/k.md", "hush4711");
+        store.put("agents/main/entries/core/.k.md", "hush4711");
+        store.put("agents/main/entries/core/own.md", "hush4711");
         for mut client in [Pipes::start_in(&store, "a", &[]).open(), Pipes::start(&store, &[]).open()] {
             for file in [
                 ".secret.md",
@@ -305,7 +305,7 @@ mod over_mcp {
                 "AGENTS~1/other/entries/core/k.md",
             ] {
                 let answer = client.request("resources/read", json!({ "uri": format!("saddlebag://file/{file}") }));
-                assert!(answer["error"].is_object() && !answer.to_string().contains("4711"), "{file}: {answer}");
+                assert!(answer["error"].is_object() && !answer.to_string().contains("hush4711"), "{file}: {answer}");
             }
             let list = client.result("resources/list", json!({})).to_string();
             assert!(!list.contains("secret") && !list.contains("github") && !list.contains("entries"), "{list}");

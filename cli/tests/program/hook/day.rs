@@ -45,7 +45,7 @@ const ASPECTS: [&str; 10] = [
 
 /// Text that must not reach any later session.
 const SECRET: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
-const FORBIDDEN: [&str; 7] = ["OBEY", "IGNORE ALL", SECRET, "4711", "task-notification", "being continued", "Moonlit"];
+const FORBIDDEN: [&str; 7] = ["OBEY", "IGNORE ALL", SECRET, "hush4711", "task-notification", "being continued", "Moonlit"];
 
 /// The day, and what has happened in it.
 struct Day {
@@ -222,7 +222,7 @@ fn fifteen_sessions_of_a_day_hand_their_work_on() {
 
     // 9: private text and secrets.
     has(&day.start("s9", "startup"), &["What does the page say about cents?"]);
-    day.prompt("s9", "Deploy the report <private>with pin 4711</private> to staging now.");
+    day.prompt("s9", "Deploy the report <private>with pin hush4711</private> to staging now.");
     day.bash("s9", &format!("deploy --key {SECRET}"), Some("permission denied"));
     day.bash("s9", "deploy", Some("permission denied"));
     day.stop("s9", &format!("The key {SECRET} was refused."));

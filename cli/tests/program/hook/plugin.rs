@@ -37,7 +37,7 @@ await emit("session.created", { info: { id: "ses_child", parentID: sessionID } }
 seen.start = await system()
 seen.child = await system("ses_child")
 const parts = [
-  { type: "text", text: "Which rounding does the tax report use for cents? <private>4711</private>" },
+  { type: "text", text: "Which rounding does the tax report use for cents? <private>hush4711</private>" },
   { type: "text", text: "SYNTHETIC", synthetic: true },
   { type: "file", url: "file:///x" },
 ]
@@ -136,7 +136,7 @@ fn opencode_gets_its_memory_from_the_plugin() {
     for kept in ["src/tax.py", "src/locked.py", "make check"] {
         assert!(everything.contains(kept), "{kept} was not recorded");
     }
-    for absent in ["4711", "SYNTHETIC", "BODY", "NOT AN ANSWER"] {
+    for absent in ["hush4711", "SYNTHETIC", "BODY", "NOT AN ANSWER"] {
         assert!(!everything.contains(absent), "{absent} was kept");
     }
     assert!(texts(&seen["compacting"])[0].contains("The half cents are even now."), "{seen}");

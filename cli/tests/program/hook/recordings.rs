@@ -146,7 +146,7 @@ fn private_and_excluded_texts_and_contents_of_files_are_nowhere_on_disk() {
         played(&hooks, client);
         let everything =
             hooks.everything() + &fs::read_to_string(hooks.home.join("state/saddlebag/hook.log")).unwrap_or_default();
-        for absent in ["4711", "payroll", "names.csv", "BODY OF A FILE", "unchanged.py", "sleep 1000"] {
+        for absent in ["hush4711", "payroll", "names.csv", "BODY OF A FILE", "unchanged.py", "sleep 1000"] {
             assert!(!everything.contains(absent), "{client}: {absent} was kept");
         }
         // The session itself was kept, so the search would find the others.

@@ -364,13 +364,13 @@ fn the_protocol_of_memory_is_a_prompt() {
 fn another_agents_entries_are_out_of_reach() {
     let store = Store::new();
     let mut own = Pipes::start(&store, &["--agent", "a"]).open();
-    own.call("memory_store", json!({ "key": "door", "content": "The code is 4711." }));
+    own.call("memory_store", json!({ "key": "door", "content": "The code is hush4711." }));
     let mut other = Pipes::start(&store, &["--agent", "b"]).open();
     for (tool, arguments) in [
         ("memory_recall", json!({ "key": "door" })),
         ("memory_recall", json!({ "query": "code" })),
         ("memory_list", json!({})),
-        ("memory_search", json!({ "query": "4711" })),
+        ("memory_search", json!({ "query": "hush4711" })),
         ("notebook_recall", json!({ "query": "code" })),
         ("memory_forget", json!({ "key": "door" })),
         ("memory_recall", json!({ "key": "door", "agent": "a" })),
@@ -378,12 +378,12 @@ fn another_agents_entries_are_out_of_reach() {
         ("memory_read", json!({ "source": "note", "name": "agents/a/entries/core/door" })),
     ] {
         let result = other.call(tool, arguments);
-        assert!(!result.to_string().contains("4711 "), "{tool}: {result}");
+        assert!(!result.to_string().contains("hush4711 "), "{tool}: {result}");
         assert!(!text(&result).contains("The code is"), "{tool}: {result}");
     }
     let context = other.result("resources/read", json!({ "uri": "saddlebag://context" }));
-    assert!(!context.to_string().contains("4711"), "{context}");
-    assert!(text(&own.call("memory_recall", json!({ "key": "door" }))).contains("4711"));
+    assert!(!context.to_string().contains("hush4711"), "{context}");
+    assert!(text(&own.call("memory_recall", json!({ "key": "door" }))).contains("hush4711"));
 }
 
 /// A store in which a search is under way for a while.
