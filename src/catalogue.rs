@@ -3,18 +3,15 @@
 //! A host can show the list. Tests that must hold for every command take their commands from here, so they cover new
 //! commands too.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
+use crate::prelude::*;
 use crate::request::{SAMPLE_HISTORY, SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 pub use crate::request::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
 
 /// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
 /// Paths are relative to the root.
-#[must_use]
 pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
     vec![
         ("MEMORY.md", b"port 5432 in MEMORY\n"),
@@ -41,7 +38,6 @@ pub fn sample_files() -> Vec<(&'static str, &'static [u8])> {
 
 /// Returns the configuration of a memory of the project `proj`, with the entries of the agent `a` in the workspace
 /// `w`.
-#[must_use]
 pub fn sample_config() -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
     let machine = Some("laptop".into());

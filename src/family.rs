@@ -30,7 +30,6 @@ macro_rules! family {
 
         impl $command {
             /// Returns the name of the command: [`Request::NAME`](crate::Request::NAME).
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$request(_) => <$request as $crate::Request>::NAME,
@@ -39,7 +38,6 @@ macro_rules! family {
             }
 
             /// Returns the most that the command may do to files: [`Request::EFFECT`](crate::Request::EFFECT).
-            #[must_use]
             pub fn effect(&self) -> $crate::Effect {
                 match self {
                     $(Self::$request(_) => <$request as $crate::Request>::EFFECT,

@@ -3,11 +3,9 @@
 //! Replies are [`serde::Serialize`]: an object with the names of the fields. With the feature `schema` they also have
 //! a JSON Schema. A time is RFC 3339 in UTC, because many parsers cannot represent the number of nanoseconds exactly.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Serialize, Serializer};
 
+use crate::prelude::*;
 use crate::store::utc_text;
 
 /// Writes a time, in nanoseconds since 1970, as RFC 3339; 0 means unknown and becomes `null`.

@@ -20,6 +20,7 @@
 #![no_std]
 #![cfg_attr(not(target_arch = "wasm32"), forbid(unsafe_code))]
 
+#[macro_use]
 extern crate alloc;
 // The native library is linked with the standard library's allocator and panic handler. The code itself never uses it,
 // which a build for `wasm32v1-none` proves.
@@ -55,7 +56,7 @@ pub mod wit_convert;
 #[cfg(test)]
 mod words;
 
-use saddlebag_collections::{order, part, sorted};
+use saddlebag_collections::{order, part, prelude, sorted};
 pub use saddlebag_markdown as document;
 use saddlebag_markdown::percent;
 pub use saddlebag_protocol as protocol;

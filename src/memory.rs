@@ -1,8 +1,5 @@
 //! [`Memory`]: the whole component as one value.
 
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::str::FromStr;
 
 use atomic_refcell::AtomicRefCell;
@@ -19,6 +16,7 @@ use crate::history::{HistoryCall, HistoryCommand, HistoryReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Moment, Origin, Submission};
+use crate::prelude::*;
 use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, SubmitError};
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
@@ -74,7 +72,6 @@ pub struct Config {
 impl Config {
     /// Returns the configuration of a memory of the notebook with the default limits, which keeps a copy of the index
     /// in the store.
-    #[must_use]
     pub fn new(epoch: u64) -> Self {
         Self { epoch, index_file: true, ..Self::default() }
     }
@@ -155,7 +152,6 @@ macro_rules! families {
 
         impl Command {
             /// Returns the name of the command: [`Request::NAME`].
-            #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
                     $(Self::$family(command) => command.name(),)*
@@ -163,7 +159,6 @@ macro_rules! families {
             }
 
             /// Returns the most that the command may do to files: [`Request::EFFECT`], or nothing for what is only shown.
-            #[must_use]
             pub fn effect(&self) -> Effect {
                 match self {
                     Self::Session(command) if command.is_dry_run() => Effect::Reads,
@@ -173,7 +168,6 @@ macro_rules! families {
         }
 
         /// Returns every command, by family.
-        #[must_use]
         pub fn catalogue() -> Vec<CommandInfo> {
             let mut commands = Vec::new();
             $($command::visit(&mut commands);)*
@@ -393,7 +387,7 @@ impl Memory {
             return Err(ConfigError::InvalidScope(name.into()));
         }
         if let Some(rule) = entries.as_ref().and_then(|entries| secret_in_name(entries, trust.secrets)) {
-            return Err(ConfigError::InvalidScope(alloc::format!("[secret: {rule}]")));
+            return Err(ConfigError::InvalidScope(format!("[secret: {rule}]")));
         }
         let agent = entries.as_ref().map(|entries| entries.agent.clone()).unwrap_or_default();
         let entries = Entries::new(entries).map_err(|_| ConfigError::InvalidScope(agent))?;
@@ -650,9 +644,7 @@ fn check(limits: &Limits) -> Result<(), ConfigError> {
         ("max-commands", limits.max_commands, 1),
     ];
     match smallest.into_iter().find(|(_, given, least)| given < least) {
-        Some((name, given, least)) => {
-            Err(ConfigError::LimitTooSmall(alloc::format!("{name} ({given}, at least {least})")))
-        }
+        Some((name, given, least)) => Err(ConfigError::LimitTooSmall(format!("{name} ({given}, at least {least})"))),
         None => Ok(()),
     }
 }
@@ -663,13 +655,13 @@ mod tests {
 
     #[test]
     fn a_secret_has_the_length_of_a_key_and_is_shown_nowhere() {
-        let config = |bytes: usize| Config { secret: Some(alloc::vec![0x5a; bytes].into()), ..Config::default() };
+        let config = |bytes: usize| Config { secret: Some(vec![0x5a; bytes].into()), ..Config::default() };
         assert!(Memory::open(config(32)).is_ok());
         for bytes in [0, 31, 33] {
             let refused = Memory::open(config(bytes)).err();
             assert_eq!(refused, Some(ConfigError::InvalidSecret(u32::try_from(bytes).expect("small"))));
         }
-        let shown = alloc::format!("{:?}", config(32));
+        let shown = format!("{:?}", config(32));
         assert!(shown.contains("HostSecret(32 bytes)") && !shown.contains("90"), "{shown}");
     }
 

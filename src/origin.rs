@@ -1,8 +1,6 @@
 //! [`Origin`]: the caller of a command. [`Submission`]: a command with its origin.
 
-use alloc::format;
-use alloc::string::String;
-
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{MAX_IDENTIFIER_BYTES, is_identifier};
 use crate::trust::Provenance;
@@ -56,19 +54,16 @@ pub enum Moment {
 
 impl Origin {
     /// Creates the origin of a command in a run.
-    #[must_use]
     pub fn from_run(run: impl Into<String>) -> Self {
         Self { run: Some(run.into()), ..Self::default() }
     }
 
     /// Creates the origin of a command that stores text of this provenance.
-    #[must_use]
     pub fn from_provenance(provenance: Provenance) -> Self {
         Self { provenance: Some(provenance), ..Self::default() }
     }
 
     /// Returns the command with this origin.
-    #[must_use]
     pub fn with<C>(self, command: C) -> Submission<C> {
         Submission { origin: self, command }
     }

@@ -4,11 +4,10 @@
 //! names it once more. From this list follow the cases of the commands and replies, the conversions, the dispatch and the
 //! [`catalogue`](crate::catalogue). [`Family`] and [`Member`] give the list to the memory, which knows the families.
 
-use alloc::format;
-use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::future::Future;
 
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Name for the samples: [`sample_files`](crate::catalogue::sample_files) has a note and an entry with it.
@@ -80,6 +79,27 @@ pub trait Request: Clone + Debug + PartialEq {
     /// [`sample_files`](crate::catalogue::sample_files) and does no more than [`EFFECT`](Self::EFFECT).
     fn samples(name: &str) -> Vec<Self>;
 }
+
+/// Makes a command a [`Request`]: its name, the type of its reply, its effect, `run` if it needs a run, and its samples.
+macro_rules! request {
+    (
+        $request:ident $name:literal => $reply:ty,
+        $effect:ident, $($run:ident,)? |$sample:pat_param| $samples:expr $(,)?
+    ) => {
+        impl $crate::request::Request for $request {
+            type Reply = $reply;
+            const NAME: &'static str = $name;
+            const EFFECT: $crate::request::Effect = $crate::request::Effect::$effect;
+            $(const NEEDS_RUN: bool = stringify!($run).len() > 0;)?
+
+            fn samples($sample: &str) -> alloc::vec::Vec<Self> {
+                $samples
+            }
+        }
+    };
+}
+
+pub(crate) use request;
 
 /// A [`Request`] that runs with a `C`, which the commands of its family share.
 pub(crate) trait Run<C>: Request {

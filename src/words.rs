@@ -1,11 +1,10 @@
 //! Tests that the words of enums are the words of the contract.
 
-use alloc::vec::Vec;
-
 use crate::context::{BlockForm, Overflow, SourceFamily};
 use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, ErrorCode};
 use crate::session::{BeginSource, NotShownReason};
 use crate::store::BackupPlace;
@@ -74,7 +73,7 @@ fn documented(record: &str) -> Vec<&'static str> {
 
 /// Returns the cases of an enum of the contract.
 fn in_contract(name: &str) -> Vec<&'static str> {
-    let begin = alloc::format!("enum {name} {{");
+    let begin = format!("enum {name} {{");
     let (_, rest) = CONTRACT.split_once(begin.as_str()).expect("the contract has the enum");
     let (cases, _) = rest.split_once('}').expect("it ends");
     let cases = cases.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("///"));

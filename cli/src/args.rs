@@ -5,9 +5,7 @@ use std::ffi::OsString;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::Subcommand as _;
 use crate::{
     backfill, copy, entry, everyday, help, maintain, memory, merge, program, project, prompt, setup, sync, tips,

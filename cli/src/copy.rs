@@ -3,22 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::Args;
 use saddlebag::protocol::{
     Entry, EntryKind, Error, ErrorCode, FsError, FsOp, FsOutcome, ListOutcome, Precondition, ReadOutcome, WriteOutcome,
 };
 use saddlebag::store::{Layout, RelPath};
 use saddlebag_host::{Executor, OpenStore};
-use schemars::JsonSchema;
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, progress, single_line};
+use crate::failure::set_changes;
+use crate::output::{progress, single_line};
+use crate::prelude::*;
 use crate::store::{Root, opened};
-use crate::subcommand::Subcommand;
 
 /// Number of files that are read at the same time.
 const AT_ONCE: usize = 32;

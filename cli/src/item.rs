@@ -1,15 +1,13 @@
 //! [`ItemName`]: the argument that names an item of memory, and the item that it means.
 
-use clap::Args;
 use saddlebag::files::{Item, ItemKind, Resolve};
 use saddlebag::history::ListForgotten;
 use saddlebag::journal::Target;
 use saddlebag::protocol::{Error, ErrorCode};
 
-use crate::failure::{Failure, set_changes};
+use crate::failure::set_changes;
 use crate::input;
-use crate::output::Output;
-use crate::store::Store;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Help of a name.

@@ -28,7 +28,6 @@ mod global;
 mod help;
 mod history;
 mod hook;
-mod html;
 mod import;
 mod input;
 mod item;
@@ -41,6 +40,7 @@ mod merge;
 mod note;
 mod output;
 mod past;
+mod prelude;
 mod program;
 
 mod project;

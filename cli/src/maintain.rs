@@ -2,16 +2,9 @@
 
 use std::time::Duration;
 
-use clap::Args;
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::Output;
+use crate::failure::set_changes;
+use crate::prelude::*;
 use crate::store::Root;
-use crate::subcommand::Subcommand;
 
 /// Seconds of a day.
 const DAY: u64 = 24 * 60 * 60;

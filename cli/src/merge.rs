@@ -4,20 +4,15 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergedFile};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{NOTE_SUFFIX, RelPath};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure, ProgramCode, set_changes};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, single_line};
+use crate::failure::{ProgramCode, set_changes};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::regular;
 use crate::store::Root;
-use crate::subcommand::Subcommand;
 use crate::sync::{
     MadeOperation, MergedInStore, Refused, Versions, merge_for_git, merge_into_store, name_operations, name_refused,
 };
@@ -120,8 +115,7 @@ impl Subcommand for MergeArgs {
 
 impl MergedFiles {
     fn print(&self, output: &mut Output) -> Result<Exit, Failure> {
-        if output.is_json() {
-            output.object(self)?;
+        if output.json(self)? {
             return Ok(Exit::Done);
         }
         if let Some(text) = &self.text {

@@ -246,6 +246,14 @@ impl Output {
         self.out.write_all(b"\n")
     }
 
+    /// Prints the object and returns true if the run prints JSON.
+    pub(crate) fn json(&mut self, object: &impl Serialize) -> io::Result<bool> {
+        if self.json {
+            self.object(object)?;
+        }
+        Ok(self.json)
+    }
+
     /// Prints the object if the run prints JSON, otherwise the text as a line.
     pub(crate) fn object_or_line(&mut self, object: &impl Serialize, text: &str) -> io::Result<()> {
         if self.json { self.object(object) } else { self.line(text) }

@@ -64,9 +64,7 @@ impl<A: Ask> Subcommand for A {
 
 /// Prints a reply as `A` does.
 pub(crate) fn show<A: Ask>(reply: &ReplyOf<A>, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
-        output.object(reply)?;
-    } else {
+    if !output.json(reply)? {
         A::print(reply, output)?;
         output.flush()?;
         A::warn(reply, output)?;

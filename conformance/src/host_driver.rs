@@ -29,7 +29,6 @@ type OpenStore<X> = dyn Fn(&str) -> Result<X, String>;
 
 impl HostDriver<LocalDir> {
     /// Creates the driver of the host on the local disk, without a store. `engine` opens the engine that runs calls.
-    #[must_use]
     pub fn local(
         durability: Durability,
         engine: impl Fn(Config) -> Result<Box<dyn Engine>, EngineError> + 'static,

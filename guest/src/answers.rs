@@ -4,7 +4,6 @@ use saddlebag::tools::{Tool, ToolAnswer};
 use serde_json::{Map, Value, json};
 
 /// Returns a tool as MCP describes it.
-#[must_use]
 pub fn tool_json(tool: &Tool) -> Value {
     let schema = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
     let mut shown = json!({
@@ -25,7 +24,6 @@ pub fn tool_json(tool: &Tool) -> Value {
 }
 
 /// Returns the answer of a tool as MCP's result of a call.
-#[must_use]
 pub fn answer_json(answer: &ToolAnswer) -> Value {
     let mut result = Map::new();
     result.insert("content".into(), json!([{ "type": "text", "text": answer.text.as_str() }]));

@@ -119,7 +119,6 @@ pub fn perform_json<S: Storage>(executor: &Executor<S>, request: &str) -> Result
 }
 
 /// Returns the canonical JSON of a value of the contract.
-#[must_use]
 pub fn canonical(value: &impl ToCanonical) -> String {
     Scribe::default().json(value)
 }

@@ -18,7 +18,6 @@ const STORE: &str = "/memory";
 /// # Panics
 ///
 /// The system has no random numbers, without which two writers may take one name.
-#[must_use]
 #[allow(clippy::expect_used, reason = "nothing can be written safely without")]
 pub fn random() -> u64 {
     getrandom::u64().expect("the system has random numbers")

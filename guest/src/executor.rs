@@ -55,7 +55,6 @@ impl<S: Storage> Executor<S> {
     }
 
     /// Sets the maximum number of bytes of one read or write.
-    #[must_use]
     pub fn with_max_bytes(self, max_bytes: u64) -> Self {
         Self { max_bytes, ..self }
     }

@@ -82,7 +82,6 @@ impl<T: Strings + Clone> Extension<T> {
     }
 
     /// Returns the tools as a JSON array.
-    #[must_use]
     pub fn list_tools(&self) -> String {
         let described = |tool: &Tool| {
             let mut parameters = serde_json::from_str::<Value>(&tool.input_schema).unwrap_or_default();
@@ -121,7 +120,6 @@ impl<T: Strings + Clone> Extension<T> {
     }
 
     /// Returns the commands of a person as a JSON array.
-    #[must_use]
     pub fn list_commands(&self) -> String {
         json!([
             { "name": "recall", "description": "Ask the memory a question" },

@@ -64,7 +64,6 @@ impl<S: Storage> Guest<S> {
     }
 
     /// Returns the tools of a model.
-    #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         tools(&self.sets)
     }

@@ -4,7 +4,6 @@ use chrono::{DateTime, FixedOffset, Local};
 use saddlebag::store::Timestamp;
 
 /// Returns the current time, with the offset of the system's time zone.
-#[must_use]
 pub fn now() -> Timestamp {
     stamp(Local::now().fixed_offset())
 }

@@ -102,7 +102,6 @@ impl Compile {
 
 impl ComponentOptions {
     /// Creates options for this code: 1 GiB of memory, 30 seconds and 256 MiB per call.
-    #[must_use]
     pub fn new(code: ComponentCode) -> Self {
         Self { code, max_memory_bytes: 1 << 30, deadline: Duration::from_secs(30), max_hostcall_bytes: 256 << 20 }
     }
@@ -158,7 +157,6 @@ impl ComponentRuntime {
     }
 
     /// Returns the compiled component, for a host that instantiates it itself.
-    #[must_use]
     pub fn component(&self) -> &wasmtime::component::Component {
         self.pre.instance_pre().component()
     }
@@ -264,7 +262,6 @@ impl ComponentEngine {
     }
 
     /// Returns the current memory of the instance in bytes; 0 after a trap.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.state.as_ref().map_or(0, |instance| instance.store.data().used as u64)
     }

@@ -85,7 +85,6 @@ pub enum EngineError {
 
 impl EngineError {
     /// Returns true if the engine only refused the call, so that nothing has changed and it can go on.
-    #[must_use]
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Submit(_) | Self::Result(_))
     }
@@ -96,7 +95,6 @@ pub struct NativeEngine(Memory);
 
 impl NativeEngine {
     /// Creates an engine from an open memory.
-    #[must_use]
     pub fn new(memory: Memory) -> Self {
         Self(memory)
     }

@@ -96,7 +96,6 @@ pub enum Durability {
 }
 
 /// Returns true if `op` changes nothing.
-#[must_use]
 pub fn is_read(op: &FsOp) -> bool {
     matches!(op, FsOp::Read { .. } | FsOp::ListDirectory { .. } | FsOp::Generation)
 }
@@ -119,7 +118,6 @@ pub(crate) fn traced_path(op: &FsOp) -> &str {
 /// Returns the outcome of a listing: the page, or that it still has the version `unless`.
 ///
 /// `settled` is true if every version in it will change with the bytes of its file.
-#[must_use]
 pub fn list_outcome(
     entries: Vec<Entry>,
     next: Option<RelPath>,
@@ -135,7 +133,6 @@ pub fn list_outcome(
 }
 
 /// Returns the unusable names to report. `names` are their paths, as far as they have one, and their kinds.
-#[must_use]
 pub fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
     let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
     let named = names.into_iter().filter_map(|(path, kind)| Some(LeftOutName { path: path?, kind }));
@@ -146,7 +143,6 @@ pub fn left_out(names: Vec<(Option<RelPath>, EntryKind)>) -> LeftOut {
 }
 
 /// Returns the closest valid path for an unusable name; `None` if it would be too long.
-#[must_use]
 pub fn spelled(folder: Option<&str>, name: &str) -> Option<RelPath> {
     let spell = |letter: char| if letter == '\\' || letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
     let mut spelled: String = name.chars().map(spell).collect();

@@ -20,7 +20,6 @@ const HOST_NAME_CHARS: usize = 40;
 /// Returns the name of this machine for [`Options::machine`](crate::Options::machine), such as `laptop-3f9a1c`: the host name,
 /// and an identifier that is made once and kept with the state of the user. Two machines with one host name, or with one home
 /// folder, have different names. Without a folder for the state, the name is the host name.
-#[must_use]
 pub fn machine_name() -> String {
     let host = host_name();
     match state_folder().and_then(|folder| identifier(&folder).ok()) {
@@ -30,7 +29,6 @@ pub fn machine_name() -> String {
 }
 
 /// Returns an identifier that no other operation has, for [`Origin::operation`](saddlebag::Origin::operation).
-#[must_use]
 pub fn new_operation() -> String {
     let epoch = format!("{} {}", host_name(), crate::memory::unique_epoch());
     Sha256::digest(epoch).iter().take(6).map(|byte| format!("{byte:02x}")).collect()

@@ -44,7 +44,6 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Returns the native engine if this build has it.
-    #[must_use]
     pub fn native() -> Option<Self> {
         #[cfg(feature = "native")]
         return Some(Self::Native);
@@ -111,7 +110,6 @@ pub struct Options {
 impl Options {
     /// Creates options for this engine on an existing folder, which is one notebook, with durable writes and without
     /// entries.
-    #[must_use]
     pub fn new(engine: EngineKind) -> Self {
         Self {
             engine,
@@ -148,7 +146,6 @@ pub enum Project {
 
 impl Project {
     /// Returns the name of the project's folder under `projects/`, links left aside; `None` for a notebook.
-    #[must_use]
     pub fn slug(&self) -> Option<String> {
         match self {
             Self::Notebook => None,
@@ -399,7 +396,6 @@ impl Saddlebag {
 
 /// Returns the default folder of a store: `saddlebag` in the platform's data folder, for example
 /// `~/.local/share/saddlebag`. `None` if the user has no home.
-#[must_use]
 pub fn default_root() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
 
@@ -409,7 +405,6 @@ pub fn default_root() -> Option<PathBuf> {
 /// Returns the folder for the state of programs that is not memory, such as logs: `saddlebag` in the platform's folder
 /// of states. A platform without such a folder has `saddlebag-state` in its data folder. Returns `None` if there is no home
 /// folder.
-#[must_use]
 pub fn state_folder() -> Option<PathBuf> {
     use etcetera::BaseStrategy;
 

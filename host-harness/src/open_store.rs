@@ -42,7 +42,6 @@ pub type Listen = Arc<dyn Fn(Box<dyn Fn() + Send>) -> Result<(), FsError> + Send
 
 impl OpenStore {
     /// Returns the name of the way in which the store makes versions.
-    #[must_use]
     pub fn version_scheme(&self) -> &str {
         match self {
             Self::Folder(_) => LocalDir::VERSION_SCHEME,

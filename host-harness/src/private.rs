@@ -36,7 +36,6 @@ pub enum PrivateError {
 
 impl PrivateError {
     /// Returns true if there is no such folder or file.
-    #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }

@@ -26,7 +26,6 @@ const MAX_POINTER_BYTES: u64 = 16 * 1024;
 /// - A `.git` file that leads nowhere marks its own folder, and so does one that claims to be the worktree of a repository
 ///   whose record of that worktree does not name this very file: a folder from elsewhere must not get access to the memory
 ///   of another project. After moving a worktree by hand, `git worktree repair` corrects the record.
-#[must_use]
 pub fn project_root(path: &Path) -> PathBuf {
     let start = canonical(path).or_else(|| std::path::absolute(path).ok()).unwrap_or_else(|| path.to_path_buf());
     start.ancestors().find_map(marked_root).unwrap_or(start)
@@ -36,7 +35,6 @@ pub fn project_root(path: &Path) -> PathBuf {
 ///
 /// On Unix it is computed from the raw bytes of the path, elsewhere from its UTF-8 form with `/` between the
 /// components.
-#[must_use]
 pub fn project_slug(root: &Path) -> ProjectSlug {
     #[cfg(unix)]
     {
@@ -59,7 +57,6 @@ pub struct ProjectTraits {
 
 /// Returns the traits of the project at `root`. Only files of git are read: running git in a folder from elsewhere could
 /// run what its configuration names.
-#[must_use]
 pub fn project_traits(root: &Path) -> ProjectTraits {
     let git = root.join(".git");
     let folder = if git.is_dir() { Some(git) } else { git_dir_of(&git) };

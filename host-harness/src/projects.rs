@@ -485,7 +485,6 @@ fn decode(name: &str, bytes: &[u8]) -> Option<ProjectRecord> {
 }
 
 /// Returns the folder that a record names, if it still exists.
-#[must_use]
 pub fn recorded_folder(record: &ProjectRecord) -> Option<PathBuf> {
     record.path.as_ref().map(PathBuf::from).filter(|path| path.is_dir())
 }

@@ -111,7 +111,6 @@ pub fn entries_of_tar_gz(bytes: &[u8]) -> Result<Vec<Entry>, String> {
 }
 
 /// Returns the SHA-256 of these bytes, in hexadecimal.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -59,20 +59,17 @@ impl Release {
     }
 
     /// Root of the repository.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Returns the address of a file of this release.
-    #[must_use]
     pub fn download(&self, file: &str) -> String {
         format!("{}/releases/download/v{}/{file}", self.repository, self.version)
     }
 
     /// Name of the archive of a target, as `dist` makes it. A tar file has a top folder with this name without `.tar.gz`; a zip
     /// file has none.
-    #[must_use]
     pub fn archive(&self, target: &Target) -> String {
         format!("{}-{}.{}", Self::CRATE, target.triple, if target.os == Os::Win32 { "zip" } else { "tar.gz" })
     }

@@ -25,7 +25,6 @@ pub enum Os {
 
 impl Os {
     /// Returns the name, for example `win32`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Linux => "linux",
@@ -35,7 +34,6 @@ impl Os {
     }
 
     /// Returns the file name of the program there.
-    #[must_use]
     pub fn program(self) -> &'static str {
         match self {
             Self::Linux | Self::Darwin => "saddlebag",
@@ -81,7 +79,6 @@ impl Target {
     }
 
     /// Returns the name of the platform in npm, for example `linux-x64`.
-    #[must_use]
     pub fn npm(&self) -> String {
         format!("{}-{}", self.os.name(), self.npm_cpu())
     }

@@ -81,7 +81,6 @@ pub enum AddressError {
 
 impl Address {
     /// Returns the scheme: `s3` or `postgres`.
-    #[must_use]
     pub fn scheme(&self) -> &'static str {
         match self {
             Self::Bucket { .. } => "s3",

@@ -51,7 +51,6 @@ pub enum AttachError {
 
 impl AttachError {
     /// Returns what a person can do about it.
-    #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotBuilt(_) => "build the program with --features s3,postgres",

@@ -92,7 +92,6 @@ pub fn attach_objects(store: std::sync::Arc<dyn ObjectStore>, prefix: &str) -> R
 
 /// Returns an empty object store in memory, which lives as long as its owner.
 #[cfg(feature = "s3")]
-#[must_use]
 pub fn in_memory() -> std::sync::Arc<dyn ObjectStore> {
     std::sync::Arc::new(object_store::memory::InMemory::new())
 }

@@ -1,9 +1,7 @@
 //! One fact as a list item, which shows its text as it is and stays below its dash.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use crate::document::FenceTracker;
+use crate::prelude::*;
 use crate::trust::{for_model, is_ignorable, is_line_break};
 
 /// Renders a fact as lines of Markdown, without a final line ending.
@@ -96,7 +94,6 @@ fn push_escaped(text: &mut String, c: char) {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec::Vec;
 
     use super::*;
     use proptest::prelude::*;

@@ -1,11 +1,10 @@
 //! The managed section: its place in a file, and its text.
 
-use alloc::format;
-use alloc::string::String;
 use core::ops::Range;
 
 use crate::document::hidden_lines;
 use crate::percent;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::sha256;
 

@@ -1,8 +1,5 @@
 //! `sync-agents-md`: writes facts into the section of a file.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::item;
@@ -11,8 +8,9 @@ use crate::changes::Call;
 use crate::context::{LeftOut, LeftOutReason};
 use crate::entries::{self, Entries, EntryInfo, EntryProblem, OutReason};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Parts of a memory that the commands about AGENTS.md need.
@@ -74,20 +72,14 @@ pub struct SyncAgentsMdReply {
     pub message: ForModel,
 }
 
-impl Request for SyncAgentsMd {
-    type Reply = SyncAgentsMdReply;
-    const NAME: &'static str = "sync-agents-md";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        // A name is a key or a tag, never a path.
-        let content = Some(format!("# {name}\n").into_bytes());
-        alloc::vec![
-            Self { name: name.into(), content, tags: alloc::vec![name.into()], ..Self::default() },
-            Self { keys: alloc::vec![name.into()], ..Self::default() }
-        ]
-    }
-}
+request!(SyncAgentsMd "sync-agents-md" => SyncAgentsMdReply, Reads, |name| {
+    // A name is a key or a tag, never a path.
+    let content = Some(format!("# {name}\n").into_bytes());
+    vec![
+        Self { name: name.into(), content, tags: vec![name.into()], ..Self::default() },
+        Self { keys: vec![name.into()], ..Self::default() }
+    ]
+});
 
 impl Run<AgentsMdCall<'_>> for SyncAgentsMd {
     async fn run(self, with: &AgentsMdCall<'_>) -> Result<SyncAgentsMdReply, Error> {

@@ -1,15 +1,11 @@
 //! Tests of finding and writing sections.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use proptest::prelude::*;
 
 use super::item;
 use super::section::{Contents, Section, find};
 use super::sync::replaced;
+use crate::prelude::*;
 use crate::protocol::ErrorCode;
 
 const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";

@@ -1,13 +1,10 @@
 //! `approve`: approves notes and entries, so that they can appear in prompts.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::decide::{Decision, decide};
 use super::types::{ApproveItem, SkippedItem, TrustCall};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_WAITING};
+use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
 
 /// Approves items, so that their text can appear in prompts.
@@ -31,21 +28,15 @@ pub struct ApproveReply {
     pub message: String,
 }
 
-impl Request for Approve {
-    type Reply = ApproveReply;
-    const NAME: &'static str = "approve";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let item = |name: String, version: String| ApproveItem { name, version };
-        let items = alloc::vec![
-            item(name.into(), "0".repeat(64)),
-            item(format!("{name}.md"), "0".repeat(64)),
-            item("waits".into(), version_of(SAMPLE_WAITING)),
-        ];
-        alloc::vec![Self { items, dry_run: false }]
-    }
-}
+request!(Approve "approve" => ApproveReply, Appends, |name| {
+    let item = |name: String, version: String| ApproveItem { name, version };
+    let items = vec![
+        item(name.into(), "0".repeat(64)),
+        item(format!("{name}.md"), "0".repeat(64)),
+        item("waits".into(), version_of(SAMPLE_WAITING)),
+    ];
+    vec![Self { items, dry_run: false }]
+});
 
 impl Run<TrustCall<'_>> for Approve {
     async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {

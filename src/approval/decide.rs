@@ -1,9 +1,5 @@
 //! [`decide`]: carries out what a person decided about items that wait for approval.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, named, pending_approvals};
 use crate::changes::{Backups, Call, File};
 use crate::document::head;
@@ -11,6 +7,7 @@ use crate::entries::{self, ForgetEntry};
 use crate::files::REVIEW_SOURCE;
 use crate::notebook::forget_version;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, approve as approved_text, version_of};

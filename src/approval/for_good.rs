@@ -1,9 +1,5 @@
 //! [`reject_for_good`]: refuses the values of notes and entries for good, and forgets the items.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::decide::{Decided, check_items, stale};
 use super::types::{ApproveItem, SkippedItem, TrustCall};
 use crate::engine::ambiguous;
@@ -12,6 +8,7 @@ use crate::files::{Names, candidates};
 use crate::history::{HistoryCall, find_forgotten};
 use crate::notebook::{check_not_kept, forget_version};
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 use crate::trust::{Value, note_value, version_of};

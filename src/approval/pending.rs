@@ -1,14 +1,11 @@
 //! `pending`: lists the items that wait for approval.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
 use crate::changes::Call;
 use crate::entries::is_mark;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{SkipKind, Skipped};
 use crate::store::{Layout, RelPath};
 use crate::trust::{PendingApproval, sha256};
@@ -48,16 +45,10 @@ pub struct PendingReply {
     pub skipped: Vec<Skipped>,
 }
 
-impl Request for Pending {
-    type Reply = PendingReply;
-    const NAME: &'static str = "pending";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let all = Self { limit: 9, ..Self::default() };
-        alloc::vec![Self { source: Some(name.into()), ..all.clone() }, all]
-    }
-}
+request!(Pending "pending" => PendingReply, Reads, |name| {
+    let all = Self { limit: 9, ..Self::default() };
+    vec![Self { source: Some(name.into()), ..all.clone() }, all]
+});
 
 impl Run<TrustCall<'_>> for Pending {
     async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {

@@ -1,13 +1,11 @@
 //! `reject`: removes items that wait for approval, so that they no longer wait; refuses the values of items for good.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::decide::{Decision, decide};
 use super::for_good::reject_for_good;
 use super::types::{ApproveItem, SkippedItem, TrustCall};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_WAITING};
+use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
 
 /// Rejects items that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that
@@ -37,21 +35,15 @@ pub struct RejectReply {
     pub message: String,
 }
 
-impl Request for Reject {
-    type Reply = RejectReply;
-    const NAME: &'static str = "reject";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let item = |name: String, version: String| ApproveItem { name, version };
-        let items = alloc::vec![item(name.into(), "0".repeat(64)), item("waits".into(), version_of(SAMPLE_WAITING)),];
-        let for_good = [name, "waits"].map(|name| item(name.into(), String::new())).to_vec();
-        alloc::vec![
-            Self { items, dry_run: false, for_good: false },
-            Self { items: for_good, dry_run: false, for_good: true },
-        ]
-    }
-}
+request!(Reject "reject" => RejectReply, Removes, |name| {
+    let item = |name: String, version: String| ApproveItem { name, version };
+    let items = vec![item(name.into(), "0".repeat(64)), item("waits".into(), version_of(SAMPLE_WAITING)),];
+    let for_good = [name, "waits"].map(|name| item(name.into(), String::new())).to_vec();
+    vec![
+        Self { items, dry_run: false, for_good: false },
+        Self { items: for_good, dry_run: false, for_good: true },
+    ]
+});
 
 impl Run<TrustCall<'_>> for Reject {
     async fn run(self, with: &TrustCall<'_>) -> Result<RejectReply, Error> {

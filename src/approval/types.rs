@@ -1,10 +1,5 @@
 //! Types that the commands of approval share, and the list of what waits for it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use crate::changes::Call;
 use crate::document::{Outside, head};
 use crate::engine::ambiguous;
@@ -12,6 +7,7 @@ use crate::entries::{self, Entries};
 use crate::files::{Names, candidates};
 use crate::notebook::{self, Notebook};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{SkipKind, Skipped};
 use crate::store::RelPath;

@@ -1,16 +1,13 @@
 //! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::for_good::{Meant, meant};
 use super::types::TrustCall;
 use crate::entries::{self, RestoreEntry};
 use crate::journal::restore_file;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run, SAMPLE_NAME};
+use crate::request::{Run, SAMPLE_NAME, request};
 use crate::store::RelPath;
 
 /// Brings back a note or an entry that was forgotten, and lifts the rejection of its value. The rejection of what was purged is
@@ -35,17 +32,11 @@ pub struct UnforgetReply {
     pub message: String,
 }
 
-impl Request for Unforget {
-    type Reply = UnforgetReply;
-    const NAME: &'static str = "unforget";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        // The sample store has an entry of this key that is forgotten.
-        let name = if name == SAMPLE_NAME { "forgotten" } else { name };
-        alloc::vec![Self { name: name.into() }]
-    }
-}
+request!(Unforget "unforget" => UnforgetReply, Replaces, |name| {
+    // The sample store has an entry of this key that is forgotten.
+    let name = if name == SAMPLE_NAME { "forgotten" } else { name };
+    vec![Self { name: name.into() }]
+});
 
 impl Run<TrustCall<'_>> for Unforget {
     async fn run(self, with: &TrustCall<'_>) -> Result<UnforgetReply, Error> {

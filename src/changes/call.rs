@@ -1,9 +1,5 @@
 //! [`Call`]: the environment of one command.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::change::{Change, File};
@@ -11,6 +7,7 @@ use super::operation::Recorder;
 use super::policy::InputPolicy;
 use crate::document::head;
 use crate::engine::{Fs, Scope};
+use crate::prelude::*;
 use crate::protocol::{self, Error, View};
 use crate::store::{LocalTime, RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
 use crate::trust::{Provenance, RejectedValues, Writer, sha256};

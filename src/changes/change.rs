@@ -1,10 +1,7 @@
 //! [`File`] and [`Change`]: a file as it was loaded, and one change of it.
 
-use alloc::borrow::Cow;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use crate::engine::Loaded;
+use crate::prelude::*;
 use crate::protocol::{Error, Precondition, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::TrustState;
@@ -123,7 +120,7 @@ impl Change {
     pub(crate) fn of_record(path: &RelPath, precondition: Precondition, after: After) -> Result<Self, Error> {
         match Layout::is_bookkeeping(path) {
             true => Ok(Self::new(File::without_bytes(path, precondition), after)),
-            false => Err(Error::internal(alloc::format!("{path} is not a record"))),
+            false => Err(Error::internal(format!("{path} is not a record"))),
         }
     }
 

@@ -3,10 +3,6 @@
 //! A change of a file that people keep is recorded like any other, except that the record has no content from before and only a
 //! keyed digest of it. No backup is kept.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::{Change as RecordedChange, Content, Digest, State, Stored};
 use sha2::{Digest as _, Sha256};
 
@@ -16,6 +12,7 @@ use super::expunged_text::{BLOCK_BYTES, ExpungedText};
 use super::logs::history_of;
 use super::make::{Made, contention};
 use super::operation::Recorder;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::store::RelPath;
 

@@ -1,14 +1,11 @@
 //! [`ExpungedText`]: text that is removed from every file, and the digests that stay of it.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use memchr::memmem;
 use saddlebag_log::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// What stands in the place of expunged text.

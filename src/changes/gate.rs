@@ -4,9 +4,6 @@
 //! computed again. A lost race means that another writer made progress, so [`MAX_ATTEMPTS`] bounds the number of writers
 //! that a command waits for.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::Change as RecordedChange;
 
 use super::call::Call;
@@ -15,6 +12,7 @@ use super::kept::Kept;
 use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, Made, contention};
 use super::recorder::Recorded;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath};
@@ -190,7 +188,7 @@ impl Call {
                 let path = history_of(change.path())?.relative(change.path()).to_string();
                 let after = change.after_bytes();
                 let lost = RecordedChange::of(&path, change.before.bytes(), after.as_deref(), true, 0);
-                self.record_lost(change.path(), alloc::vec![lost.without_contents()]).await;
+                self.record_lost(change.path(), vec![lost.without_contents()]).await;
             }
         }
         Ok(())

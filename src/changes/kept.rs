@@ -9,14 +9,12 @@
 //! this program, a host without a history, a change that is not recorded, or one of text with a secret. A file that has a backup
 //! goes on using it.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::{Contents, Digest, Log, Missing, State, Step, versions};
 
 use super::call::Call;
 use super::change::File;
 use super::logs::history_of;
+use crate::prelude::*;
 use crate::protocol::{Error, Precondition, Version};
 use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};

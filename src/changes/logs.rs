@@ -1,9 +1,8 @@
 //! The logs of the history: which one a change belongs to, and which a scope has.
 
-use alloc::vec::Vec;
-
 use super::call::Call;
 use super::operation::Recorder;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error};
 use crate::store::{HistoryFolder, Layout, RelPath, is_month};
 

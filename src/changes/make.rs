@@ -1,7 +1,5 @@
 //! Making a change: the one operation of the host, and what it may answer.
 
-use alloc::format;
-
 use super::call::Call;
 use super::change::{After, Change, File};
 use crate::protocol::{

@@ -6,9 +6,6 @@
 //! Each change is made only of the file that the record names, so several processes may finish an operation at once, and a
 //! file that was changed since is left as it is.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_log::{Change as RecordedChange, Contents, Digest, Log, Missing, State};
 
 use super::call::Call;
@@ -16,6 +13,7 @@ use super::change::{Change, File};
 use super::logs::history_of;
 use super::operation::Recorder;
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, Precondition, ReadOutcome};
 use crate::store::{HistoryFolder, RelPath};
 
@@ -74,7 +72,7 @@ impl Call {
                 let max_inline = self.scope.limits.max_file_bytes as usize;
                 let change =
                     RecordedChange::of(folder.relative(change.path()), before, after.as_deref(), true, max_inline);
-                lines.extend_from_slice(&self.line(recorder, size, alloc::vec![change], is_first));
+                lines.extend_from_slice(&self.line(recorder, size, vec![change], is_first));
             }
             if let Some((log, _)) = log {
                 recorder.is_first_in(&log);

@@ -1,16 +1,12 @@
 //! [`Recorder`]: the operation of a command in the history. [`HistoryPolicy`]: what is kept of it.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 use saddlebag_log::State;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::written::WrittenLogs;
+use crate::prelude::*;
 use crate::protocol::Precondition;
 use crate::store::{HistoryFolder, RelPath};
 use crate::trust::HostSecret;

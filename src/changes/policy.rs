@@ -4,10 +4,6 @@
 //! as they will be stored, because only that finds a secret that two harmless pieces of text make when joined. A
 //! [`Change`] is the proof of this check, and the gate changes no file without one.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::ops::Range;
 use core::str::SplitWhitespace;
@@ -18,6 +14,7 @@ use super::change::{After, Change, File};
 use super::expunged_text::ExpungedText;
 use crate::document::Frontmatter;
 use crate::part::{SlicePart, TextPart};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
 use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, Writer, mark};

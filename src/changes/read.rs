@@ -1,11 +1,9 @@
 //! Reading files and folders.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::call::Call;
 use super::change::File;
 use crate::engine::load;
+use crate::prelude::*;
 use crate::protocol::{Entry, Error, ListOutcome, ReadOutcome};
 use crate::store::RelPath;
 

@@ -8,11 +8,6 @@
 //! No record says that a change was made, and one with `lost` says that it was not. Without it, as after a power cut, the files
 //! tell: see [`saddlebag_log::versions`].
 
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use memchr::memmem;
 use saddlebag_log::{
     Change as RecordedChange, Contents, Digest, Log, MAX_CONTENT, Missing, Record, State, Stored,
@@ -26,6 +21,7 @@ use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
 use super::written::RECENT_BYTES;
+use crate::prelude::*;
 use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, Version, WriteOutcome};
 use crate::store::{BackupPlace, HistoryFolder, Layout, RelPath};
 use crate::trust::{Provenance, SecretPolicy, Writer};
@@ -133,15 +129,15 @@ impl Call {
         let state_before = (path.clone(), State::of(before));
         if after.is_none() && recorder.state.borrow().moved.contains(&state_before) {
             let moved = RecordedChange::of(folder.relative(path), before, None, true, 0);
-            return Ok(Recorded { changes: alloc::vec![moved], keeps_before: false });
+            return Ok(Recorded { changes: vec![moved], keeps_before: false });
         }
         let Some((log, end)) = self.opened(recorder, &folder).await? else { return Ok(Recorded::default()) };
         let is_unread = before.is_none() && change.before.precondition != Precondition::Absent;
         if let (true, After::Added(added)) = (is_unread, &change.after) {
             let size = self.size(path).await?;
             let append = RecordedChange::append(folder.relative(path), size, added);
-            let changes = alloc::vec![append.without_contents()];
-            let line = self.line(recorder, end.size, alloc::vec![append], recorder.is_first_in(&log));
+            let changes = vec![append.without_contents()];
+            let line = self.line(recorder, end.size, vec![append], recorder.is_first_in(&log));
             self.append_record(recorder, &log, line, true, None).await?;
             return Ok(Recorded { changes, keeps_before: false });
         }
@@ -216,7 +212,7 @@ impl Call {
         };
         first.keeps_before = keeps_before;
         first.moved_from = from.map(|from| folder.relative(&from.path).to_string());
-        let mut changes = alloc::vec![first];
+        let mut changes = vec![first];
         if let Some((path, old)) = moved {
             changes.push(match has_secret {
                 true => self.without_contents(path, old_bytes, None),

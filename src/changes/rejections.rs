@@ -3,16 +3,11 @@
 //! The whole store has one log of them, which no other command touches: no purge, no retention, no undo. It is read once per
 //! command, before the first change that gives a file text.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::call::Call;
 use super::change::{After, Change, File};
 use crate::document::Frontmatter;
 use crate::engine::load;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::store::{Layout, RelPath, is_below_entries, utc_text};
 use crate::trust::{RejectedValues, Rejection, Value};

@@ -3,13 +3,12 @@
 //! The policy is one file for the whole store. Each machine removes its own logs, because no log has two writers: whole
 //! months, when the log of a new month begins, or when the policy changes. The log of the current month stays.
 
-use alloc::string::ToString;
-
 use saddlebag_log::{Log, Stored};
 
 use super::call::Call;
 use super::operation::HistoryPolicy;
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath};
@@ -119,6 +118,6 @@ impl Call {
 }
 
 fn damaged(path: &RelPath) -> Error {
-    let message = alloc::format!("{path} is damaged, so it is not known whether changes are recorded");
+    let message = format!("{path} is damaged, so it is not known whether changes are recorded");
     Error::new(ErrorCode::DamagedFile, message, "remove the file, or set the policy again with `history --policy on`")
 }

@@ -1,11 +1,10 @@
 //! [`Texts`]: the texts of a command, which its policy screens before the command runs.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::mem;
 
 use super::call::Call;
 use super::policy::InputPolicy;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::request::Run;
 

@@ -1,10 +1,8 @@
 //! [`WrittenLogs`]: the logs that a memory was the last to write.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_log::Digest;
 
+use crate::prelude::*;
 use crate::protocol::Version;
 use crate::store::RelPath;
 
@@ -91,7 +89,7 @@ mod tests {
     #[test]
     fn the_newest_logs_and_contents_are_kept() {
         let mut written = WrittenLogs::default();
-        let log = |number: usize| RelPath::new(alloc::format!("{number}.log")).unwrap();
+        let log = |number: usize| RelPath::new(format!("{number}.log")).unwrap();
         let version = || Some(Version("v".into()));
         for number in 0..=MAX_LOGS {
             written.note(&log(number), version(), None);
@@ -99,7 +97,7 @@ mod tests {
         assert!(written.version(&log(0)).is_none() && written.version(&log(1)).is_some());
         let content = Digest::of(b"x");
         for number in 0..=MAX_CONTENTS {
-            written.note(&log(1), version(), Some((alloc::format!("{number}.md"), content, 0)));
+            written.note(&log(1), version(), Some((format!("{number}.md"), content, 0)));
         }
         assert_eq!(written.since(&log(1), 0, "0.md", &content), None);
         assert_eq!(written.since(&log(1), 0, "1.md", &content), Some(0));

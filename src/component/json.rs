@@ -1,8 +1,8 @@
 //! The interface `json` of the world without types.
 
-use alloc::string::String;
 use core::cell::RefCell;
 
+use crate::prelude::*;
 use crate::wit_convert::canonical::JsonMemory;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag-json" });

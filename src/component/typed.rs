@@ -1,11 +1,10 @@
 //! The interfaces of the world with types.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::convert::Infallible;
 use core::str::FromStr;
 
+use crate::prelude::*;
 use crate::protocol::ResultError;
 use crate::wit_convert::{Mismatch, WitConvert};
 
@@ -63,7 +62,7 @@ impl engine::GuestMemory for Memory {
         let result: Result<crate::protocol::FsResult, Mismatch> = reply.convert();
         returned(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
-            Err(error) => Err(ResultError::InvalidResult { key, reason: alloc::format!("{error}") }),
+            Err(error) => Err(ResultError::InvalidResult { key, reason: format!("{error}") }),
         })
     }
 

@@ -3,10 +3,9 @@
 //! Stored text cannot look like the block's own words, in any form. The form for Claude has tags, which are escaped in
 //! the text. The other forms mark every line of the text, and the block's own lines never begin with that mark.
 
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
+use crate::prelude::*;
 use crate::trust::{Approved, BLOCK_END, BLOCK_START, Flag, ForModel, escaped_item, for_model};
 
 /// Form of a block.
@@ -25,7 +24,6 @@ words!(BlockForm, "form of a block" { Claude = "claude", Openai = "openai", Plai
 
 impl BlockForm {
     /// Returns the beginning of a block.
-    #[must_use]
     pub fn start(self) -> &'static str {
         match self {
             Self::Claude => BLOCK_START,
@@ -35,7 +33,6 @@ impl BlockForm {
     }
 
     /// Returns the end of a block.
-    #[must_use]
     pub fn end(self) -> &'static str {
         match self {
             Self::Claude => BLOCK_END,

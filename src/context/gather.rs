@@ -1,9 +1,5 @@
 //! Reads the sections of the block.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::form::BlockForm;
 use super::map::Map;
 use super::overflow::block_in;
@@ -16,6 +12,7 @@ use crate::engine::{Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, Hydrate, HydrateReply};
 use crate::journal::whole_characters;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
@@ -162,7 +159,7 @@ pub(super) async fn gather(with: &PromptCall<'_>, request: Context) -> Result<Ga
     let memories = turn.map(memories);
     let layout = &call.scope.layout;
     let today = call.now.date();
-    let mut files = alloc::vec![
+    let mut files = vec![
         (SectionKind::LongTerm, layout.shared_long_term().clone()),
         (SectionKind::Scratchpad, layout.scratchpad().clone()),
     ];
@@ -361,7 +358,7 @@ fn unusable(reason: LeftOutReason, size: u64) -> SectionContent {
 /// Returns the logs, newest first, and files that only look like logs.
 async fn dated_logs(call: &Call) -> Result<(Vec<(Date, RelPath)>, Vec<LeftOut>), Error> {
     let folder = FolderScope { folder: Some(call.scope.layout.daily_folder().clone()), tree: false };
-    let listed = list_markdown(&call.fs, alloc::vec![folder], &call.scope.limits).await?;
+    let listed = list_markdown(&call.fs, vec![folder], &call.scope.limits).await?;
     let mut dates = Vec::new();
     let mut others: Vec<LeftOut> = Vec::new();
     for (folder, names) in &listed.left_out {

@@ -6,9 +6,6 @@
 //! Which items there are, and how they are grouped, comes from a listing and a cache of what the files said when they were last
 //! read. The cache decides about no text: every name that is shown is taken from its file, which is judged.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
@@ -24,6 +21,7 @@ use crate::engine::{Loaded, load, load_all};
 use crate::entries::{self, Entries};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, key_words, list_markdown, says_nothing};
 use crate::sorted::SortedMap;
@@ -228,7 +226,7 @@ impl Map {
         for entry in found.into_iter().filter(|entry| !entry.is_withheld()) {
             let Ok(text) = entry.text_for_prompt() else { continue };
             let words = words_beside(call, &entry.key, text.as_str());
-            let groups = if entry.tags.is_empty() { alloc::vec![entry.category] } else { entry.tags };
+            let groups = if entry.tags.is_empty() { vec![entry.category] } else { entry.tags };
             let said = Said { name: one_line(&entry.key), words, groups, supersedes: Vec::new() };
             let line = Some(text.map(|_| said.line(&said.name)));
             let (path, below) = (entry.path, String::new());
@@ -396,7 +394,7 @@ fn said_by(call: &Call, file: &RelPath, text: &Approved) -> (Said, Approved) {
     let name = if title.len() > MAX_NAME_BYTES { below.to_string() } else { title };
     let words = words_beside(call, &name, text.as_str().part(note.body.clone()));
     let folder = below.rsplit_once('/').map_or(below, |(folder, _)| folder);
-    let groups = if note.tags.is_empty() { alloc::vec![folder.to_string()] } else { note.tags.clone() };
+    let groups = if note.tags.is_empty() { vec![folder.to_string()] } else { note.tags.clone() };
     let supersedes = note.frontmatter.texts(SUPERSEDES).map(String::from).collect();
     let said = Said { name, words, groups, supersedes };
     let line = text.map(|_| said.line(&said.name));

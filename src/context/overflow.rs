@@ -1,8 +1,5 @@
 //! The block as a pure function of its sections, the policy and the budget.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::form::BlockForm;
@@ -12,6 +9,7 @@ use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::document::{head, is_open_item, tail};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::search::TRUNCATED;
 use crate::store::Date;
 use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
@@ -62,7 +60,7 @@ impl Body<'_> {
     fn left_out(&self, kept: usize) -> Vec<LeftOut> {
         if self.items.is_empty() {
             let left_out = self.unread_bytes + (self.text.len() - kept.min(self.text.len())) as u64;
-            return alloc::vec![self.part(&self.section.path, None, kept as u64, left_out)];
+            return vec![self.part(&self.section.path, None, kept as u64, left_out)];
         }
         let cut = self.items.iter().filter(|(_, range)| range.end > kept);
         let parts = cut.map(|(item, range)| {
@@ -147,7 +145,6 @@ impl Body<'_> {
 /// Builds the block in a form. The sections can be in any order.
 ///
 /// `max_bytes` is [`Context::max_bytes`](super::Context).
-#[must_use]
 pub(crate) fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow, max_bytes: usize) -> ContextReply {
     let mut ordered: Vec<&Section> = sections.iter().collect();
     order::sort_slice_by_key(&mut ordered, |section| order(section.kind, overflow, sections));
@@ -174,7 +171,7 @@ pub(crate) fn block_in(form: BlockForm, sections: &[Section], overflow: Overflow
                     _ => made_harmless(text),
                 };
                 let part = Part { lines: 0..line_feeds(text.as_str()) + 1, path: section.path.clone(), key: None };
-                (text, *unread_bytes, Vec::new(), alloc::vec![part])
+                (text, *unread_bytes, Vec::new(), vec![part])
             }
             SectionContent::Joined { text, files } => {
                 let trimmed = text.as_str().trim_start();
@@ -352,7 +349,7 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
     };
     let start = || Content::after(form.start());
     let wanted: Vec<Wanted> = bodies.iter().map(wanted).collect();
-    let mut included = alloc::vec![true; bodies.len()];
+    let mut included = vec![true; bodies.len()];
     let of_kind = |kind: SectionKind| bodies.iter().position(|body| body.section.kind == kind);
     let for_all = room.saturating_sub(unusable.iter().map(|note| note.len()).sum());
     // A map that is cut at its end does not say how much it leaves out.
@@ -402,7 +399,7 @@ fn balanced(form: BlockForm, bodies: &[Body<'_>], unusable: &[ForModel], max_byt
             None => match least_important(bodies, &included).and_then(|least| included.get_mut(least)) {
                 Some(least) => *least = false,
                 None => {
-                    let none = alloc::vec![0; bodies.len()];
+                    let none = vec![0; bodies.len()];
                     return assemble(start(), bodies, &with_reserves(none), &notes);
                 }
             },
@@ -432,7 +429,7 @@ pub(super) struct Wanted {
 pub(super) fn shares(parts: &[Wanted], included: &[bool], room: usize) -> Option<Vec<usize>> {
     let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| included.get(i) == Some(&true)).collect();
     order::sort_slice_by_key(&mut by_size, |&i| parts.get(i).map_or(0, |part| part.whole));
-    let mut shares = alloc::vec![0; parts.len()];
+    let mut shares = vec![0; parts.len()];
     let mut room = room;
     for (place, &i) in by_size.iter().enumerate() {
         let part = parts.get(i)?;
@@ -554,7 +551,6 @@ pub(super) fn first_lines(text: &str, max_bytes: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use proptest::prelude::*;
 
     fn text(kind: SectionKind, text: &str) -> Section {

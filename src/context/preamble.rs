@@ -3,10 +3,6 @@
 //! The order is zerostack's. The files are outside of the store, so the host passes their bytes. This module decides
 //! which files are included, and how much of each.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::form::BlockForm;
 use super::gather::{Gathered, gather};
 use super::overflow::{self, MIN_SHARE_BYTES, Wanted, first_lines};
@@ -15,8 +11,9 @@ use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE
 use crate::document::FenceTracker;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::TRUNCATED;
 use crate::trust::{ForModel, estimate_tokens};
 
@@ -36,15 +33,9 @@ pub struct Preamble {
     pub max_bytes: u32,
 }
 
-impl Request for Preamble {
-    type Reply = PreambleReply;
-    const NAME: &'static str = "preamble";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        Context::samples(name).into_iter().map(|memory| Self { memory, max_bytes: 9000, ..Self::default() }).collect()
-    }
-}
+request!(Preamble "preamble" => PreambleReply, Reads, |name| {
+    Context::samples(name).into_iter().map(|memory| Self { memory, max_bytes: 9000, ..Self::default() }).collect()
+});
 
 /// A file from outside of the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -253,7 +244,7 @@ fn shares(parts: &[Flexible<'_>], room: usize) -> Vec<usize> {
         Flexible::File { .. } => 2,
     };
     let wanted: Vec<Wanted> = parts.iter().map(wanted).collect();
-    let mut included = alloc::vec![true; parts.len()];
+    let mut included = vec![true; parts.len()];
     loop {
         if let Some(shares) = overflow::shares(&wanted, &included, room) {
             return shares;

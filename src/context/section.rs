@@ -1,13 +1,10 @@
 //! Sections of memory for a block, and the parts of a memory that they are read from.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::sources::{JoinedFile, SourceFamily};
 use super::types::LeftOutReason;
 use crate::changes::Call;
 use crate::entries::Entries;
+use crate::prelude::*;
 use crate::store::Date;
 use crate::trust::{Approved, titles};
 

@@ -1,12 +1,11 @@
 //! Sources of the lines of a block.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::words;
 
 use super::form::BlockForm;
+use crate::prelude::*;
 use crate::trust::ForModel;
 
 /// Source of consecutive lines of a block. Lines end in a line feed. Titles, markers and empty lines between sections

@@ -1,12 +1,9 @@
 //! Tests of the sources of the lines of a block.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use proptest::prelude::*;
 
 use super::*;
+use crate::prelude::*;
 use crate::store::Date;
 use crate::trust::Approved;
 
@@ -61,7 +58,7 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
         joined.push_str(&entry);
     }
     joined.push_str("\n(1 more left out)\n");
-    let sections = alloc::vec![
+    let sections = vec![
         text(SectionKind::LongTerm, LETTERS[0], shared.clone(), unread),
         text(SectionKind::ProjectLongTerm, LETTERS[1], project.clone(), 0),
         text(SectionKind::Scratchpad, LETTERS[2], scratchpad.clone(), 0),
@@ -70,12 +67,12 @@ fn sections(texts: &[String], unread: u64) -> (Vec<Section>, Vec<(String, String
         Section {
             kind: SectionKind::Entries,
             path: "entries".into(),
-            content: SectionContent::Items(alloc::vec![item(LETTERS[5], one)]),
+            content: SectionContent::Items(vec![item(LETTERS[5], one)]),
         },
         Section {
             kind: SectionKind::Memories,
             path: "recalled notes".into(),
-            content: SectionContent::Items(alloc::vec![SectionItem { key: None, ..item(LETTERS[6], other) }]),
+            content: SectionContent::Items(vec![SectionItem { key: None, ..item(LETTERS[6], other) }]),
         },
         Section {
             kind: SectionKind::HandOff,

@@ -1,14 +1,12 @@
 //! Request and reply of the block.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::form::BlockForm;
 use super::sources::LineSource;
 use crate::entries::{Hydrate, HydrationPolicy};
-use crate::request::{Effect, Request};
+use crate::prelude::*;
+use crate::request::request;
 use crate::trust::{Flag, ForModel, estimate_tokens};
 
 /// Default size limit of the block in bytes.
@@ -65,17 +63,11 @@ impl From<Hydrate> for ContextEntries {
     }
 }
 
-impl Request for Context {
-    type Reply = ContextReply;
-    const NAME: &'static str = "context";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        let entries = Some(ContextEntries { max_bytes: 4000, policy: HydrationPolicy::Greedy });
-        let block = |overflow| Self { overflow, turn: Some(1), entries, ..Self::default() };
-        [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced].map(block).to_vec()
-    }
-}
+request!(Context "context" => ContextReply, Reads, |_| {
+    let entries = Some(ContextEntries { max_bytes: 4000, policy: HydrationPolicy::Greedy });
+    let block = |overflow| Self { overflow, turn: Some(1), entries, ..Self::default() };
+    [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced].map(block).to_vec()
+});
 
 impl Default for Context {
     fn default() -> Self {
@@ -237,16 +229,14 @@ pub(crate) const RULE: &str = "\n\n---\n\n";
 /// assert_eq!(append_memory_block("BASE", Some("<memory>x</memory>")), "BASE\n\n---\n\n<memory>x</memory>");
 /// assert_eq!(append_memory_block("BASE", None), "BASE");
 /// ```
-#[must_use]
 pub fn append_memory_block(preamble: &str, block: Option<&str>) -> String {
     match block {
-        Some(block) if !block.is_empty() => alloc::format!("{preamble}{RULE}{block}"),
+        Some(block) if !block.is_empty() => format!("{preamble}{RULE}{block}"),
         _ => preamble.into(),
     }
 }
 
 /// Returns the number of tokens to reserve beside a conversation: `base` and the block.
-#[must_use]
 pub fn effective_reserve(base: u64, block: Option<&str>) -> u64 {
     base.saturating_add(block.map_or(0, estimate_tokens))
 }

@@ -1,14 +1,12 @@
 //! The notes that the user keeps for all projects, as a section of the block.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{LeftOut, LeftOutReason};
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
 use crate::engine::{Loaded, load_all};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, is_name};
@@ -39,11 +37,11 @@ struct UserNote {
 pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
     let Some(folder) = call.scope.layout.user_folder() else { return Ok(UserNotes::default()) };
     let scope = FolderScope { folder: Some(folder.clone()), tree: true };
-    let mut entries = match list_markdown(&call.fs, alloc::vec![scope], &call.scope.limits).await {
+    let mut entries = match list_markdown(&call.fs, vec![scope], &call.scope.limits).await {
         Ok(listed) => listed.entries,
         Err(error) if error.code == ErrorCode::Storage => {
             let reason = LeftOutReason::Unreadable(error.for_model().into_message());
-            return Ok(UserNotes { section: None, left_out: alloc::vec![without(call, folder, reason, 0)] });
+            return Ok(UserNotes { section: None, left_out: vec![without(call, folder, reason, 0)] });
         }
         Err(error) => return Err(error),
     };
@@ -68,7 +66,7 @@ pub(super) async fn user_notes(call: &Call) -> Result<UserNotes, Error> {
                 continue;
             }
             Err(error) => {
-                left_out(path, LeftOutReason::Unreadable(alloc::format!("{error}")), 0);
+                left_out(path, LeftOutReason::Unreadable(format!("{error}")), 0);
                 continue;
             }
         };

@@ -1,8 +1,6 @@
 //! [`Fs`]: the file system as a command sees it, and reading of whole files.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use crate::protocol::{self, Error, FileContent, FsError, ListOutcome, Operation, ReadOutcome, Version, join};
 use crate::store::RelPath;
 

@@ -1,9 +1,6 @@
 //! [`NamedFile`]: a file that a name may mean.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 

@@ -1,10 +1,6 @@
 //! Environment that the commands of one scope share.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use crate::protocol::{self, Error};
 use crate::store::{BackupPlace, Layout, RelPath};
 use crate::trust::{Provenance, TrustConfig};

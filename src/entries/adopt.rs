@@ -5,10 +5,6 @@
 //! ~/.claude/projects/x/memory/role.md:1 #0f1e2d3c4b5a6978`. A second import compares the digest, so it can tell an
 //! entry that is unchanged there from one that changed there, here, or on both sides.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::category::Category;
@@ -27,6 +23,7 @@ use super::state::Entries;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, head, set_field, yaml_string};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
 use crate::sorted::SortedMap;
@@ -175,7 +172,7 @@ impl<'a> Work<'a> {
         let mut fields = screen::adopted(self.entries.call, &entry).map_err(Error::into_message)?;
         fields.trust_state = provenance.map_or(given.trust_state, TrustState::new);
         fields.projects = match (adoption.project, provenance) {
-            (Some(project), _) => alloc::vec![project.to_string()],
+            (Some(project), _) => vec![project.to_string()],
             (None, None) => given.projects.clone(),
             (None, Some(_)) => Vec::new(),
         };

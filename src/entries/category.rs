@@ -1,10 +1,10 @@
 //! [`Category`]: lifetime and visibility of an entry.
 
-use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
 use super::limits::{Limit, within};
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// Maximum length of a category in bytes.
@@ -37,7 +37,6 @@ pub enum Tier {
 
 impl Category {
     /// Returns the name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Core => "core",
@@ -49,7 +48,6 @@ impl Category {
     }
 
     /// Returns the rank of the category.
-    #[must_use]
     pub fn tier(&self) -> Tier {
         match self {
             Self::Core => Tier::Pinned,

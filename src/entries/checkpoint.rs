@@ -1,9 +1,5 @@
 //! `checkpoint`: stores what a run holds, up to a limit.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::put::{Applied, store};
 use super::room::Removed;
 use super::rules::Base;
@@ -12,8 +8,9 @@ use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{SkippedEntry, StoreState};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Maximum size of one checkpoint in bytes: keys, contents and categories.
@@ -43,16 +40,7 @@ pub struct CheckpointReply {
     pub message: ForModel,
 }
 
-impl Request for Checkpoint {
-    type Reply = CheckpointReply;
-    const NAME: &'static str = "checkpoint";
-    const EFFECT: Effect = Effect::Removes;
-    const NEEDS_RUN: bool = true;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(Checkpoint "checkpoint" => CheckpointReply, Removes, run, |_| vec![Self]);
 
 impl Run<EntriesCall<'_>> for Checkpoint {
     async fn run(self, with: &EntriesCall<'_>) -> Result<CheckpointReply, Error> {

@@ -1,11 +1,9 @@
 //! Limits of the parts of a new entry.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::category::Category;
 use super::document::Fields;
 use super::limits::{Limit, checked_key, over, within};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::{TrustState, Writer};
 
@@ -37,7 +35,6 @@ pub struct NewEntry {
 
 impl NewEntry {
     /// Creates an entry without tags, source and replaced entry.
-    #[must_use]
     pub fn new(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> Self {
         let (key, content, category) = (key.into(), content.into(), category.into());
         Self { key, content, category, tags: Vec::new(), source: None, supersedes: None }
@@ -85,7 +82,6 @@ fn checked_tags(tags: &[String]) -> Result<Vec<String>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
 
     use super::*;
 
@@ -108,11 +104,8 @@ mod tests {
             (NewEntry { content: String::new(), ..entry() }, Some("content is empty, at least 1 byte is needed")),
             (NewEntry { tags: tags(32), ..entry() }, None),
             (NewEntry { tags: tags(33), ..entry() }, Some("entry has 33 tags, the limit is 32: 1 too many")),
-            (NewEntry { tags: alloc::vec![" ".into()], ..entry() }, Some("tag is empty, at least 1 byte is needed")),
-            (
-                NewEntry { tags: alloc::vec!["é".repeat(33)], ..entry() },
-                Some("tag has 66 bytes, the limit is 64: 2 too many"),
-            ),
+            (NewEntry { tags: vec![" ".into()], ..entry() }, Some("tag is empty, at least 1 byte is needed")),
+            (NewEntry { tags: vec!["é".repeat(33)], ..entry() }, Some("tag has 66 bytes, the limit is 64: 2 too many")),
         ] {
             assert_eq!(given.checked().err().map(|error| error.message.clone()).as_deref(), refusal, "{given:?}");
         }

@@ -1,29 +1,17 @@
 //! `close-run`: stores everything that a run holds, and ends the run.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use super::checkpoint::{CheckpointReply, checkpoint};
 use super::runs::named;
 use super::state::EntriesCall;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Stores everything that the run holds, and ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseRun;
 
-impl Request for CloseRun {
-    type Reply = CheckpointReply;
-    const NAME: &'static str = "close-run";
-    const EFFECT: Effect = Effect::Removes;
-    const NEEDS_RUN: bool = true;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(CloseRun "close-run" => CheckpointReply, Removes, run, |_| vec![Self]);
 
 /// The entries of the conversation are discarded.
 impl Run<EntriesCall<'_>> for CloseRun {

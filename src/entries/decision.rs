@@ -1,9 +1,5 @@
 //! Decision for every entry that could be hydrated. `hydrate` follows it and `explain` shows it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::category::Tier;
 use super::document::Entry;
 use super::plan::{Budget, Candidate, HydrationPolicy, Placement, WORKSPACE_SHARE, plan};
@@ -12,6 +8,7 @@ use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::{View, look};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// Parameters of a hydration.

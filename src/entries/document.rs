@@ -16,13 +16,11 @@
 //! The content begins after the blank line and is kept byte for byte. People may edit the whole file. A change keeps keys that
 //! are not ours, and the formatting of fields that did not change.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use super::category::Category;
 use crate::document::{Frontmatter, Value, moment, remove_field, set_field, yaml_scalar};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
@@ -301,7 +299,6 @@ const PROJECTS: &str = "origin-project";
 
 /// Returns the file of an entry for a project that gets another name; `None` if the entry does not name the project, or
 /// names both as it should. With `keeps`, the old name stays beside the new one.
-#[must_use]
 pub fn with_project_renamed(text: &str, from: &str, to: &str, keeps: bool) -> Option<String> {
     let before = projects(Frontmatter::parse(text).value(PROJECTS)?);
     if !before.iter().any(|project| project == from) {
@@ -371,7 +368,7 @@ fn tags(value: &Value) -> Vec<String> {
 /// Reads the projects of the text.
 fn projects(value: &Value) -> Vec<String> {
     let named = tags(value);
-    if named.is_empty() { alloc::vec![NO_PROJECT.into()] } else { named }
+    if named.is_empty() { vec![NO_PROJECT.into()] } else { named }
 }
 
 fn project_list(projects: &[String]) -> String {

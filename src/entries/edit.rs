@@ -1,9 +1,5 @@
 //! `edit-entry`: replaces text that occurs exactly once in an entry.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::checks::NewEntry;
 use super::get::GetEntry;
 use super::settle::MAX_RACES;
@@ -11,8 +7,9 @@ use super::state::EntriesCall;
 use super::store::StoreEntry;
 use super::types::{StoreReply, StoreState};
 use crate::document::replace_once;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Replaces text that occurs exactly once in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,16 +22,10 @@ pub struct EditEntry {
     pub new_text: String,
 }
 
-impl Request for EditEntry {
-    type Reply = StoreReply;
-    const NAME: &'static str = "edit-entry";
-    // Like every store, it may evict the oldest entry.
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { key: name.into(), old_text: format!("the text of {name}"), new_text: "another text".into() }]
-    }
-}
+// Like every store, it may evict the oldest entry.
+request!(EditEntry "edit-entry" => StoreReply, Removes, |name| {
+    vec![Self { key: name.into(), old_text: format!("the text of {name}"), new_text: "another text".into() }]
+});
 
 impl Run<EntriesCall<'_>> for EditEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {

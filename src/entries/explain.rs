@@ -1,15 +1,13 @@
 //! `explain`: tier, rank, size, running total and decision for every entry, or for one.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::decision::{Explanation, Hydrate, decide, explanation};
 use super::hydrate::HydrateReply;
 use super::plan::HydrationPolicy;
 use super::state::EntriesCall;
 use super::view::{absent, check_name};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Explains for every entry why it would be hydrated or left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,16 +18,10 @@ pub struct Explain {
     pub key: Option<String>,
 }
 
-impl Request for Explain {
-    type Reply = HydrateReply;
-    const NAME: &'static str = "explain";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
-        [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
-    }
-}
+request!(Explain "explain" => HydrateReply, Reads, |name| {
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
+    [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
+});
 
 impl Run<EntriesCall<'_>> for Explain {
     async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {

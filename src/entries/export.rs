@@ -1,14 +1,11 @@
 //! Export: the files of the entries, byte for byte, in pages.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::state::EntriesCall;
 use super::types::EntryProblem;
 use super::view::{Stored, by_path, look};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 
 /// Maximum number of files on a page of an export.
@@ -56,15 +53,7 @@ pub struct EntryFile {
     pub updated: u64,
 }
 
-impl Request for ExportEntries {
-    type Reply = ExportReply;
-    const NAME: &'static str = "export-entries";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { forgotten: true, cursor: None }]
-    }
-}
+request!(ExportEntries "export-entries" => ExportReply, Reads, |_| vec![Self { forgotten: true, cursor: None }]);
 
 impl Run<EntriesCall<'_>> for ExportEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ExportReply, Error> {

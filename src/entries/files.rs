@@ -3,10 +3,6 @@
 //! A change follows the rules of entries. Text that is not an entry, or is one of another key, is refused. A change
 //! fails if the file changed since it was read.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::put::store;
@@ -18,6 +14,7 @@ use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, View, by_path, look, path_of};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
 use crate::trust::Provenance;

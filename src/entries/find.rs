@@ -1,15 +1,13 @@
 //! `find-entries`: entries that match a question or a query, best first.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::limits::{Limit, within};
 use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::ranked::{self, Passages, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
 use crate::sorted::SortedMap;
@@ -55,15 +53,9 @@ pub struct EntryHit {
     pub passage: String,
 }
 
-impl Request for FindEntries {
-    type Reply = FindEntriesReply;
-    const NAME: &'static str = "find-entries";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        [SAMPLE_TEXT, name].map(|query| Self { query: query.into(), limit: 3 }).to_vec()
-    }
-}
+request!(FindEntries "find-entries" => FindEntriesReply, Reads, |name| {
+    [SAMPLE_TEXT, name].map(|query| Self { query: query.into(), limit: 3 }).to_vec()
+});
 
 /// Entries that a run holds match if they have any word of the query.
 impl Run<EntriesCall<'_>> for FindEntries {

@@ -1,8 +1,5 @@
 //! [`ForeignEntry`]: an entry in transit between Saddlebag and the format of another agent.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::document::Entry;
 use super::mark::{Mark, SUMMARY_FIELD, digest, summary_of};
 use super::state::Entries;
@@ -11,6 +8,7 @@ use super::view::{Stored, look};
 use crate::changes::Call;
 use crate::document::{Frontmatter, Value};
 use crate::json::word_and_value;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
 

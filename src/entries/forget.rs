@@ -1,9 +1,5 @@
 //! `forget-entry`: marks an entry as forgotten in its file, so that it is no longer shown.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::removal::bury;
 use super::rules::{Base, check_reach};
 use super::runs::{Dropped, drop_held};
@@ -12,8 +8,9 @@ use super::settle::MAX_RACES;
 use super::state::{Entries, EntriesCall};
 use super::view::{absent, found, look_for};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Forgets an entry. Its file becomes a tombstone, so that older text cannot restore the entry.
@@ -41,15 +38,9 @@ pub struct ForgetEntryReply {
     pub message: ForModel,
 }
 
-impl Request for ForgetEntry {
-    type Reply = ForgetEntryReply;
-    const NAME: &'static str = "forget-entry";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { key: name.into(), expected_version: None }]
-    }
-}
+request!(ForgetEntry "forget-entry" => ForgetEntryReply, Removes, |name| {
+    vec![Self { key: name.into(), expected_version: None }]
+});
 
 impl Run<EntriesCall<'_>> for ForgetEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ForgetEntryReply, Error> {

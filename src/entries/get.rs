@@ -1,16 +1,14 @@
 //! `get-entry`: returns the entry of one key.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::category::Category;
 use super::readable::{Readable, readable};
 use super::state::{EntriesCall, Held};
 use super::types::EntryInfo;
 use super::view::{View, absent, look_for};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Returns the entry of this key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,15 +17,7 @@ pub struct GetEntry {
     pub key: String,
 }
 
-impl Request for GetEntry {
-    type Reply = EntryInfo;
-    const NAME: &'static str = "get-entry";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { key: name.into() }]
-    }
-}
+request!(GetEntry "get-entry" => EntryInfo, Reads, |name| vec![Self { key: name.into() }]);
 
 /// The run's own entry has priority, then the agent's, then the workspace's.
 impl Run<EntriesCall<'_>> for GetEntry {

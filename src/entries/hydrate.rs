@@ -1,14 +1,13 @@
 //! `hydrate`: selects the entries for a prompt, within a budget.
 
-use alloc::vec::Vec;
-
 use super::decision::{Explanation, Hydrate, decide, explanation, placed};
 use super::plan::{HydrationPolicy, taken};
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Result of a hydration, or its explanation. Text is made harmless by [`for_model`](crate::trust::for_model). Sizes
 /// count the text as it is stored.
@@ -28,15 +27,9 @@ pub struct HydrateReply {
     pub problems: Vec<EntryProblem>,
 }
 
-impl Request for Hydrate {
-    type Reply = HydrateReply;
-    const NAME: &'static str = "hydrate";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        [HydrationPolicy::Greedy, HydrationPolicy::Prefix].map(|policy| Self { max_bytes: 1000, policy }).to_vec()
-    }
-}
+request!(Hydrate "hydrate" => HydrateReply, Reads, |_| {
+    [HydrationPolicy::Greedy, HydrationPolicy::Prefix].map(|policy| Self { max_bytes: 1000, policy }).to_vec()
+});
 
 impl Run<EntriesCall<'_>> for Hydrate {
     async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {

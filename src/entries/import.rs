@@ -3,11 +3,6 @@
 //! A file is parsed as if it were in the store: every file that can be an entry there can be imported. It replaces the
 //! entry of its key by a single write. If the import is interrupted, each entry has either its old or its new text.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::category::Category;
@@ -23,8 +18,9 @@ use super::state::EntriesCall;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::json::word_and_value;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState, approve, mark};
 
@@ -130,17 +126,11 @@ word_and_value! {
     reason: String
 }
 
-impl Request for ImportEntries {
-    type Reply = ImportReply;
-    const NAME: &'static str = "import-entries";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let text = Ok(format!("---\ncategory: core\n---\n\nthe text of {name}, imported").into_bytes());
-        let file = ImportFile { path: format!("core/{name}.md"), content: text };
-        alloc::vec![Self { files: alloc::vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }]
-    }
-}
+request!(ImportEntries "import-entries" => ImportReply, Removes, |name| {
+    let text = Ok(format!("---\ncategory: core\n---\n\nthe text of {name}, imported").into_bytes());
+    let file = ImportFile { path: format!("core/{name}.md"), content: text };
+    vec![Self { files: vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }]
+});
 
 impl Run<EntriesCall<'_>> for ImportEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ImportReply, Error> {

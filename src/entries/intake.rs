@@ -3,14 +3,12 @@
 //! Both imports take their entries one by one: files byte for byte, and entries of other formats. Each entry is
 //! compared with the entries from before the import, with those that the import already processed, and with the limit.
 
-use alloc::format;
-use alloc::string::String;
-
 use super::category::Category;
 use super::document::Fields;
 use super::scope::{EntriesScope, Pool};
 use super::view::{Stored, View};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::SortedMap;
 

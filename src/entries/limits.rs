@@ -1,8 +1,6 @@
 //! Errors for exceeded limits: the value, the limit, and the difference.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Maximum length of a key in bytes.

@@ -1,16 +1,14 @@
 //! `list-entries`: a page of the entries that match a filter.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::readable::readable;
 use super::select::{Cursor, EntryFilter, LIST_ENTRIES, MAX_LIST_ENTRIES, in_order};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Lists entries; the last created comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,16 +35,10 @@ pub struct ListEntriesReply {
     pub problems: Vec<EntryProblem>,
 }
 
-impl Request for ListEntries {
-    type Reply = ListEntriesReply;
-    const NAME: &'static str = "list-entries";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let filters = [EntryFilter::default(), EntryFilter { category: Some(name.into()), ..EntryFilter::default() }];
-        filters.map(|filter| Self { filter, limit: None, cursor: None }).to_vec()
-    }
-}
+request!(ListEntries "list-entries" => ListEntriesReply, Reads, |name| {
+    let filters = [EntryFilter::default(), EntryFilter { category: Some(name.into()), ..EntryFilter::default() }];
+    filters.map(|filter| Self { filter, limit: None, cursor: None }).to_vec()
+});
 
 impl Run<EntriesCall<'_>> for ListEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ListEntriesReply, Error> {

@@ -1,13 +1,10 @@
 //! [`Mark`]: place and digests in the source of an adopted entry.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use sha2::{Digest as _, Sha256};
 
 use super::checks::MAX_SOURCE_BYTES;
 use crate::document::{Frontmatter, Value, set_field, tail, yaml_scalar};
+use crate::prelude::*;
 
 /// Key of the frontmatter that holds the summary of an entry.
 pub(super) const SUMMARY_FIELD: &str = "summary";

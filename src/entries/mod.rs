@@ -74,9 +74,6 @@ mod tests;
 mod types;
 mod view;
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
 pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
@@ -126,6 +123,7 @@ use crate::changes::{self, Call, Texts};
 use crate::engine::NamedFile;
 use crate::family::family;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
 use crate::store::RelPath;

@@ -1,15 +1,12 @@
 //! `open-run`: opens a run, or continues it with a higher fence.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
 use super::state::{EntriesCall, OpenedRun};
 use crate::changes::{Backups, File};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Maximum number of open runs.
@@ -37,16 +34,7 @@ pub struct RunReply {
     pub message: ForModel,
 }
 
-impl Request for OpenRun {
-    type Reply = RunReply;
-    const NAME: &'static str = "open-run";
-    const EFFECT: Effect = Effect::Appends;
-    const NEEDS_RUN: bool = true;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { fence: 2 }]
-    }
-}
+request!(OpenRun "open-run" => RunReply, Appends, run, |_| vec![Self { fence: 2 }]);
 
 impl Run<EntriesCall<'_>> for OpenRun {
     async fn run(self, with: &EntriesCall<'_>) -> Result<RunReply, Error> {

@@ -3,12 +3,11 @@
 //! [`plan`](plan()) is a pure function of [`Candidate`]s, budget and policy. The rules are section 1.4 of zombie's
 //! behaviour: [`HydrationPolicy::Prefix`] as zombie was shipped, [`HydrationPolicy::Greedy`] as it was documented.
 
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::category::Tier;
 use crate::order;
+use crate::prelude::*;
 
 /// Default budget in bytes.
 pub const DEFAULT_HYDRATE_BYTES: u64 = 262_144;
@@ -105,7 +104,6 @@ pub enum OutReason {
 }
 
 /// Decides for every candidate: pinned entries first, then the others, each newest first.
-#[must_use]
 pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -> Vec<Placement> {
     let mut placements = Vec::with_capacity(candidates.len());
     let mut left = budget;
@@ -164,7 +162,6 @@ pub fn plan(candidates: &[Candidate], budget: Budget, policy: HydrationPolicy) -
 
 /// Returns the indexes of the taken entries in the order in which they are shown: pinned entries first for
 /// [`HydrationPolicy::Greedy`], newest first for [`HydrationPolicy::Prefix`].
-#[must_use]
 pub fn taken(placements: &[Placement], policy: HydrationPolicy) -> Vec<usize> {
     let taken = placements.iter().filter(|placement| placement.left_out.is_none());
     let mut taken: Vec<usize> = taken.map(|placement| placement.index).collect();

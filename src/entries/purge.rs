@@ -1,17 +1,14 @@
 //! `purge-entries`: removes forgotten entries and outdated files for good.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::category::Category;
 use super::removal::{discard, removal_of};
 use super::scope::Pool;
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look, look_for};
 use crate::changes::{Call, Change};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
@@ -33,15 +30,9 @@ pub struct PurgeReply {
     pub message: ForModel,
 }
 
-impl Request for PurgeEntries {
-    type Reply = PurgeReply;
-    const NAME: &'static str = "purge-entries";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { key: None }, Self { key: Some("forgotten".into()) }]
-    }
-}
+request!(PurgeEntries "purge-entries" => PurgeReply, Removes, |_| {
+    vec![Self { key: None }, Self { key: Some("forgotten".into()) }]
+});
 
 impl Run<EntriesCall<'_>> for PurgeEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<PurgeReply, Error> {

@@ -3,10 +3,6 @@
 //! Each change is computed from the bytes that it replaces, and fails if they changed. A file that a person edits
 //! meanwhile is read again. A file that cannot be parsed as an entry is never overwritten.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::document::{Fields, version_of};
 use super::removal::{backup_removal, clear};
 use super::retention::stamp;
@@ -18,6 +14,7 @@ use super::state::Entries;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::naming_advice;
 use crate::store::{Layout, RelPath};

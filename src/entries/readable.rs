@@ -1,8 +1,5 @@
 //! [`Readable`]: an entry that is stored or held by a run, as all read commands see it.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::category::Category;
@@ -13,6 +10,7 @@ use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, look};
 use crate::changes::Call;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};
 use crate::sorted::SortedMap;

@@ -1,14 +1,12 @@
 //! Removal of an entry: forgetting it, which leaves a tombstone, or removing it for good.
 
-use alloc::format;
-use alloc::string::String;
-
 use super::document::{Entry, Fields, version_of};
 use super::retention::{is_expired, stamp};
 use super::rules::{Base, read_entry};
 use super::scope::Pool;
 use super::view::{Stored, View, absent};
 use crate::changes::{Backups, Call, Change, File};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 

@@ -1,9 +1,7 @@
 //! Text of a tool or an import that an agent stores again. Repeating words does not approve them.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::document::Fields;
+use crate::prelude::*;
 use crate::trust::Provenance;
 
 /// Returns true if somebody who is not a person stores the words of unapproved text again. The category, the tags and the

@@ -3,10 +3,6 @@
 //! The text before is kept in the history, or in the backup of the entry beside it, `<key>.bak`. The text that a restore
 //! replaces is kept in its place, so a second restore undoes the first.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::document::{Entry, Fields, version_of};
 use super::put::{Applied, reply};
 use super::retention::stamp;
@@ -17,8 +13,9 @@ use super::state::{Entries, EntriesCall};
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
 use crate::changes::{Backups, Call, File, KeptText};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
@@ -30,15 +27,7 @@ pub struct RestoreEntry {
     pub key: String,
 }
 
-impl Request for RestoreEntry {
-    type Reply = StoreReply;
-    const NAME: &'static str = "restore-entry";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { key: name.into() }]
-    }
-}
+request!(RestoreEntry "restore-entry" => StoreReply, Replaces, |name| vec![Self { key: name.into() }]);
 
 impl Run<EntriesCall<'_>> for RestoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {

@@ -1,9 +1,5 @@
 //! `retain-entries`: forgets all entries that were in no imported file.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::import::{ImportedFile, MAX_IMPORTED};
 use super::intake::name;
 use super::removal::bury;
@@ -11,8 +7,9 @@ use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::SkippedEntry;
 use super::view::{look, path_of};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::sorted::SortedSet;
 use crate::trust::ForModel;
 
@@ -47,15 +44,9 @@ pub struct DeletedEntry {
     pub path: String,
 }
 
-impl Request for RetainEntries {
-    type Reply = RetainReply;
-    const NAME: &'static str = "retain-entries";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { imported: Vec::new(), dry_run: true }, Self { imported: Vec::new(), dry_run: false }]
-    }
-}
+request!(RetainEntries "retain-entries" => RetainReply, Removes, |_| {
+    vec![Self { imported: Vec::new(), dry_run: true }, Self { imported: Vec::new(), dry_run: false }]
+});
 
 impl Run<EntriesCall<'_>> for RetainEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<RetainReply, Error> {

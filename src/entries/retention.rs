@@ -2,10 +2,9 @@
 //!
 //! Both decisions are pure functions. Expired entries are removed first, so that they push out no other entry.
 
-use alloc::vec::Vec;
-
 use super::category::{Category, Tier};
 use crate::order;
+use crate::prelude::*;
 
 /// Default limit of entries, for an agent and for a workspace each.
 pub const MAX_ENTRIES: u32 = 10_000;
@@ -28,13 +27,11 @@ pub struct Kept<'a> {
 }
 
 /// Returns true if a daily entry is older than 72 hours. No other category expires.
-#[must_use]
 pub fn is_expired(category: &Category, updated: u64, now: u64) -> bool {
     *category == Category::Daily && updated < now.saturating_sub(DAILY_RETENTION)
 }
 
 /// Returns the indexes of the entries over the limit: those changed longest ago, pinned entries last.
-#[must_use]
 pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
     let mut places: Vec<(Kept<'_>, usize)> = entries.iter().copied().zip(0..).collect();
     order::sort_slice(&mut places, |(a, _), (b, _)| {
@@ -45,7 +42,6 @@ pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
 
 /// Returns the time to record for a change. It is later than all others, so a clock that stops or goes back a little
 /// does not change the order. If the newest entry is far in the future, the clock is used as it is.
-#[must_use]
 pub fn stamp(now: u64, newest: Option<u64>) -> u64 {
     match newest {
         Some(newest) if newest >= now && newest - now <= MAX_STEP_BACK => newest.saturating_add(1),

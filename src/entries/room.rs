@@ -1,9 +1,5 @@
 //! Room for a new entry: which entries are removed for it, and which must not be.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::category::Tier;
 use super::document::Fields;
 use super::removal::{discard, expired_removal, removal_of};
@@ -11,6 +7,7 @@ use super::retention::{Kept, over_cap};
 use super::scope::Pool;
 use super::view::{Stored, View};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Keys that a change removed.

@@ -2,16 +2,13 @@
 //!
 //! They are computed from the file that the change replaces, which [`read_entry`] parses, and need no operation.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::document::{Entry, Fields};
 use super::repeat::{adds_project, keep_trust, repeats_unapproved};
 use super::retention::is_expired;
 use super::scope::Pool;
 use super::types::StoreState;
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Provenance, TrustState};

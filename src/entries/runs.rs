@@ -4,9 +4,6 @@
 //! outdated and writes nothing any more. Each entry is stored only if the stored entry is still the one that the run
 //! knew.
 
-use alloc::format;
-use alloc::string::String;
-
 use super::category::Category;
 use super::document::{Entry, Fields};
 use super::repeat::{keep_trust, repeats_unapproved};
@@ -17,6 +14,7 @@ use super::screen::keep_trust_of_key;
 use super::state::{Entries, Held, MAX_HELD};
 use super::view::look;
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {

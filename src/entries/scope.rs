@@ -2,12 +2,10 @@
 //!
 //! Both come from the host's configuration. A command can only confirm them by name.
 
-use alloc::format;
-use alloc::string::String;
-
 use super::category::Category;
 use super::document::Fields;
 use super::retention::MAX_ENTRIES;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{EntryFolder, Layout, PathError, RelPath};
 
@@ -29,7 +27,6 @@ pub struct EntriesConfig {
 
 impl EntriesConfig {
     /// Returns the configuration of an agent without a workspace, with the default limits.
-    #[must_use]
     pub fn for_agent(agent: impl Into<String>) -> Self {
         Self { agent: agent.into(), workspace: None, max_entries: MAX_ENTRIES, max_workspace_entries: MAX_ENTRIES }
     }

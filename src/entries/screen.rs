@@ -1,14 +1,12 @@
 //! Checks of stored and imported entries against the policy of the memory.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
 use super::repeat::{keep_trust, repeats_unapproved};
 use super::view::View;
 use crate::changes::{Call, InputPolicy};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState, Writer};
 

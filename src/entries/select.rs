@@ -3,13 +3,12 @@
 //! Entries are sorted by creation, newest first, then by key, greater first. A change of an entry does not move it, so
 //! no entry is skipped or shown twice, however many share one time.
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use core::cmp::{Ordering, Reverse};
 
 use super::category::Category;
 use super::document::Entry;
 use super::types::EntryInfo;
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// Default number of entries on a page.
@@ -128,7 +127,6 @@ fn is_shared(entry: &Entry) -> bool {
 mod tests {
     use super::*;
     use crate::entries::document::Fields;
-    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     fn entry(key: &str, created: u64, updated: u64, tags: &[&str]) -> Entry {

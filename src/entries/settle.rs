@@ -1,7 +1,5 @@
 //! One file per key: the steps after a file was created, or moved to the folder of another category.
 
-use alloc::vec::Vec;
-
 use super::document::{Entry, Fields, version_of};
 use super::removal::{removal_of, retire};
 use super::rules::{Base, refusal};
@@ -10,6 +8,7 @@ use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, View, has_rival, look};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 

@@ -1,10 +1,5 @@
 //! [`Entries`]: state that the entries commands of one memory share. [`EntriesCall`]: environment of one command.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::category::Category;
@@ -12,6 +7,7 @@ use super::document::{Entry, Fields, Problem};
 use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
 use crate::changes::{Call, history_of};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId};
 use crate::sorted::SortedMap;
@@ -60,7 +56,7 @@ impl Entries {
 
     /// Returns the folders with the history of the files of this memory, entries included.
     pub(crate) fn history_folders(&self, layout: &Layout) -> Result<Vec<HistoryFolder>, Error> {
-        let mut files = alloc::vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
+        let mut files = vec![layout.shared_long_term().clone(), layout.scratchpad().clone()];
         files.extend(self.folders().filter_map(|folder| folder.root().join("entry").ok()));
         let mut folders: Vec<HistoryFolder> = Vec::new();
         for file in &files {

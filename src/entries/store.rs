@@ -1,8 +1,5 @@
 //! `store-entry`: stores an entry on the disk, or holds it for a run.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::category::Category;
 use super::checks::NewEntry;
 use super::put::{held, reply, store};
@@ -11,8 +8,9 @@ use super::state::EntriesCall;
 use super::types::StoreReply;
 use super::view::look;
 use super::{runs, screen};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::Provenance;
 
 /// Stores an entry: creates it, or replaces the text of its key.
@@ -24,18 +22,12 @@ pub struct StoreEntry {
     pub expected_version: Option<String>,
 }
 
-impl Request for StoreEntry {
-    type Reply = StoreReply;
-    const NAME: &'static str = "store-entry";
-    // A move to another category removes the old file, and the limit of entries may evict the oldest.
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);
-        let store = |entry| Self { entry, expected_version: None };
-        [entry("new", "core"), entry(name, "core"), entry(name, "notes"), entry(name, "workspace")].map(store).to_vec()
-    }
-}
+// A move to another category removes the old file, and the limit of entries may evict the oldest.
+request!(StoreEntry "store-entry" => StoreReply, Removes, |name| {
+    let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);
+    let store = |entry| Self { entry, expected_version: None };
+    [entry("new", "core"), entry(name, "core"), entry(name, "notes"), entry(name, "workspace")].map(store).to_vec()
+});
 
 impl Run<EntriesCall<'_>> for StoreEntry {
     async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {

@@ -1,16 +1,12 @@
 //! Tests of the commands over a store in memory. The letters name the faults of the original.
 
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-
 use proptest::prelude::*;
-
-use alloc::format;
 
 use super::*;
 use crate::engine::Limits;
 use crate::notebook::testing::{Store, call_at};
 use crate::origin::Submission;
+use crate::prelude::*;
 use crate::protocol::CommandId;
 use crate::store::{LocalTime, Timestamp};
 use crate::trust::Provenance;
@@ -222,7 +218,7 @@ impl World {
 
 impl ImportState {
     fn times(self, count: usize) -> Vec<Self> {
-        alloc::vec![self; count]
+        vec![self; count]
     }
 }
 
@@ -274,7 +270,7 @@ fn a_updated_changes_with_content_category_and_tags_alone() {
     let again = world.store_entry(NewEntry { source: Some("another run".into()), ..entry("k", "v", "core") });
     assert_eq!(again.state, StoreState::Unchanged);
     assert_eq!(world.get("k").unwrap(), first);
-    let tagged = world.store_entry(NewEntry { tags: alloc::vec!["t".into()], ..entry("k", "v", "core") });
+    let tagged = world.store_entry(NewEntry { tags: vec!["t".into()], ..entry("k", "v", "core") });
     assert_eq!(tagged.state, StoreState::Updated);
     let second = world.get("k").unwrap();
     assert_eq!(second.updated - first.updated, 3_600_000_000_000);
@@ -474,7 +470,7 @@ fn a_file_that_is_not_an_entry_is_reported_and_never_overwritten() {
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
     assert!(world.get("k").unwrap_err().help.contains("is not an entry"));
-    world.store.put(K, alloc::vec![0xff, 0xfe]);
+    world.store.put(K, vec![0xff, 0xfe]);
     assert!(
         world
             .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))

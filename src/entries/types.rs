@@ -1,9 +1,7 @@
 //! Types that several commands of the entries share.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::json::word_and_value;
+use crate::prelude::*;
 use crate::trust::{Approved, ForModel, Provenance, TrustState};
 
 /// Result of storing an entry.
@@ -124,7 +122,6 @@ impl EntryInfo {
 
     /// Returns true if its text may not go into the prompts of a memory: nobody has approved it, or an agent wrote it in other
     /// projects only.
-    #[must_use]
     pub fn is_withheld(&self) -> bool {
         self.unapproved.is_some() || !self.only_in.is_empty()
     }

@@ -4,10 +4,6 @@
 //! no filter is needed to keep `find` off the notes, or search and recall off the entries. It is empty, and no folder
 //! is listed, until the first command that uses entries.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::document::{Entry, Problem};
@@ -19,6 +15,7 @@ use super::types::EntryProblem;
 use crate::changes::Call;
 use crate::engine::{Loaded, load_all};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Cause, EntryKind, Error, ErrorCode, FsError};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::store::{RelPath, is_conflict_copy, portable_path, utc_text};

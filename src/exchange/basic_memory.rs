@@ -7,10 +7,6 @@
 //! The recorded pairs in `tests/vectors/basic-memory.json` define what counts as an observation or a relation. A note
 //! that Saddlebag wrote says so in its frontmatter, and is imported without a loss.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::text::{
     after_frontmatter, body, file_name, hash8, is_safe_path, list_of, one_line, stem, text_of, unknown_fields, yaml_of,
 };
@@ -18,6 +14,7 @@ use super::types::{Converted, Exported, Loss, TextFile};
 use crate::document::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::percent;
+use crate::prelude::*;
 use crate::sorted::SortedSet;
 use crate::store::utc_text;
 
@@ -67,7 +64,6 @@ pub struct Relation {
 }
 
 /// Parses the observations and relations of a Markdown text.
-#[must_use]
 pub fn parse(text: &str) -> (Vec<Observation>, Vec<Relation>) {
     let (mut observations, mut relations) = (Vec::new(), Vec::new());
     let mut fences = FenceTracker::default();
@@ -253,7 +249,6 @@ fn link(text: &str) -> Option<(&str, &str, &str)> {
 
 impl Observation {
     /// Renders the line that [`parse`] parses.
-    #[must_use]
     pub fn render(&self) -> String {
         let category = self.category.as_ref().map(|category| format!("[{category}] ")).unwrap_or_default();
         let context = self.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();
@@ -271,7 +266,6 @@ impl Observation {
 
 impl Relation {
     /// Renders the line that [`parse`] parses.
-    #[must_use]
     pub fn render(&self) -> String {
         let quote = if self.kind.contains(char::is_whitespace) { "\"" } else { "" };
         let context = self.context.as_ref().map(|context| format!(" ({context})")).unwrap_or_default();

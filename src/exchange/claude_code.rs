@@ -2,10 +2,6 @@
 //!
 //! Gemini CLI keeps the private memory of a project in the same format.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::text::{
     base_name, body, file_name, hook, is_safe_path, lines, lines_below, list_of, one_line, slug, stem, text_of,
     unknown_fields, yaml_of,
@@ -14,6 +10,7 @@ use super::types::{Converted, Exported, TextFile};
 use crate::document::{FenceTracker, Frontmatter, Value, head, heading, parse_date, yaml_scalar, yaml_string};
 use crate::entries::ForeignEntry;
 use crate::order;
+use crate::prelude::*;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::utc_text;
 

@@ -21,7 +21,6 @@ pub enum Detected {
 
 /// Detects the format of a folder from the paths of its files, relative to it and with `/` between names. `None` if no
 /// format matches.
-#[must_use]
 pub fn detect(paths: &[&str]) -> Option<Detected> {
     let has = |path: &str| paths.contains(&path);
     let has_name = |name: &str| paths.iter().any(|path| base_name(path) == name);
@@ -83,7 +82,6 @@ fn is_note(path: &str) -> bool {
 
 /// Returns true if the text has what only notes of basic-memory have: a permalink, an observation with a category, or a
 /// relation with a type. A name that ends with `.md` says too little.
-#[must_use]
 pub fn is_basic_memory(path: &str, text: &str) -> bool {
     if !is_note(path) {
         return false;

@@ -1,16 +1,13 @@
 //! `export-to`: writes the entries in a format, in pages.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::format::Format;
 use super::types::{ExchangeCall, Loss, WrittenFile};
 use super::write_files::write_files;
 use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash, is_confined};
 use crate::part::SlicePart;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Writes the entries in a format, in pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,16 +59,10 @@ pub struct FilePart {
     pub content: Vec<u8>,
 }
 
-impl Request for ExportTo {
-    type Reply = ExportToReply;
-    const NAME: &'static str = "export-to";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
-        [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
-    }
-}
+request!(ExportTo "export-to" => ExportToReply, Reads, |_| {
+    let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
+    [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
+});
 
 impl Run<ExchangeCall<'_>> for ExportTo {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ExportToReply, Error> {

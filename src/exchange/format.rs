@@ -1,13 +1,12 @@
 //! [`Format`]: memory formats of other agents, and the table of their files, readers and writers.
 
-use alloc::string::String;
-
 use saddlebag_collections::words;
 
 use super::text::base_name;
 use super::types::{Converted, Exported, TextFile};
 use super::{basic_memory, claude_code, json, mcp_memory, readers};
 use crate::entries::ForeignEntry;
+use crate::prelude::*;
 
 /// A memory format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,19 +116,16 @@ impl Format {
     }
 
     /// Returns true if the format can be exported.
-    #[must_use]
     pub fn is_written(self) -> bool {
         self.row().3.is_some()
     }
 
     /// Returns the name of the file, if the format is a single file.
-    #[must_use]
     pub fn single_file(self) -> Option<&'static str> {
         self.row().0
     }
 
     /// Returns true if a file of a folder has memory of this format. Other files are skipped.
-    #[must_use]
     pub fn wants(self, path: &str) -> bool {
         (self.row().1)(path)
     }

@@ -1,15 +1,12 @@
 //! `import-from`: imports files of another format.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::format::Format;
 use super::read_files::read_files;
 use super::types::{ExchangeCall, ForeignFile, RejectedPart};
 use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, at_most};
+use crate::request::{Run, at_most, request};
 
 /// Maximum length of the name of the place that files come from, in bytes.
 pub const MAX_PLACE_BYTES: usize = 4_096;
@@ -44,24 +41,18 @@ pub struct ImportFromReply {
     pub rejected: Vec<RejectedPart>,
 }
 
-impl Request for ImportFrom {
-    type Reply = ImportFromReply;
-    const NAME: &'static str = "import-from";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
-        alloc::vec![Self {
-            format: Format::OpenClaw,
-            place: "there".into(),
-            files: alloc::vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
-            others: Vec::new(),
-            dry_run: false,
-            earlier: Vec::new(),
-            of_project: false,
-        }]
-    }
-}
+request!(ImportFrom "import-from" => ImportFromReply, Replaces, |name| {
+    let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
+    vec![Self {
+        format: Format::OpenClaw,
+        place: "there".into(),
+        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+        others: Vec::new(),
+        dry_run: false,
+        earlier: Vec::new(),
+        of_project: false,
+    }]
+});
 
 impl Run<ExchangeCall<'_>> for ImportFrom {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ImportFromReply, Error> {

@@ -1,16 +1,13 @@
 //! JSON Lines: the dump of all entries with all fields, one entry per line. Also the JSON helpers of the other
 //! formats.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_collections::UnknownWord;
 use serde_json::Value;
 
 use super::types::{Converted, Exported, TextFile};
 use crate::document::parse_date;
 use crate::entries::ForeignEntry;
+use crate::prelude::*;
 use crate::store::utc_text;
 use crate::trust::{Provenance, TrustState};
 

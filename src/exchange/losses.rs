@@ -1,14 +1,11 @@
 //! Losses of an export, found by reading back the written files.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::format::Format;
 use super::read_files::read_files;
 use super::text::hook;
 use super::types::{ForeignFile, Loss, WrittenFile};
 use crate::entries::{ForeignEntry, is_mark};
+use crate::prelude::*;
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Adds the fields and entries that are missing when the files are read back.

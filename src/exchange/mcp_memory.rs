@@ -5,16 +5,13 @@
 //! Any other entry is exported as an entity of the type `memory:<category>`. Its content is the only observation; its
 //! tags are relations of the type `tagged`.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use super::json::{for_each_object, quoted, text_field};
 use super::text::hash8;
 use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
+use crate::prelude::*;
 use crate::sorted::{SortedMap, SortedSet};
 
 /// Prefix of the tag with the name of the entity.

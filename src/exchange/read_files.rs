@@ -1,15 +1,12 @@
 //! [`read_files`]: parses files of a format, and splits or cuts text that is too large.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::format::Format;
 use super::text::hash8;
 use super::types::{Converted, ForeignFile, RejectedPart, TextFile};
 use crate::document::{head, heading};
 use crate::entries::{ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS};
 use crate::part::TextPart;
+use crate::prelude::*;
 
 /// Maximum size of a summary in bytes.
 const MAX_SUMMARY_BYTES: usize = 1_024;
@@ -23,7 +20,6 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Parses files of a format. Pure: the same files give the same entries.
 ///
 /// `others` are paths of files that belong to the same memory but are not passed here.
-#[must_use]
 pub fn read_files(format: Format, files: &[ForeignFile], others: &[String]) -> (Vec<ForeignEntry>, Vec<RejectedPart>) {
     let mut rejected = Vec::new();
     let mut texts = Vec::with_capacity(files.len());

@@ -3,10 +3,6 @@
 //! Each reader splits a file into records and says what becomes key, category, tags and text. Formats without keys get
 //! keys from a digest of the text, or from its line if the text may change.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use super::claude_code::{self, Dialect};
@@ -16,6 +12,7 @@ use super::types::{Converted, TextFile};
 use crate::document::{FenceTracker, Frontmatter, heading, list_item, parse_date};
 use crate::entries::ForeignEntry;
 use crate::percent;
+use crate::prelude::*;
 use crate::store::Date;
 
 /// Length of a day such as `2026-11-27`.

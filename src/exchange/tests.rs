@@ -1,15 +1,11 @@
 //! Tests of every format with its own files, and round trips.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use proptest::prelude::*;
 
 use super::export_to::page;
 use super::*;
 use crate::entries::{ForeignEntry, MAX_IMPORT_BYTES};
+use crate::prelude::*;
 use crate::protocol::ErrorCode;
 use crate::store::utc_text;
 

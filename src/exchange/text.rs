@@ -1,11 +1,8 @@
 //! Helpers of the converters: lines, short names, frontmatter.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::document::{Frontmatter, Value};
 use crate::entries::hash;
+use crate::prelude::*;
 
 /// Maximum size of a generated description in bytes.
 const HOOK_BYTES: usize = 100;

@@ -1,10 +1,8 @@
 //! Types that the converters and the commands of the exchange share.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::changes::Call;
 use crate::entries::{Entries, ForeignEntry};
+use crate::prelude::*;
 use crate::trust::Provenance;
 
 /// A file of another format.

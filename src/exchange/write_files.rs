@@ -1,13 +1,11 @@
 //! [`write_files`]: writes entries as files of a format.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use super::format::Format;
 use super::losses::find_losses;
 use super::types::{Loss, WrittenFile};
 use crate::entries::ForeignEntry;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::sorted::SortedSet;
 

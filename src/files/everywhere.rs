@@ -1,8 +1,5 @@
 //! Recall over the projects of a store: each is searched on its own, and their hits are merged by rank.
 
-use alloc::format;
-use alloc::string::ToString;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::timeline::{Dated, timeline};
@@ -10,6 +7,7 @@ use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error};
 use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
 

@@ -1,13 +1,10 @@
 //! `list-files`: a page of the files of the scope.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::types::{FileListing, FilesCall, parse};
 use crate::journal::ListedFile;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::Skipped;
 
 /// Maximum number of files on a page.
@@ -36,15 +33,9 @@ pub struct FilePage {
     pub skipped: Vec<Skipped>,
 }
 
-impl Request for ListFiles {
-    type Reply = FilePage;
-    const NAME: &'static str = "list-files";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { after: None, limit: 1000 }, Self { after: Some(format!("{name}.md")), limit: 1 }]
-    }
-}
+request!(ListFiles "list-files" => FilePage, Reads, |name| {
+    vec![Self { after: None, limit: 1000 }, Self { after: Some(format!("{name}.md")), limit: 1 }]
+});
 
 impl Run<FilesCall<'_>> for ListFiles {
     async fn run(self, with: &FilesCall<'_>) -> Result<FilePage, Error> {

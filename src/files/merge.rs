@@ -1,13 +1,11 @@
 //! [`merge`]: the changes that two machines made to one file, together.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt::Write as _;
 
 use saddlebag_log::merges::{Conflict, Kind, Merged, Part, Sides};
 
 use crate::document::{head, yaml_scalar};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{
     DAILY_FOLDER, Date, Layout, NOTE_SUFFIX, PathError, RelPath, file_stem, is_of_entries, text_of_name,
@@ -235,7 +233,6 @@ const MAX_STEM_BYTES: usize = 100;
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
 
     use super::*;
 
@@ -297,7 +294,7 @@ mod tests {
         let error = merge("a.md", &bytes).unwrap_err();
         assert_eq!(error.code, ErrorCode::NotText);
         assert!(error.to_string().contains("byte 2"), "{error}");
-        let large = MergeSides { theirs: Some(alloc::vec![b'a'; MAX_MERGED_BYTES + 1]), ..MergeSides::default() };
+        let large = MergeSides { theirs: Some(vec![b'a'; MAX_MERGED_BYTES + 1]), ..MergeSides::default() };
         assert_eq!(merge("a.md", &large).unwrap_err().code, ErrorCode::TooLarge);
         assert_eq!(merge("../a.md", &MergeSides::default()).unwrap_err().code, ErrorCode::InvalidName);
     }

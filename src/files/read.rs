@@ -1,14 +1,11 @@
 //! `read-file`: reads a part of a file of the scope.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::types::{FilesCall, is_listed, parse};
 use crate::journal::{ReadReply, read_file};
 use crate::notebook::successor;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Reads a part of a file. The path in the reply is relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,16 +18,10 @@ pub struct ReadFile {
     pub max_bytes: u32,
 }
 
-impl Request for ReadFile {
-    type Reply = ReadReply;
-    const NAME: &'static str = "read-file";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let paths = [format!("projects/proj/notes/{name}.md"), format!("agents/a/entries/core/{name}.md")];
-        paths.map(|path| Self { path, offset: 0, max_bytes: 4000 }).to_vec()
-    }
-}
+request!(ReadFile "read-file" => ReadReply, Reads, |name| {
+    let paths = [format!("projects/proj/notes/{name}.md"), format!("agents/a/entries/core/{name}.md")];
+    paths.map(|path| Self { path, offset: 0, max_bytes: 4000 }).to_vec()
+});
 
 impl Run<FilesCall<'_>> for ReadFile {
     async fn run(self, with: &FilesCall<'_>) -> Result<ReadReply, Error> {

@@ -1,9 +1,5 @@
 //! `recall`: searches notes and entries together.
 
-use alloc::format;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::everywhere::{add_other_projects, add_timelines};
 use super::timeline::{Dated, TimeAsked, add_entries, latest_asked, time_asked, timeline};
 use super::types::FilesCall;
@@ -12,6 +8,7 @@ use crate::entries::{Entries, searchable};
 use crate::notebook::{
     ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of,
 };
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::SearchableEntries;

@@ -1,18 +1,14 @@
 //! `resolve`: finds the item that a name means.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::types::{FilesCall, is_listed};
 use crate::changes::Call;
 use crate::engine::{NamedFile, ambiguous, prefer_approved};
 use crate::entries::{self, Entries};
 use crate::journal::{Target, file_size};
 use crate::notebook::{self, ItemKind, Notebook};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
 
 /// Finds the item that a name means.
@@ -39,17 +35,11 @@ pub struct Item {
     pub name: String,
 }
 
-impl Request for Resolve {
-    type Reply = Item;
-    const NAME: &'static str = "resolve";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let note = Self { name: format!("notes/{name}.md"), kind: Some(ItemKind::Note) };
-        let entry = Self { name: name.into(), kind: Some(ItemKind::Entry) };
-        alloc::vec![note, entry]
-    }
-}
+request!(Resolve "resolve" => Item, Reads, |name| {
+    let note = Self { name: format!("notes/{name}.md"), kind: Some(ItemKind::Note) };
+    let entry = Self { name: name.into(), kind: Some(ItemKind::Entry) };
+    vec![note, entry]
+});
 
 impl Run<FilesCall<'_>> for Resolve {
     async fn run(self, with: &FilesCall<'_>) -> Result<Item, Error> {
@@ -114,20 +104,20 @@ pub(crate) async fn candidates(
     let file = |path: RelPath| NamedFile { name: path.file_stem().to_string(), path, unapproved: false };
     let name = match Target::from_name(name)? {
         Target::Page(name) => name,
-        word => return Ok(alloc::vec![file(word.path(call)?)]),
+        word => return Ok(vec![file(word.path(call)?)]),
     };
     if let Some(path) = call.scope.kept_file(&name) {
-        return Ok(alloc::vec![file(path.clone())]);
+        return Ok(vec![file(path.clone())]);
     }
     // Other files of the root are outside of the notebook of a project, and replies show them by their names alone.
     let is_of_root = |path: &RelPath| path.parent().is_none() && call.scope.layout.below_notebook(path).is_none();
     if let Some(path) = call.scope.whole(&name).filter(|path| is_of_root(path) && is_listed(call, entries, path))
         && file_size(call, &path).await?.is_some()
     {
-        return Ok(alloc::vec![file(path)]);
+        return Ok(vec![file(path)]);
     }
     if let Some(path) = notebook::existing_page(call, &name).await? {
-        return Ok(alloc::vec![notebook::note_at(call, path).await?]);
+        return Ok(vec![notebook::note_at(call, path).await?]);
     }
     let mut found: Vec<NamedFile> = entries::named(call, entries, &name).await?.into_iter().collect();
     found.extend(notebook::named_notes(call, notebook, &name).await?);

@@ -1,8 +1,5 @@
 //! Questions about a time, such as "what did I do last week?": their answer is what memory has of the time, in its order.
 
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::changes::Call;
@@ -12,6 +9,7 @@ use crate::notebook::{
     asks_for_latest, render, shortened, time_in, words_of,
 };
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};

@@ -1,10 +1,5 @@
 //! Types and functions that the commands about files share.
 
-use alloc::format;
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use crate::changes::Call;
@@ -12,6 +7,7 @@ use crate::entries::Entries;
 use crate::journal::ListedFile;
 use crate::notebook::Notebook;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;

@@ -1,16 +1,14 @@
 //! `compare-versions`: shows the difference between two versions of a file.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_log::unified;
 
 use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::read_version::numbered;
 use super::types::HistoryCall;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Compares two versions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,15 +35,9 @@ pub struct Comparison {
     pub diff: String,
 }
 
-impl Request for CompareVersions {
-    type Reply = Comparison;
-    const NAME: &'static str = "compare-versions";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), before: 1, after: 1 }]
-    }
-}
+request!(CompareVersions "compare-versions" => Comparison, Reads, |name| {
+    vec![Self { name: format!("notes/{name}.md"), before: 1, after: 1 }]
+});
 
 impl Run<HistoryCall<'_>> for CompareVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<Comparison, Error> {

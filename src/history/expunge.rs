@@ -1,9 +1,5 @@
 //! `expunge`: removes a text from everything that the memory keeps.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 use saddlebag_log::{Digest, State};
 
@@ -16,8 +12,9 @@ use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{After, Call, Change, ExpungedText};
 use crate::document::Frontmatter;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Error, Precondition};
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFile, Layout, RelPath};
 
@@ -92,17 +89,11 @@ pub struct ExpungeReply {
     pub message: String,
 }
 
-impl Request for Expunge {
-    type Reply = ExpungeReply;
-    const NAME: &'static str = "expunge";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let text = Self { text: SAMPLE_TEXT.into(), ..Self::default() };
-        let named = Self { name: Some(format!("notes/{name}.md")), dry_run: true, ..Self::default() };
-        alloc::vec![text, named]
-    }
-}
+request!(Expunge "expunge" => ExpungeReply, Removes, |name| {
+    let text = Self { text: SAMPLE_TEXT.into(), ..Self::default() };
+    let named = Self { name: Some(format!("notes/{name}.md")), dry_run: true, ..Self::default() };
+    vec![text, named]
+});
 
 impl Run<HistoryCall<'_>> for Expunge {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ExpungeReply, Error> {

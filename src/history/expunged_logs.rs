@@ -4,15 +4,13 @@
 //! text. One that has it is removed, and its digest is replaced by a keyed one everywhere. A difference from a removed content
 //! becomes a whole content.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use memchr::memmem;
 use saddlebag_log::{Change, Content, Contents, Digest, Head, Log, Missing, Record, State, Stored, delta};
 
 use super::log::MOVING;
 use crate::changes::{Call, ExpungedText};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ReadOutcome, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
@@ -393,6 +391,6 @@ pub(super) async fn read_version(call: &Call, path: &RelPath) -> Result<Option<(
             }
         }
     }
-    let message = alloc::format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
+    let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
     Err(Error::new(crate::protocol::ErrorCode::Contention, message, "try again when fewer writers are at work"))
 }

@@ -1,14 +1,11 @@
 //! [`FileHistory`]: the versions of one file, and their contents.
 
-use alloc::borrow::Cow;
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
 use saddlebag_log::{Change, Contents, Missing, State, Step, Version, versions};
 
 use super::log::{History, LineAt, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;

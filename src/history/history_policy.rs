@@ -1,13 +1,10 @@
 //! `history-policy`: shows whether changes are recorded and how long the history is kept, and changes that.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::log::folders;
 use super::types::HistoryCall;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Shows the policy of the history of the store, or changes it. `None` leaves a field unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,16 +47,10 @@ pub struct HistoryLog {
     pub bytes: u64,
 }
 
-impl Request for SetHistoryPolicy {
-    type Reply = HistoryPolicyReply;
-    const NAME: &'static str = "set-history-policy";
-    // Only files of our own change, which do not count.
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self::default(), Self { max_age_days: Some(100), ..Self::default() }]
-    }
-}
+// Only files of our own change, which do not count.
+request!(SetHistoryPolicy "set-history-policy" => HistoryPolicyReply, Reads, |_| {
+    vec![Self::default(), Self { max_age_days: Some(100), ..Self::default() }]
+});
 
 impl Run<HistoryCall<'_>> for SetHistoryPolicy {
     async fn run(self, with: &HistoryCall<'_>) -> Result<HistoryPolicyReply, Error> {

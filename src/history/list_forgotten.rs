@@ -1,8 +1,5 @@
 //! `list-forgotten`: notes that are gone and whose text is kept.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::places::{FileKind, Place, history_folders, places};
 use super::types::{DEFAULT_HISTORY_ITEMS, HistoryCall, MAX_HISTORY_ITEMS};
 use crate::changes::File;
@@ -11,8 +8,9 @@ use crate::engine::ambiguous;
 use crate::files::is_listed;
 use crate::notebook::{SESSION, slug};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
@@ -60,15 +58,9 @@ pub struct ForgottenList {
     pub total: u32,
 }
 
-impl Request for ListForgotten {
-    type Reply = ForgottenList;
-    const NAME: &'static str = "list-forgotten";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self::default(), Self { name: Some(name.into()), since: Some(0), limit: 1 }]
-    }
-}
+request!(ListForgotten "list-forgotten" => ForgottenList, Reads, |name| {
+    vec![Self::default(), Self { name: Some(name.into()), since: Some(0), limit: 1 }]
+});
 
 impl Run<HistoryCall<'_>> for ListForgotten {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ForgottenList, Error> {

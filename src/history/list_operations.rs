@@ -1,12 +1,10 @@
 //! `list-operations`: lists what was changed, newest first.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::log::{History, Recorded};
 use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::sorted::SortedMap;
 
 /// Lists operations, newest first.
@@ -36,16 +34,10 @@ pub struct OperationList {
     pub cut: bool,
 }
 
-impl Request for ListOperations {
-    type Reply = OperationList;
-    const NAME: &'static str = "list-operations";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let all = Self { limit: 9, since: Some(0), ..Self::default() };
-        alloc::vec![Self { by: Some(name.into()), ..all.clone() }, all]
-    }
-}
+request!(ListOperations "list-operations" => OperationList, Reads, |name| {
+    let all = Self { limit: 9, since: Some(0), ..Self::default() };
+    vec![Self { by: Some(name.into()), ..all.clone() }, all]
+});
 
 impl Run<HistoryCall<'_>> for ListOperations {
     async fn run(self, with: &HistoryCall<'_>) -> Result<OperationList, Error> {

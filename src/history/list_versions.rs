@@ -1,8 +1,5 @@
 //! `list-versions`: lists the versions of a file, newest first.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_log::{State, unified};
 
 use super::files::{FileHistory, StepOf};
@@ -12,8 +9,9 @@ use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::files::{Names, resolve};
 use crate::notebook::slug;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 
 /// Lines of context around a difference.
@@ -70,15 +68,9 @@ pub struct VersionInfo {
     pub patch: Option<String>,
 }
 
-impl Request for ListVersions {
-    type Reply = VersionList;
-    const NAME: &'static str = "list-versions";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: alloc::format!("notes/{name}.md"), limit: 9, patch: true, ..Self::default() }]
-    }
-}
+request!(ListVersions "list-versions" => VersionList, Reads, |name| {
+    vec![Self { name: format!("notes/{name}.md"), limit: 9, patch: true, ..Self::default() }]
+});
 
 impl Run<HistoryCall<'_>> for ListVersions {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionList, Error> {

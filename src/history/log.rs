@@ -1,9 +1,5 @@
 //! [`History`]: the records of a scope, read from its logs.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::{Change, Content, Head, Log, Record, State, Step};
 
 use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
@@ -13,6 +9,7 @@ use crate::files::is_listed;
 use crate::notebook::{is_made_by_setup, settle_rename};
 use crate::order;
 use crate::origin::Moment;
+use crate::prelude::*;
 use crate::protocol::{Entry, Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath, SCRATCHPAD_FILE, rfc3339};
@@ -169,7 +166,7 @@ impl History {
             // A snapshot has no files.
             if paths.is_empty() || paths.iter().any(Option::is_some) {
                 let line = LineAt { log, begin: line.range.start, end: line.range.end };
-                let lost = alloc::vec![None; paths.len()];
+                let lost = vec![None; paths.len()];
                 self.records.push(Recorded { record: record.clone(), paths, lost, place: 0, line });
             }
         }

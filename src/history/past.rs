@@ -1,10 +1,5 @@
 //! [`Past`]: the files of the scope as they were at an earlier time.
 
-use alloc::format;
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use saddlebag_log::{Digest, State};
 
 use super::files::FileHistory;
@@ -13,6 +8,7 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::order;
 use crate::origin::Moment;
+use crate::prelude::*;
 use crate::protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Listing, ReadOutcome, Version, View,
 };

@@ -1,9 +1,8 @@
 //! [`places`]: all files of the scope that may have a text, with the bookkeeping.
 
-use alloc::vec::Vec;
-
 use super::types::HistoryCall;
 use crate::changes::history_of;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error};
 use crate::sorted::SortedSet;
 use crate::store::{HistoryFile, HistoryFolder, Layout, RelPath, is_hidden, is_name};
@@ -77,7 +76,7 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
         if seen.len() > MAX_FOLDERS {
             return Err(crate::protocol::Error::new(
                 crate::protocol::ErrorCode::TooLarge,
-                alloc::format!("the store has more than {MAX_FOLDERS} folders"),
+                format!("the store has more than {MAX_FOLDERS} folders"),
                 "move folders that are not memory out of the store",
             ));
         }

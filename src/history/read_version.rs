@@ -1,16 +1,13 @@
 //! `read-version`: reads a version of a file.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::Version;
 
 use super::files::FileHistory;
 use super::list_versions::history_of;
 use super::types::HistoryCall;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Reads a version of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,15 +30,9 @@ pub struct VersionText {
     pub text: Option<String>,
 }
 
-impl Request for ReadVersion {
-    type Reply = VersionText;
-    const NAME: &'static str = "read-version";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { name: format!("notes/{name}.md"), version: 1 }]
-    }
-}
+request!(ReadVersion "read-version" => VersionText, Reads, |name| {
+    vec![Self { name: format!("notes/{name}.md"), version: 1 }]
+});
 
 impl Run<HistoryCall<'_>> for ReadVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<VersionText, Error> {

@@ -1,17 +1,14 @@
 //! `redo`: makes what was undone again.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::undo::{MAX_NAMED, SkippedOperation, Took, UndoReply, finish, is_lasting};
 use super::unmade::take_back_unmade;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Makes the operations of the last undo again. A second `redo` makes those of the undo before it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,15 +17,7 @@ pub struct Redo {
     pub dry_run: bool,
 }
 
-impl Request for Redo {
-    type Reply = UndoReply;
-    const NAME: &'static str = "redo";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { dry_run: true }, Self::default()]
-    }
-}
+request!(Redo "redo" => UndoReply, Removes, |_| vec![Self { dry_run: true }, Self::default()]);
 
 impl Run<HistoryCall<'_>> for Redo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {

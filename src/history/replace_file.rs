@@ -1,14 +1,11 @@
 //! `replace-file`: gives a file the content that a program outside computed, such as a merge of two machines.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{Backups, File};
 use crate::files::is_listed;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Version};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::store::RelPath;
 
@@ -33,17 +30,11 @@ pub struct ReplacedFile {
     pub replaced: bool,
 }
 
-impl Request for ReplaceFile {
-    type Reply = ReplacedFile;
-    const NAME: &'static str = "replace-file";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let path = format!("projects/proj/notes/new-{name}.md");
-        let new = Self { path: path.clone(), version: None, content: Some(b"# New\n".to_vec()) };
-        alloc::vec![new, Self { path, version: Some("1".into()), content: None }]
-    }
-}
+request!(ReplaceFile "replace-file" => ReplacedFile, Removes, |name| {
+    let path = format!("projects/proj/notes/new-{name}.md");
+    let new = Self { path: path.clone(), version: None, content: Some(b"# New\n".to_vec()) };
+    vec![new, Self { path, version: Some("1".into()), content: None }]
+});
 
 impl Run<HistoryCall<'_>> for ReplaceFile {
     async fn run(self, with: &HistoryCall<'_>) -> Result<ReplacedFile, Error> {

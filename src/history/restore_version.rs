@@ -1,9 +1,5 @@
 //! `restore-version`: gives a file the text of an earlier version.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::{State, unified};
 
 use super::files::FileHistory;
@@ -14,8 +10,9 @@ use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{Backups, Call, File, is_tombstone};
 use crate::entries::with_category_of;
 use crate::origin::Moment;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Gives a file the text of an earlier version. The text that it had stays in the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,16 +43,10 @@ pub struct RestoredVersion {
     pub message: String,
 }
 
-impl Request for RestoreVersion {
-    type Reply = RestoredVersion;
-    const NAME: &'static str = "restore-version";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let same = Self { name: format!("notes/{name}.md"), version: Some(1), ..Self::default() };
-        alloc::vec![same, Self { name: "scratchpad".into(), version: Some(2), ..Self::default() }]
-    }
-}
+request!(RestoreVersion "restore-version" => RestoredVersion, Removes, |name| {
+    let same = Self { name: format!("notes/{name}.md"), version: Some(1), ..Self::default() };
+    vec![same, Self { name: "scratchpad".into(), version: Some(2), ..Self::default() }]
+});
 
 impl Run<HistoryCall<'_>> for RestoreVersion {
     async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {

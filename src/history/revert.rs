@@ -1,9 +1,5 @@
 //! [`Reverted`]: the files as they are without some operations.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::{Rules, State, Version, merge};
 
 use super::files::FileHistory;
@@ -12,6 +8,7 @@ use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, Change, history_of};
 use crate::document::{Frontmatter, remove_field};
 use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION, superseded_by};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};

@@ -1,14 +1,11 @@
 //! `snapshot`: names a point in the history.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::history_of;
 use crate::origin::MAX_REASON_BYTES;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Names a point in the history: records an operation without changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,15 +24,7 @@ pub struct SnapshotTaken {
     pub message: String,
 }
 
-impl Request for Snapshot {
-    type Reply = SnapshotTaken;
-    const NAME: &'static str = "snapshot";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { message: name.into() }]
-    }
-}
+request!(Snapshot "snapshot" => SnapshotTaken, Appends, |name| vec![Self { message: name.into() }]);
 
 impl Run<HistoryCall<'_>> for Snapshot {
     async fn run(self, with: &HistoryCall<'_>) -> Result<SnapshotTaken, Error> {

@@ -1,16 +1,12 @@
 //! Types and functions that the commands about the history share.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 use saddlebag_log::{Change, Record, State};
 
 use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, rfc3339};
 use crate::trust::Provenance;

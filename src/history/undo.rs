@@ -1,9 +1,5 @@
 //! `undo`: takes operations back.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
@@ -12,8 +8,9 @@ use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::{Call, history_of};
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, ReadOutcome};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Request, Run, request};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
 
@@ -77,15 +74,9 @@ pub struct SkippedOperation {
     pub reason: String,
 }
 
-impl Request for Undo {
-    type Reply = UndoReply;
-    const NAME: &'static str = "undo";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { dry_run: true, ..Self::default() }, Self { session: Some(name.into()), ..Self::default() }]
-    }
-}
+request!(Undo "undo" => UndoReply, Removes, |name| {
+    vec![Self { dry_run: true, ..Self::default() }, Self { session: Some(name.into()), ..Self::default() }]
+});
 
 impl Run<HistoryCall<'_>> for Undo {
     async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {

@@ -1,15 +1,12 @@
 //! Undos that were recorded and never made.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_log::Record;
 
 use super::files::FileHistory;
 use super::log::{History, Recorded, folders};
 use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, File};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::HistoryFolder;
 

@@ -1,15 +1,12 @@
 //! `append-daily`: adds an entry to today's log.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, WriteMode, WriteReply};
 use super::write::{OverLimit, write};
 use crate::changes::{Backups, Call};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Adds an entry to today's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,15 +17,9 @@ pub struct AppendDaily {
     pub body: String,
 }
 
-impl Request for AppendDaily {
-    type Reply = WriteReply;
-    const NAME: &'static str = "append-daily";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { heading: "a heading".into(), body: format!("about {name}") }]
-    }
-}
+request!(AppendDaily "append-daily" => WriteReply, Appends, |name| {
+    vec![Self { heading: "a heading".into(), body: format!("about {name}") }]
+});
 
 impl Run<JournalCall<'_>> for AppendDaily {
     async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {

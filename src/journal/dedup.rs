@@ -5,10 +5,8 @@
 //! line under a heading is compared only with the lines under that heading. A list item is kept or left out together
 //! with the lines nested under it.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::document::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
+use crate::prelude::*;
 use crate::sorted::SortedSet;
 
 /// Result of removing duplicates.
@@ -114,7 +112,7 @@ fn annotate<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = Li
         let column = indent(text);
         parents.retain(|(parent, _)| *parent < column && !text.trim().is_empty());
         let key = match parents.last() {
-            Some((_, parent)) if !words.is_empty() => alloc::format!("{parent}{NESTED}{words}"),
+            Some((_, parent)) if !words.is_empty() => format!("{parent}{NESTED}{words}"),
             _ => words,
         };
         if comparable && list_item(text).is_some() {

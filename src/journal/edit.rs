@@ -1,15 +1,12 @@
 //! `edit`: replaces text that occurs exactly once, or deletes a note.
 
-use alloc::format;
-use alloc::string::ToString;
-use alloc::vec::Vec;
-
 use super::target::Target;
 use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
 use crate::changes::{Backups, Call, Kept};
 use crate::document::replace_once;
+use crate::prelude::*;
 use crate::protocol::{Cause, Error, ErrorCode};
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
@@ -22,20 +19,14 @@ pub struct Edit {
     pub change: EditChange,
 }
 
-impl Request for Edit {
-    type Reply = ChangedFile;
-    const NAME: &'static str = "edit";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let replace = |target| {
-            let change = EditChange::Replace { old_text: SAMPLE_TEXT.into(), new_text: "another text".into() };
-            Self { target, change }
-        };
-        let deleted = Self { target: Target::Note(name.into()), change: EditChange::DeleteNote };
-        Target::samples(name).into_iter().map(replace).chain([deleted]).collect()
-    }
-}
+request!(Edit "edit" => ChangedFile, Removes, |name| {
+    let replace = |target| {
+        let change = EditChange::Replace { old_text: SAMPLE_TEXT.into(), new_text: "another text".into() };
+        Self { target, change }
+    };
+    let deleted = Self { target: Target::Note(name.into()), change: EditChange::DeleteNote };
+    Target::samples(name).into_iter().map(replace).chain([deleted]).collect()
+});
 
 impl Run<JournalCall<'_>> for Edit {
     async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {

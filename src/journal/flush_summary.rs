@@ -1,13 +1,10 @@
 //! Keeps the summary of a conversation that is compacted.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::append_daily::append_daily;
 use super::types::{JOURNAL, JournalCall, WriteReply};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Returns the heading of a compaction summary in the log, with the number of messages if it is given.
 ///
@@ -15,7 +12,6 @@ use crate::request::{Effect, Request, Run};
 /// assert_eq!(saddlebag::journal::compaction_heading(Some(12)), "compaction summary (12 msgs)");
 /// assert_eq!(saddlebag::journal::compaction_heading(None), "compaction summary");
 /// ```
-#[must_use]
 pub fn compaction_heading(messages: Option<u32>) -> String {
     messages.map_or_else(|| "compaction summary".to_string(), |count| format!("compaction summary ({count} msgs)"))
 }
@@ -29,15 +25,9 @@ pub struct FlushSummary {
     pub messages: Option<u32>,
 }
 
-impl Request for FlushSummary {
-    type Reply = WriteReply;
-    const NAME: &'static str = "flush-summary";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { summary: format!("we talked about {name}"), messages: Some(3) }]
-    }
-}
+request!(FlushSummary "flush-summary" => WriteReply, Appends, |name| {
+    vec![Self { summary: format!("we talked about {name}"), messages: Some(3) }]
+});
 
 impl Run<JournalCall<'_>> for FlushSummary {
     async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {

@@ -1,12 +1,11 @@
 //! `list-journal`: lists the files that `search` covers.
 
-use alloc::vec::Vec;
-
 use super::types::{JournalCall, ListedFile};
 use crate::changes::Call;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
 
@@ -24,15 +23,7 @@ pub struct ListReply {
     pub skipped: Vec<Skipped>,
 }
 
-impl Request for ListJournal {
-    type Reply = ListReply;
-    const NAME: &'static str = "list-journal";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(ListJournal "list-journal" => ListReply, Reads, |_| vec![Self]);
 
 impl Run<JournalCall<'_>> for ListJournal {
     async fn run(self, with: &JournalCall<'_>) -> Result<ListReply, Error> {

@@ -1,15 +1,12 @@
 //! `read`: reads a part of a file.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::target::Target;
 use super::types::{FileState, JournalCall, ReadReply};
 use crate::changes::Call;
 use crate::document::head;
+use crate::prelude::*;
 use crate::protocol::{Error, ReadOutcome};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::TRUNCATED;
 use crate::store::RelPath;
 
@@ -27,15 +24,9 @@ pub struct Read {
     pub max_bytes: u32,
 }
 
-impl Request for Read {
-    type Reply = ReadReply;
-    const NAME: &'static str = "read";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        Target::samples(name).into_iter().map(|target| Self { target, offset: 0, max_bytes: 4000 }).collect()
-    }
-}
+request!(Read "read" => ReadReply, Reads, |name| {
+    Target::samples(name).into_iter().map(|target| Self { target, offset: 0, max_bytes: 4000 }).collect()
+});
 
 impl Run<JournalCall<'_>> for Read {
     async fn run(self, with: &JournalCall<'_>) -> Result<ReadReply, Error> {

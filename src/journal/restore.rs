@@ -1,13 +1,10 @@
 //! `restore`: puts back the text that a file had before it was last changed or removed, from the history or from its backup.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use super::target::Target;
 use super::types::{ChangedFile, JournalCall};
 use crate::changes::{Backups, Call, File, KeptText};
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
 
@@ -19,15 +16,9 @@ pub struct Restore {
     pub target: Target,
 }
 
-impl Request for Restore {
-    type Reply = ChangedFile;
-    const NAME: &'static str = "restore";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        Target::samples(name).into_iter().map(|target| Self { target }).collect()
-    }
-}
+request!(Restore "restore" => ChangedFile, Replaces, |name| {
+    Target::samples(name).into_iter().map(|target| Self { target }).collect()
+});
 
 impl Run<JournalCall<'_>> for Restore {
     async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {

@@ -1,15 +1,12 @@
 //! `search`: literal search over all files of the scope.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::{Corpus, Extent, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
 
 /// Searches the files of the journal, see [`Layout::is_journal`](crate::store::Layout::is_journal), or all that
@@ -34,7 +31,6 @@ pub struct Search {
 
 impl Search {
     /// Creates a search with the default limits: 50 hits, [`DEFAULT_READ_BYTES`] of text.
-    #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self {
             query: query.into(),
@@ -47,15 +43,7 @@ impl Search {
     }
 }
 
-impl Request for Search {
-    type Reply = SearchResults;
-    const NAME: &'static str = "search";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        [SAMPLE_TEXT, name].map(Self::new).to_vec()
-    }
-}
+request!(Search "search" => SearchResults, Reads, |name| [SAMPLE_TEXT, name].map(Self::new).to_vec());
 
 impl Run<JournalCall<'_>> for Search {
     async fn run(self, with: &JournalCall<'_>) -> Result<SearchResults, Error> {

@@ -3,10 +3,6 @@
 //! [`SlashCommand::from_str`] is a pure function of the line. Running the command uses the same operations as the tools.
 //! Everything that it replaces or deletes is backed up first.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::str::FromStr;
 
@@ -21,8 +17,9 @@ use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JOURNAL, JournalCa
 use super::write::{OverLimit, write};
 use crate::changes::texts::text;
 use crate::changes::{Backups, Call};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::{Corpus, Skipped};
 
 /// Help of the error for an invalid line.
@@ -49,22 +46,16 @@ pub struct SlashReply {
     pub text: String,
 }
 
-impl Request for Slash {
-    type Reply = SlashReply;
-    const NAME: &'static str = "slash";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let lines = [
-            String::new(),
-            format!("/memory search {SAMPLE_TEXT}"),
-            format!("/memory read note:{name}"),
-            format!("/memory write note:\"{name}\" a new line"),
-            format!("/memory clear note:{name}"),
-        ];
-        lines.map(|line| Self { line }).to_vec()
-    }
-}
+request!(Slash "slash" => SlashReply, Removes, |name| {
+    let lines = [
+        String::new(),
+        format!("/memory search {SAMPLE_TEXT}"),
+        format!("/memory read note:{name}"),
+        format!("/memory write note:\"{name}\" a new line"),
+        format!("/memory clear note:{name}"),
+    ];
+    lines.map(|line| Self { line }).to_vec()
+});
 
 impl Run<JournalCall<'_>> for Slash {
     async fn run(self, with: &JournalCall<'_>) -> Result<SlashReply, Error> {

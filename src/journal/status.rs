@@ -1,15 +1,12 @@
 //! `status`: the sizes of the files that are always in the context.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::types::JournalCall;
 use crate::changes::Call;
 use crate::document::is_open_item;
 use crate::engine::{Loaded, load_all};
+use crate::prelude::*;
 use crate::protocol::{Error, ReadOutcome};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{SkipReason, Skipped};
 use crate::store::{LONG_TERM_FILE, RelPath};
 
@@ -36,15 +33,7 @@ pub struct StatusReply {
     pub text: String,
 }
 
-impl Request for Status {
-    type Reply = StatusReply;
-    const NAME: &'static str = "status";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(Status "status" => StatusReply, Reads, |_| vec![Self]);
 
 impl Run<JournalCall<'_>> for Status {
     async fn run(self, with: &JournalCall<'_>) -> Result<StatusReply, Error> {
@@ -74,7 +63,7 @@ pub(super) async fn status(call: &Call) -> StatusReply {
     // If the shared file is the one that is written, the line about the project's file appears only if that file
     // exists.
     let names_project = of_project.is_some() || layout.project_long_term() == Some(layout.long_term());
-    let mut text = alloc::vec![size_of(LONG_TERM_FILE, long_term)];
+    let mut text = vec![size_of(LONG_TERM_FILE, long_term)];
     text.extend(names_project.then(|| size_of("MEMORY.md of the project", of_project)));
     text.extend([
         match open_items {

@@ -1,11 +1,9 @@
 //! [`Target`]: the file of the journal that a command is about.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::str::FromStr;
 
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, NoteName, RelPath, SCRATCHPAD_FILE};
@@ -97,7 +95,7 @@ impl Target {
 
     /// Returns the long-term memory, the scratchpad, the log of a day and the note of this name.
     pub(super) fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self::LongTerm, Self::Scratchpad, Self::Daily(Some("2026-05-24".into())), Self::Note(name.into())]
+        vec![Self::LongTerm, Self::Scratchpad, Self::Daily(Some("2026-05-24".into())), Self::Note(name.into())]
     }
 
     /// Returns the file of the target.

@@ -1,12 +1,10 @@
 //! Types that several commands of the journal share.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-
 use atomic_refcell::AtomicRefCell;
 use saddlebag_collections::words;
 
 use crate::changes::{Call, Field, Screen};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::ForModel;

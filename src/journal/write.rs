@@ -1,17 +1,14 @@
 //! `write`: adds text to a file, or replaces its text.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::dedup::{Novelty, novelty};
 use super::read::file_size;
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
 use crate::changes::{Backups, Call};
 use crate::document::{head, underlines};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 
@@ -28,23 +25,17 @@ pub struct Write {
     pub truncate: bool,
 }
 
-impl Request for Write {
-    type Reply = WriteReply;
-    const NAME: &'static str = "write";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let write = |target: &Target, mode| Self {
-            target: target.clone(),
-            mode,
-            content: "- a new line".into(),
-            truncate: false,
-        };
-        let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
-        let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
-        Target::samples(name).into_iter().map(today).flat_map(modes).collect()
-    }
-}
+request!(Write "write" => WriteReply, Replaces, |name| {
+    let write = |target: &Target, mode| Self {
+        target: target.clone(),
+        mode,
+        content: "- a new line".into(),
+        truncate: false,
+    };
+    let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
+    let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
+    Target::samples(name).into_iter().map(today).flat_map(modes).collect()
+});
 
 impl Run<JournalCall<'_>> for Write {
     async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {

@@ -1,13 +1,11 @@
 //! [`Attachments`]: files and folders of a notebook that are not notes, so that a link to one is not reported as dead.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::select::{path_parts, resolve_path};
 use crate::changes::Call;
 use crate::document::paths::file_name;
 use crate::document::{Link, LinkKind};
 use crate::percent;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::list_tree;
 use crate::sorted::{SortedMap, SortedSet};

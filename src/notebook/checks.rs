@@ -1,12 +1,9 @@
 //! The rules for the title, the content and the tags of a new note.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::document::paths::stem;
 use crate::document::{head, one_line};
 use crate::journal::MAX_WRITE_BYTES;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Maximum size of a title in bytes.

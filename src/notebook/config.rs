@@ -11,15 +11,13 @@
 //! Listings select and sort notes as `zk list` 0.15.2 does, except for its full-text search; with `zk-links` they also
 //! resolve links as zk does. Where zk ignores a mistake silently, there is an error or a warning.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::str::FromStr;
 
 use super::glob::Glob;
 use super::template::Template;
 use crate::document::TagSyntax;
 use crate::document::paths::file_name;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 use crate::store::{SCOPE_PATTERNS, is_hidden};
@@ -149,7 +147,6 @@ impl NotebookConfig {
     }
 
     /// Returns the group of a path: the one that matches exactly, else the one with the nearest folder above it.
-    #[must_use]
     pub fn group_of(&self, path: &str) -> Option<&Group> {
         let exact = self.groups.iter().find(|group| group.path_globs.iter().any(|glob| glob.matches(path)));
         exact.or_else(|| {
@@ -160,14 +157,12 @@ impl NotebookConfig {
     }
 
     /// Returns the rules for a note at this path.
-    #[must_use]
     pub fn note_at(&self, path: &str) -> &NoteConfig {
         self.group_of(path).map_or(&self.note, |group| &group.note)
     }
 
     /// Returns true if a file is a note of the notebook: not hidden, with the extension of its group, and not
     /// excluded. The path is relative to the notebook.
-    #[must_use]
     pub fn is_indexed(&self, path: &str) -> bool {
         if path.split('/').any(is_hidden) {
             return false;

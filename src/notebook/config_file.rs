@@ -3,10 +3,6 @@
 //! The file belongs to zk and is only read, so all other content of it stays. A value of the wrong type counts as
 //! missing, and a [`Warning`] says so.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::str::FromStr;
 
@@ -18,6 +14,7 @@ use super::template::{LINK_VARIABLES, Template};
 use super::types::Warning;
 use crate::changes::Call;
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
 
@@ -37,7 +34,6 @@ impl NotebookConfig {
     /// assert_eq!(config.link_format, LinkFormat::Wiki);
     /// assert!(warnings.is_empty());
     /// ```
-    #[must_use]
     pub fn parse(text: &str) -> (Self, Vec<Warning>) {
         let table = if text.len() > MAX_CONFIG_BYTES as usize {
             Err(format!("{} bytes, the limit is {MAX_CONFIG_BYTES}", text.len()))

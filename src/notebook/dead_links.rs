@@ -1,16 +1,14 @@
 //! `dead-links`: lists the links that lead to no note, or to more than one.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::attachments::{Attachments, names_a_file};
 use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look, skipped, with_texts};
 use super::links::with_anchor;
 use super::select::{self, Resolver};
 use super::snapshot::Snapshot;
 use crate::document::{Link, line_of};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{DocId, Skipped};
 
 /// Lists the links that lead to no note, or to more than one.
@@ -46,15 +44,9 @@ pub struct DeadLink {
     pub is_file: bool,
 }
 
-impl Request for DeadLinks {
-    type Reply = DeadLinksReply;
-    const NAME: &'static str = "dead-links";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { only_notes: false }, Self { only_notes: true }]
-    }
-}
+request!(DeadLinks "dead-links" => DeadLinksReply, Reads, |_| {
+    vec![Self { only_notes: false }, Self { only_notes: true }]
+});
 
 impl Run<NotebookCall<'_>> for DeadLinks {
     async fn run(self, with: &NotebookCall<'_>) -> Result<DeadLinksReply, Error> {

@@ -1,10 +1,5 @@
 //! A new note before it is written: its folder, name and text.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::config::{CONFIG_FILE, Group, NoteConfig, NotebookConfig};
@@ -18,6 +13,7 @@ use crate::changes::Call;
 use crate::document::paths::file_name;
 use crate::document::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LocalTime, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,

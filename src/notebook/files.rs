@@ -1,15 +1,11 @@
 //! Files of a notebook for its commands: paths, whole notes, folders, templates.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::config::{CONFIG_FILE, Group, NotebookConfig};
 use super::template::{MAX_TEMPLATE_BYTES, NOTE_VARIABLES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
 use crate::engine::{Loaded, load_all};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
 

@@ -1,10 +1,5 @@
 //! `forget`: removes a note, and keeps its text.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::files::{check_not_kept, no_note};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::page::existing_page;
@@ -14,8 +9,9 @@ use super::snapshot::Snapshot;
 use super::superseded::counting_again;
 use super::types::SUPERSEDES;
 use crate::changes::{Backups, Call, Kept};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, version_of};
 
@@ -38,15 +34,7 @@ pub struct ForgetReply {
     pub message: ForModel,
 }
 
-impl Request for Forget {
-    type Reply = ForgetReply;
-    const NAME: &'static str = "forget";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { note: name.into() }]
-    }
-}
+request!(Forget "forget" => ForgetReply, Removes, |name| vec![Self { note: name.into() }]);
 
 impl Run<NotebookCall<'_>> for Forget {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ForgetReply, Error> {

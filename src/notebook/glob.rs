@@ -1,8 +1,6 @@
 //! [`Glob`]: a pattern for paths.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use crate::prelude::*;
 use core::str::FromStr;
 
 /// Maximum length of a pattern in bytes.
@@ -40,7 +38,6 @@ impl FromStr for Glob {
 
 impl Glob {
     /// Returns true if the whole of `path` matches.
-    #[must_use]
     pub fn matches(&self, path: &str) -> bool {
         let path: Vec<char> = path.chars().collect();
         let path = segments(&path);

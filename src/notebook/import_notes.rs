@@ -4,11 +4,6 @@
 //! #0f1e2d3c4b5a69780f1e2d3c4b5a6978`. The first digest is of title and text, the second of the other fields. They tell
 //! if a person has edited the note since, and if the same text came under another id.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::safe_name;
@@ -21,8 +16,9 @@ use crate::document::{Frontmatter, Value, head, parse_date, set_field, yaml_stri
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, ErrorCode};
-use crate::request::{Effect, Request, Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
@@ -131,23 +127,17 @@ word_and_value! {
     reason: ForModel
 }
 
-impl Request for ImportNotes {
-    type Reply = ImportNotesReply;
-    const NAME: &'static str = "import-notes";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let note = ImportedNote {
-            id: format!("git there {name}"),
-            title: format!("Choose {name}"),
-            content: "Because it is simpler.".into(),
-            tags: alloc::vec!["commit".into()],
-            date: "2026-05-25T12:00:00Z".into(),
-        };
-        let request = Self { folder: "commits".into(), notes: alloc::vec![note], dry_run: false };
-        alloc::vec![Self { dry_run: true, ..request.clone() }, request]
-    }
-}
+request!(ImportNotes "import-notes" => ImportNotesReply, Replaces, |name| {
+    let note = ImportedNote {
+        id: format!("git there {name}"),
+        title: format!("Choose {name}"),
+        content: "Because it is simpler.".into(),
+        tags: vec!["commit".into()],
+        date: "2026-05-25T12:00:00Z".into(),
+    };
+    let request = Self { folder: "commits".into(), notes: vec![note], dry_run: false };
+    vec![Self { dry_run: true, ..request.clone() }, request]
+});
 
 impl Run<NotebookCall<'_>> for ImportNotes {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ImportNotesReply, Error> {
@@ -442,7 +432,7 @@ mod tests {
             id: id.into(),
             title: title.into(),
             content: content.into(),
-            tags: alloc::vec!["commit".into(), "feat".into()],
+            tags: vec!["commit".into(), "feat".into()],
             date: "2026-05-20T10:00:00+02:00".into(),
         }
     }
@@ -574,7 +564,7 @@ mod tests {
     #[test]
     fn a_text_that_cannot_be_a_note_is_rejected_and_the_rest_goes_on() {
         let secret = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
-        let mut bad = alloc::vec![
+        let mut bad = vec![
             note("a", "", "x"),
             note("b", "a\nb", "x"),
             note("c", "No text", " \n"),
@@ -603,12 +593,12 @@ mod tests {
     #[test]
     fn a_folder_is_one_visible_name_and_limits_are_named() {
         for folder in ["", ".", "..", ".hidden", "a/b", "../x", "templates/x", "CON"] {
-            let request = ImportNotes { folder: folder.into(), notes: alloc::vec![parked("x")], dry_run: false };
+            let request = ImportNotes { folder: folder.into(), notes: vec![parked("x")], dry_run: false };
             let mut store = Store::default();
             assert!(store.run(|fs| run_alone(fs, request)).is_err(), "{folder}");
             assert!(store.writes.is_empty(), "{folder}");
         }
-        let request = ImportNotes { notes: alloc::vec![parked("x"); 257], folder: "commits".into(), dry_run: false };
+        let request = ImportNotes { notes: vec![parked("x"); 257], folder: "commits".into(), dry_run: false };
         let error = Store::default().run(|fs| run_alone(fs, request)).expect_err("too many");
         assert!(error.message.contains("257") && error.message.contains("256"), "{error:?}");
     }

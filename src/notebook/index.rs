@@ -1,9 +1,5 @@
 //! Brings the index of the notebook up to date, and answers from it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use atomic_refcell::AtomicRefCell;
@@ -17,6 +13,7 @@ use super::types::Warning;
 use crate::changes::Call;
 use crate::engine::Scope;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{
     Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
@@ -134,7 +131,7 @@ pub(super) async fn has(call: &Call, notebook: &Arc<Notebook>, needed: Needed<'_
     let ranges = |corpus: &Corpus| match needed {
         Needed::Everything => None,
         _ if is_outdated => None,
-        Needed::Notes => Some(alloc::vec![corpus.files.notes_of_index()]),
+        Needed::Notes => Some(vec![corpus.files.notes_of_index()]),
         Needed::Ranges(ranges) => Some(ranges(corpus)),
     };
     read_needed_of_index(call, &notebook.corpus, ranges).await
@@ -390,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_note_of_the_index_that_does_not_fit_its_text_is_parsed_again() {
-        let other = Note::parse(&alloc::format!("# {}\n\nother", "x".repeat(99)), TagSyntax::default());
+        let other = Note::parse(&format!("# {}\n\nother", "x".repeat(99)), TagSyntax::default());
         let bytes = other.encode().expect("encoded");
         assert_eq!(listed(&bytes, true).expect("answered"), [(TEXT.into(), "5433".into())]);
     }

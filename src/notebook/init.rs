@@ -1,9 +1,5 @@
 //! `init-notebook`: creates the missing folders, configuration and templates of a notebook.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::config::{CONFIG_FILE, TEMPLATES_PATTERNS};
 use super::config_file::{config_path, load_config};
 use super::draft::NOTE_TEMPLATE;
@@ -11,8 +7,9 @@ use super::files::{folders_above, notebook_file, template_folders};
 use super::index::NotebookCall;
 use super::today::DAILY_TEMPLATE;
 use crate::changes::{Call, File};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_PATTERNS, TEMPLATES_FOLDER, ZK_FOLDER,
 };
@@ -34,15 +31,7 @@ pub struct InitReply {
     pub message: ForModel,
 }
 
-impl Request for InitNotebook {
-    type Reply = InitReply;
-    const NAME: &'static str = "init-notebook";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(InitNotebook "init-notebook" => InitReply, Appends, |_| vec![Self]);
 
 impl Run<NotebookCall<'_>> for InitNotebook {
     async fn run(self, with: &NotebookCall<'_>) -> Result<InitReply, Error> {

@@ -42,7 +42,6 @@ impl ItemKind {
     }
 
     /// Returns true for a log, the note of a session and every other note.
-    #[must_use]
     pub const fn is_note(self) -> bool {
         matches!(self, Self::Note | Self::Log | Self::Session)
     }

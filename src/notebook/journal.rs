@@ -1,9 +1,5 @@
 //! `journal`: adds one line to the note of the day.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::config::NotebookConfig;
 use super::config_file::load_config;
 use super::index::NotebookCall;
@@ -12,8 +8,9 @@ use super::today::make_day;
 use super::types::Warning;
 use crate::changes::Call;
 use crate::journal::{MAX_WRITE_BYTES, file_size};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Adds one line with the time of day to today's note.
@@ -39,15 +36,7 @@ pub struct JournalEntryReply {
     pub warnings: Vec<Warning>,
 }
 
-impl Request for Journal {
-    type Reply = JournalEntryReply;
-    const NAME: &'static str = "journal";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { entry: format!("about {name}") }]
-    }
-}
+request!(Journal "journal" => JournalEntryReply, Appends, |name| vec![Self { entry: format!("about {name}") }]);
 
 impl Run<NotebookCall<'_>> for Journal {
     async fn run(self, with: &NotebookCall<'_>) -> Result<JournalEntryReply, Error> {

@@ -1,10 +1,5 @@
 //! `link`: adds a link from one note to another, once.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::config::NotebookConfig;
 use super::files::{below_notebook, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look, look_checked};
@@ -15,8 +10,9 @@ use super::select::{Resolution, Resolver};
 use super::snapshot::Names;
 use crate::changes::{Backups, Call};
 use crate::document::{Link as NoteLink, Note, append_block};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 
@@ -50,16 +46,10 @@ pub struct LinkReply {
     pub message: ForModel,
 }
 
-impl Request for Link {
-    type Reply = LinkReply;
-    const NAME: &'static str = "link";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let link = |from: &str, to: &str| Self { source: from.into(), target: to.into(), text: None };
-        alloc::vec![link(name, "b"), link(name, "SCRATCHPAD")]
-    }
-}
+request!(Link "link" => LinkReply, Appends, |name| {
+    let link = |from: &str, to: &str| Self { source: from.into(), target: to.into(), text: None };
+    vec![link(name, "b"), link(name, "SCRATCHPAD")]
+});
 
 impl Run<NotebookCall<'_>> for Link {
     async fn run(self, with: &NotebookCall<'_>) -> Result<LinkReply, Error> {

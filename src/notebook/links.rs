@@ -24,16 +24,13 @@
 //! `ZkResolver` is zk's rule, by which `[[auth]]` leads to `author-style.md` if nothing is nearer. It is used only for
 //! requests with `zk-links`.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::config::{LinkFormat, NotebookConfig};
 use super::template::{Template, Variables};
 use crate::document::paths::{file_name, folder};
 use crate::document::{Link, LinkKind, one_line};
 use crate::part::SlicePart;
 use crate::percent;
+use crate::prelude::*;
 
 /// Target of a new link, relative to the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,5 @@
 //! `list-notes`: lists the notes that match a filter.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::config::NotebookConfig;
@@ -22,8 +18,9 @@ use super::types::Warning;
 use crate::changes::Call;
 use crate::document::{Link, LinkKind, Note};
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped};
 
 /// Maximum size of a block that is a snippet as a whole, in bytes. A table may have thousands of links, and each has a
@@ -74,19 +71,13 @@ pub struct GraphLink {
     pub snippet_end: u64,
 }
 
-impl Request for ListNotes {
-    type Reply = ListNotesReply;
-    const NAME: &'static str = "list-notes";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let near = NoteFilter::default().with(ConditionKind::Related, [name]);
-        let under = NoteFilter::default().with(ConditionKind::Path, [name]);
-        let orphans = NoteFilter { orphan: true, ..NoteFilter::default() };
-        let list = |filter| Self { filter, with_text: true, with_links: true, ..Self::default() };
-        [NoteFilter::default(), under, near, orphans].map(list).to_vec()
-    }
-}
+request!(ListNotes "list-notes" => ListNotesReply, Reads, |name| {
+    let near = NoteFilter::default().with(ConditionKind::Related, [name]);
+    let under = NoteFilter::default().with(ConditionKind::Path, [name]);
+    let orphans = NoteFilter { orphan: true, ..NoteFilter::default() };
+    let list = |filter| Self { filter, with_text: true, with_links: true, ..Self::default() };
+    [NoteFilter::default(), under, near, orphans].map(list).to_vec()
+});
 
 impl Run<NotebookCall<'_>> for ListNotes {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
@@ -253,7 +244,6 @@ fn snippet_span(text: &str, link: &Link) -> Range<usize> {
 mod tests {
     use super::super::testing::{Store, call_at, day, run_alone};
     use super::*;
-    use alloc::string::ToString;
 
     /// Lists a page in a memory that goes on living.
     fn page(store: &mut Store, notebook: &Arc<Notebook>, offset: u32) -> ListNotesReply {
@@ -311,7 +301,7 @@ mod tests {
             let reply = store.run(|fs| run_alone(fs, request)).expect("listed");
             reply.notes.into_iter().map(|note| (note.title, note.snippets)).collect::<Vec<_>>()
         };
-        let block = || alloc::vec!["see [[b]] for ports".to_string()];
+        let block = || vec!["see [[b]] for ports".to_string()];
         let linked_by = NoteFilter::default().with(ConditionKind::LinkedBy, ["a"]);
         assert_eq!(snippets(linked_by), [("B".to_string(), block())]);
         let link_to = NoteFilter::default().with(ConditionKind::LinkTo, ["b"]);

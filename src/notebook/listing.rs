@@ -1,15 +1,13 @@
 //! [`ListNotes`], and [`Listing`]: the notes that its filter selects, in the order of the listing. A memory keeps it for the next
 //! page.
 
-use alloc::borrow::Cow;
-use alloc::vec::Vec;
-
 use super::note_filter::NoteFilter;
 use super::select::{Resolver, Snippets, edges, link_table, select};
 use super::snapshot::Snapshot;
 use super::types::SortKey;
 use crate::changes::Call;
 use crate::engine::Scope;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::DocId;
 

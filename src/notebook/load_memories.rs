@@ -1,8 +1,5 @@
 //! `load-memories`: loads the newest facts as the first memories of a session.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::checks::title_or_stem;
@@ -13,8 +10,9 @@ use super::snapshot::Snapshot;
 use super::types::{MemoriesReply, part_of};
 use crate::changes::Call;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::DocId;
 use crate::store::{FACTS_FOLDER, is_in_folder};
 use crate::trust::Approved;
@@ -29,15 +27,7 @@ pub struct LoadMemories {
     pub limit: u32,
 }
 
-impl Request for LoadMemories {
-    type Reply = MemoriesReply;
-    const NAME: &'static str = "load-memories";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { limit: 3 }]
-    }
-}
+request!(LoadMemories "load-memories" => MemoriesReply, Reads, |_| vec![Self { limit: 3 }]);
 
 impl Run<NotebookCall<'_>> for LoadMemories {
     async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {

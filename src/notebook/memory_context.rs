@@ -1,16 +1,13 @@
 //! `memory-context`: the memories of a session and of one of its turns, as a section of a prompt.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::checks::MAX_SHOWN_TITLE_BYTES;
 use super::index::{Notebook, NotebookCall};
 use super::session::{Memories, RecalledMemory};
 use crate::context::{SectionItem, TurnMemories};
 use crate::document::{head, one_line};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::{Flag, ForModel, add_flags, escaped_item};
 
 /// Maximum number of bytes of one memory that are shown.
@@ -50,15 +47,9 @@ pub struct MemoryContextReply {
     pub findings: Vec<Flag>,
 }
 
-impl Request for MemoryContext {
-    type Reply = MemoryContextReply;
-    const NAME: &'static str = "memory-context";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self { turn: 1, max_bytes: 4000 }]
-    }
-}
+request!(MemoryContext "memory-context" => MemoryContextReply, Reads, |_| {
+    vec![Self { turn: 1, max_bytes: 4000 }]
+});
 
 impl Run<NotebookCall<'_>> for MemoryContext {
     async fn run(self, with: &NotebookCall<'_>) -> Result<MemoryContextReply, Error> {

@@ -1,13 +1,10 @@
 //! Notes that a name may mean, of this memory and of the memory for all projects.
 
-use alloc::string::ToString;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::index::{Notebook, catch_up, look_checked};
 use super::successor::{Successor, newer_note};
 use crate::changes::Call;
 use crate::engine::{NamedFile, Scope};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 

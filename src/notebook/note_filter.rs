@@ -1,9 +1,7 @@
 //! [`NoteFilter`]: selects notes by conditions.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::engine::Scope;
+use crate::prelude::*;
 
 /// Filter for notes: a note matches if it meets the conditions and every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -101,14 +99,12 @@ impl NoteFilter {
     /// let filter = NoteFilter::default().with(ConditionKind::Tag, ["rust", "NOT draft"]);
     /// assert_eq!(filter.values(ConditionKind::Tag), ["rust", "NOT draft"]);
     /// ```
-    #[must_use]
     pub fn with(mut self, kind: ConditionKind, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.conditions.extend(values.into_iter().map(|value| NoteCondition { kind, value: value.into() }));
         self
     }
 
     /// Returns the values of the conditions of a kind.
-    #[must_use]
     pub fn values(&self, kind: ConditionKind) -> Vec<&str> {
         let values = self.conditions.iter().filter(|condition| condition.kind == kind);
         values.map(|condition| condition.value.as_str()).collect()
@@ -126,7 +122,6 @@ impl NoteFilter {
     }
 
     /// Returns true if the filter has a condition that names a note.
-    #[must_use]
     pub fn names_notes(&self) -> bool {
         self.conditions.iter().any(|condition| condition.kind.names_a_note())
     }

@@ -1,9 +1,5 @@
 //! [`NoteInfo`]: a note in a listing.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
 use super::item_kind::ItemKind;
@@ -13,6 +9,7 @@ use crate::changes::Call;
 use crate::document::{Note, Value, json_string};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::search::{Corpus, IndexedFile};
 use crate::trust::{Provenance, Writer};
 
@@ -90,7 +87,7 @@ pub(super) fn info(
     NoteInfo {
         path: call.scope.display_path(&document.path),
         title: note.title.clone(),
-        snippets: if lead.is_empty() { Vec::new() } else { alloc::vec![lead.clone()] },
+        snippets: if lead.is_empty() { Vec::new() } else { vec![lead.clone()] },
         lead,
         body: part(&note.body),
         text: text.unwrap_or_default().to_string(),

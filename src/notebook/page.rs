@@ -1,9 +1,5 @@
 //! Notes by name, for commands of other families: their names are known to the index of the notebook alone.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-
 use super::config_file::load_config;
 use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
@@ -11,6 +7,7 @@ use crate::changes::Call;
 use crate::document::{Note, TagSyntax};
 use crate::engine::NamedFile;
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_below_entries};
@@ -114,7 +111,6 @@ async fn lost_page(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
 
     use super::super::Forget;
     use super::super::testing::{Store, call_at, day, restore_page, run_alone};

@@ -1,10 +1,5 @@
 //! Pages that wait for approval.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::files::notebook_file;
 use super::index::{MAX_ATTEMPTS, Notebook, catch_up, changed_meanwhile, look, skipped, with_texts};
 use super::remember_error::has_expired;
@@ -13,6 +8,7 @@ use super::types::part_of;
 use crate::changes::Call;
 use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Loaded, load, load_all};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::{DocId, IndexedFile, SkipReason, Skipped};
 use crate::store::RelPath;

@@ -1,16 +1,13 @@
 //! `related`: lists the notes that are linked with a note.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::index::{NotebookCall, catch_up, look_checked, skipped};
 use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use super::successor::newer_note;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::Skipped;
 use crate::trust::Provenance;
 
@@ -55,15 +52,7 @@ pub struct RelatedNote {
     pub superseded_since: Option<String>,
 }
 
-impl Request for Related {
-    type Reply = RelatedReply;
-    const NAME: &'static str = "related";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { note: name.into(), limit: 3 }]
-    }
-}
+request!(Related "related" => RelatedReply, Reads, |name| vec![Self { note: name.into(), limit: 3 }]);
 
 impl Run<NotebookCall<'_>> for Related {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RelatedReply, Error> {

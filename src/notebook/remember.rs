@@ -1,10 +1,5 @@
 //! `remember`: creates a note, and never overwrites one.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, Rendered, built_in_template};
@@ -21,8 +16,9 @@ use crate::changes::{Call, File};
 use crate::document::one_line;
 use crate::json::word_and_value;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
@@ -95,27 +91,21 @@ word_and_value! {
     supersedes: String
 }
 
-impl Request for Remember {
-    type Reply = RememberReply;
-    const NAME: &'static str = "remember";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let fact = Self {
-            title: "A title".into(),
-            content: format!("about {name}"),
-            template: "fact".into(),
-            ..Self::default()
-        };
-        let linked = Self {
-            title: format!("about {name}"),
-            links: alloc::vec![name.into()],
-            supersedes: Some(name.into()),
-            ..fact.clone()
-        };
-        alloc::vec![fact, linked]
-    }
-}
+request!(Remember "remember" => RememberReply, Appends, |name| {
+    let fact = Self {
+        title: "A title".into(),
+        content: format!("about {name}"),
+        template: "fact".into(),
+        ..Self::default()
+    };
+    let linked = Self {
+        title: format!("about {name}"),
+        links: vec![name.into()],
+        supersedes: Some(name.into()),
+        ..fact.clone()
+    };
+    vec![fact, linked]
+});
 
 impl Run<NotebookCall<'_>> for Remember {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
@@ -325,7 +315,7 @@ mod tests {
             title: title.into(),
             content: content.into(),
             template: "fact".into(),
-            tags: alloc::vec!["infra".into()],
+            tags: vec!["infra".into()],
             ..Remember::default()
         }
     }
@@ -382,7 +372,7 @@ mod tests {
         for request in [
             again(),
             Remember { template: "decision".into(), ..again() },
-            Remember { links: alloc::vec!["DB".into()], ..again() },
+            Remember { links: vec!["DB".into()], ..again() },
             Remember { supersede: true, ..again() },
             Remember { supersedes: Some("DB".into()), ..again() },
         ] {
@@ -515,7 +505,7 @@ mod tests {
     #[test]
     fn links_are_written_even_after_an_open_code_block() {
         let mut store = Store::with(&[("decisions/db.md", "# DB\n")]);
-        let linked = |request: Remember| Remember { links: alloc::vec!["DB".into()], ..request };
+        let linked = |request: Remember| Remember { links: vec!["DB".into()], ..request };
         run(&mut store, linked(fact("a", "text"))).expect("made");
         assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
         run(&mut store, linked(fact("b", "```\ncode"))).expect("made");
@@ -527,11 +517,11 @@ mod tests {
     fn content_with_a_frontmatter_of_its_own_stays_content() {
         let mut store = Store::default();
         let content = "---\ntitle: other\ntags: [evil]\n---\nbody with {{sh \"date\"}}";
-        let request = Remember { tags: alloc::vec!["#infra".into(), "a b".into()], ..fact("Mine", content) };
+        let request = Remember { tags: vec!["#infra".into(), "a b".into()], ..fact("Mine", content) };
         let reply = run(&mut store, request).expect("made");
         let text = store.text(&reply.path);
         let note = Note::parse(&text, TagSyntax::default());
-        assert_eq!((note.title.as_str(), note.tags), ("Mine", alloc::vec!["infra".to_string(), "a b".to_string()]));
+        assert_eq!((note.title.as_str(), note.tags), ("Mine", vec!["infra".to_string(), "a b".to_string()]));
         assert!(text.ends_with(&format!("\n{content}\n")));
         assert_eq!(run(&mut store, fact("Mine", content)).expect("known").state, RememberState::AlreadyThere);
         // Even if the template has no frontmatter.
@@ -551,7 +541,7 @@ mod tests {
         assert_eq!(reply.path.len(), "facts/0000-port-1.md".len());
         let text = store.text(&reply.path);
         let note = Note::parse(&text, TagSyntax::default());
-        assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &alloc::vec!["infra".to_string()]), "{text}");
+        assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &vec!["infra".to_string()]), "{text}");
         let again = run(&mut store, fact("Port: 1", "5433")).expect("known");
         assert_eq!(again.state, RememberState::AlreadyThere);
         let decision = Remember { template: "decision".into(), ..fact("a [b] ../c", "x") };
@@ -564,7 +554,7 @@ mod tests {
         let reply = run(&mut store, fact("Error: it's [broken] #1", "x")).expect("made");
         assert_eq!(reply.warnings, []);
         let note = Note::parse(&store.text(&reply.path), TagSyntax::default());
-        assert_eq!((note.title.as_str(), note.tags), ("Error: it's [broken] #1", alloc::vec!["infra".to_string()]));
+        assert_eq!((note.title.as_str(), note.tags), ("Error: it's [broken] #1", vec!["infra".to_string()]));
         store.put("templates/fact.md", b"---\nkind: {{title}}\n---\n{{content}}".to_vec());
         let reply = run(&mut store, fact("[", "x")).expect("made");
         assert_eq!(reply.warnings.len(), 1);
@@ -595,7 +585,7 @@ mod tests {
             request("a", "templates"),
             request("a", "projects/x/facts"),
             Remember { content: "x".repeat(65_537), ..fact("a", "") },
-            Remember { tags: alloc::vec!["#".into()], ..fact("a", "") },
+            Remember { tags: vec!["#".into()], ..fact("a", "") },
         ] {
             let error = run(&mut store, bad.clone()).expect_err("refused");
             assert!(!error.help.is_empty(), "{bad:?}");

@@ -1,9 +1,5 @@
 //! `remember-error`: keeps an error of a tool once, and counts it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -19,8 +15,9 @@ use crate::changes::{Backups, Call, File};
 use crate::document::{Frontmatter, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Entry, Error};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{FACTS_FOLDER, LocalTime};
 use crate::trust::{ForModel, TrustState};
 
@@ -81,15 +78,9 @@ pub enum ErrorState {
 
 words!(ErrorState, "state of an error" { Created = "created", Counted = "counted", Full = "full" });
 
-impl Request for RememberError {
-    type Reply = ErrorReply;
-    const NAME: &'static str = "remember-error";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { tool: name.into(), error: "it failed".into() }]
-    }
-}
+request!(RememberError "remember-error" => ErrorReply, Replaces, |name| {
+    vec![Self { tool: name.into(), error: "it failed".into() }]
+});
 
 impl Run<NotebookCall<'_>> for RememberError {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ErrorReply, Error> {
@@ -240,7 +231,6 @@ pub struct ErrorNote {
 /// It keeps the first line that looks like an error, else the first line with words. Paths, addresses, numbers, hashes
 /// and ids become `<path>`, `<url>`, `<n>`, `<hex>` and `<id>` in the title, so that the same error gives the same
 /// note.
-#[must_use]
 pub fn error_note(tool: &str, error: &str) -> Option<ErrorNote> {
     let error = head(error, MAX_ERROR_SCAN_BYTES);
     let has_words = |line: &&str| line.chars().any(char::is_alphanumeric);
@@ -394,7 +384,7 @@ mod tests {
         let note = Note::parse(&store.text(&first.path), TagSyntax::default());
         assert_eq!(
             (note.title.as_str(), note.tags),
-            ("Error of bash: error: port <n> is in use #tag", alloc::vec!["error".to_string()])
+            ("Error of bash: error: port <n> is in use #tag", vec!["error".to_string()])
         );
         let second = report(&mut store, "error: port 5434 is in use #tag").expect("counted");
         assert_eq!((second.state, second.count, &second.path), (ErrorState::Counted, 2, &first.path));

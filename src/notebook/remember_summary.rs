@@ -1,17 +1,13 @@
 //! `remember-summary`: keeps a summary of a tool's output as a fact.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::checks::{MAX_SHOWN_TITLE_BYTES, tool_name};
 use super::index::NotebookCall;
 use super::remember::{Remember, RememberReply, remember};
 use super::rename::settle;
 use crate::document::{head, one_line};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 
 /// Maximum number of characters of a summary that are kept.
 pub const MAX_SUMMARY_CHARS: usize = 800;
@@ -25,15 +21,9 @@ pub struct RememberSummary {
     pub summary: String,
 }
 
-impl Request for RememberSummary {
-    type Reply = RememberReply;
-    const NAME: &'static str = "remember-summary";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { tool: name.into(), summary: "it worked".into() }]
-    }
-}
+request!(RememberSummary "remember-summary" => RememberReply, Appends, |name| {
+    vec![Self { tool: name.into(), summary: "it worked".into() }]
+});
 
 impl Run<NotebookCall<'_>> for RememberSummary {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
@@ -47,7 +37,6 @@ impl Run<NotebookCall<'_>> for RememberSummary {
 }
 
 /// Returns the request for a note with a tool's summary, at most [`MAX_SUMMARY_CHARS`] characters of it.
-#[must_use]
 pub fn tool_summary_note(tool: &str, summary: &str) -> Remember {
     let summary = summary.trim();
     let kept: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();

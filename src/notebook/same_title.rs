@@ -1,9 +1,5 @@
 //! [`SameTitle`]: existing notes with the title of a new one.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::draft::Rendered;
 use super::files::{below_notebook, normalized_lines};
 use super::index::Notebook;
@@ -11,6 +7,7 @@ use super::superseded::is_path;
 use super::types::{SUPERSEDES, part_of};
 use crate::document::{Frontmatter, Note, Value, one_line};
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::IndexedFile;
 use crate::sorted::SortedSet;

@@ -1,9 +1,6 @@
 //! [`Session`]: memories of a conversation, and memories of one of its turns.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::Approved;
 

@@ -1,13 +1,11 @@
 //! [`slug`]: the file name for a title.
 
-use alloc::format;
-use alloc::string::String;
-
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::head;
+use crate::prelude::*;
 use crate::store::is_device_name;
 
 /// Maximum length of a slug in bytes. With a number and an extension, it is far below the limit of a path's segment.
@@ -29,7 +27,6 @@ const MAX_CHARS: usize = 1_000;
 /// assert_eq!(slug("日本語"), "日本語");
 /// assert!(slug("!!!").starts_with("note-"));
 /// ```
-#[must_use]
 pub fn slug(title: &str) -> String {
     let mut words = String::new();
     // True if marks on the last letter are dropped, such as the mark of é.

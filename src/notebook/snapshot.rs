@@ -1,8 +1,5 @@
 //! [`Snapshot`]: the notes of the index at one moment, and finding them by name. [`Names`] keeps their names.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::files::below_notebook;
@@ -12,6 +9,7 @@ use crate::changes::Call;
 use crate::document::{Frontmatter, Link, Note};
 use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::{RelPath, is_of_sessions};

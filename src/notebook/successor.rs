@@ -1,9 +1,7 @@
 //! The note that supersedes another, as everything that shows a note marks it.
 
-use alloc::format;
-use alloc::string::String;
-
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::search::{Corpus, IndexedFile};
 
 /// The note that supersedes another one.
@@ -29,7 +27,6 @@ pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<Succ
 }
 
 /// Returns the mark of a superseded note, such as `superseded by facts/port.md since 2026-05-24`.
-#[must_use]
 pub fn superseded_mark(by: Option<&str>, since: Option<&str>) -> Option<String> {
     let since = since.map(|day| format!(" since {day}")).unwrap_or_default();
     Some(format!("superseded by {}{since}", by?))

@@ -1,11 +1,5 @@
 //! [`Superseded`]: the note that a new one supersedes, and what the new one takes over from it.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::checks::{MAX_TAGS, is_tag};
 use super::files::{below_notebook, check_not_kept, notebook_file};
 use super::index::{Notebook, catch_up, look, look_checked};
@@ -14,6 +8,7 @@ use super::snapshot::Snapshot;
 use super::types::SUPERSEDES;
 use crate::changes::Call;
 use crate::document::{Frontmatter, LinkKind, Note, one_line};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, is_name};
 use crate::trust::TrustState;

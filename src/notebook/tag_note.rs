@@ -1,18 +1,14 @@
 //! `tag-note`: adds tags to the frontmatter of a note, and removes them.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::checks::checked_tags;
 use super::files::{check_not_kept, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use crate::changes::{Backups, Call};
 use crate::document::{Note, TagSyntax, set_field, yaml_string};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::ForModel;
 
 /// Field of the frontmatter that lists the tags.
@@ -43,20 +39,14 @@ pub struct TagNoteReply {
     pub message: ForModel,
 }
 
-impl Request for TagNote {
-    type Reply = TagNoteReply;
-    const NAME: &'static str = "tag-note";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let tag = |add: &[&str], remove: &[&str]| Self {
-            note: name.into(),
-            add: add.iter().map(ToString::to_string).collect(),
-            remove: remove.iter().map(ToString::to_string).collect(),
-        };
-        alloc::vec![tag(&["ops"], &[]), tag(&[], &["ops"])]
-    }
-}
+request!(TagNote "tag-note" => TagNoteReply, Replaces, |name| {
+    let tag = |add: &[&str], remove: &[&str]| Self {
+        note: name.into(),
+        add: add.iter().map(ToString::to_string).collect(),
+        remove: remove.iter().map(ToString::to_string).collect(),
+    };
+    vec![tag(&["ops"], &[]), tag(&[], &["ops"])]
+});
 
 impl Run<NotebookCall<'_>> for TagNote {
     async fn run(self, with: &NotebookCall<'_>) -> Result<TagNoteReply, Error> {

@@ -1,12 +1,11 @@
 //! `tags`: lists the tags of a notebook.
 
-use alloc::vec::Vec;
-
 use super::index::{NotebookCall, catch_up, look, skipped};
 use super::select::tag_counts;
 use super::types::TagCount;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::Skipped;
 
 /// Counts the notes of every tag.
@@ -23,15 +22,7 @@ pub struct TagsReply {
     pub skipped: Vec<Skipped>,
 }
 
-impl Request for Tags {
-    type Reply = TagsReply;
-    const NAME: &'static str = "tags";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(Tags "tags" => TagsReply, Reads, |_| vec![Self]);
 
 impl Run<NotebookCall<'_>> for Tags {
     async fn run(self, with: &NotebookCall<'_>) -> Result<TagsReply, Error> {

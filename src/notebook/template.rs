@@ -4,13 +4,10 @@
 //! and helpers of zk that run a command, read the environment or include another template. Values are never parsed as
 //! templates, and never escaped for HTML.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::slug::slug;
 use crate::document::json_string;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::sorted::SortedMap;
 use crate::store::LocalTime;
 
@@ -309,7 +306,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn no_template_panics(pieces in proptest::collection::vec(
-            proptest::sample::select(alloc::vec![
+            proptest::sample::select(vec![
                 "{{", "}}", "{{{", "}}}", "{{#if ", "{{!--", "--}}", "{{!", "title", "slug ", "'", "\"", "\\", "\n", "\r", " ",
                 "日", "format-date now ", "%", "%Y", ".", "extra.", "\u{301}", "json ",
             ]),

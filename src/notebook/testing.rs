@@ -2,10 +2,6 @@
 //! request is performed next.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::future::Future;
 use core::str::FromStr;
 
@@ -15,6 +11,7 @@ use crate::changes::{Call, Texts, run};
 use crate::context::DEFAULT_MAP_BYTES;
 use crate::engine::{Limits, Scope};
 use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
+use crate::prelude::*;
 use crate::protocol::{
     AppendOutcome, CommandId, Engine, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome,
     FsResult, LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version,
@@ -41,7 +38,7 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
     let scope = Scope {
         layout,
         path_prefix: String::new(),
-        roots: alloc::vec![],
+        roots: vec![],
         limits: Limits::default(),
         index_file: false,
         version_scheme: String::new(),

@@ -1,9 +1,5 @@
 //! `today`: returns the note of the day, which is the same file as the daily log of the journal.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::config::NotebookConfig;
 use super::config_file::load_config;
 use super::files::{FoundTemplate, below_notebook, find_template};
@@ -13,8 +9,9 @@ use super::template::Variables;
 use super::types::Warning;
 use crate::changes::{Call, File};
 use crate::document::paths::{file_name, folder};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::RelPath;
 
 /// Template of a day, if the notebook has none.
@@ -41,15 +38,7 @@ pub struct TodayReply {
     pub warnings: Vec<Warning>,
 }
 
-impl Request for Today {
-    type Reply = TodayReply;
-    const NAME: &'static str = "today";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(_: &str) -> Vec<Self> {
-        alloc::vec![Self]
-    }
-}
+request!(Today "today" => TodayReply, Appends, |_| vec![Self]);
 
 impl Run<NotebookCall<'_>> for Today {
     async fn run(self, with: &NotebookCall<'_>) -> Result<TodayReply, Error> {

@@ -1,7 +1,5 @@
 //! Types that several commands of the notebook share.
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use core::cmp::Ordering;
 use core::fmt::{self, Display, Formatter};
 use core::ops::Range;
@@ -10,6 +8,7 @@ use saddlebag_collections::words;
 
 use crate::document::Note;
 use crate::journal::Target;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::trust::Provenance;
 
@@ -101,7 +100,6 @@ pub struct SortFields<'a> {
 
 impl SortKey {
     /// Compares two notes by the first key in which they differ.
-    #[must_use]
     pub fn compare(keys: &[Self], a: &SortFields<'_>, b: &SortFields<'_>) -> Ordering {
         let by_key = |key: &Self| {
             let ascending = match (key.by, a.created, b.created) {

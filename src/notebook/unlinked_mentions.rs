@@ -1,14 +1,12 @@
 //! `unlinked-mentions`: lists the notes that name a note without linking to it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look_checked, skipped, with_texts};
 use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, NameLines};
 use super::snapshot::Snapshot;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::search::{DocId, Skipped};
 use crate::trust::{Provenance, TrustState};
 
@@ -43,15 +41,9 @@ pub struct Mention {
     pub unapproved: Option<Provenance>,
 }
 
-impl Request for UnlinkedMentions {
-    type Reply = UnlinkedMentionsReply;
-    const NAME: &'static str = "unlinked-mentions";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { note: name.into() }]
-    }
-}
+request!(UnlinkedMentions "unlinked-mentions" => UnlinkedMentionsReply, Reads, |name| {
+    vec![Self { note: name.into() }]
+});
 
 impl Run<NotebookCall<'_>> for UnlinkedMentions {
     async fn run(self, with: &NotebookCall<'_>) -> Result<UnlinkedMentionsReply, Error> {

@@ -1,13 +1,10 @@
 //! Parser of zk's output, for a host that runs zk itself.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Deserializer};
 
 use super::select::path_parts;
 use crate::document::paths::file_name;
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// A note in the output of `zk list`. In a list of paths, only the path is known.

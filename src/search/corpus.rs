@@ -1,9 +1,5 @@
 //! [`Corpus`]: the searched files as they were last read.
 
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::ops::Range;
 
@@ -19,6 +15,7 @@ use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped,
 use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, is_of_entries, text_of_name};
@@ -722,7 +719,7 @@ impl Corpus {
         let fits = |note: &Note| document.text.as_deref().is_none_or(|text| note.fits(text));
         let note = self.files.note(document).filter(fits).or_else(|| self.note_of_text(document));
         let unreadable = || {
-            let message = alloc::format!("{}: its record in the index cannot be decoded", document.path);
+            let message = format!("{}: its record in the index cannot be decoded", document.path);
             Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag/index`; they are created again")
         };
         note.map(Some).ok_or_else(unreadable)

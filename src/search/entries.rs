@@ -1,13 +1,10 @@
 //! [`SearchableEntries`]: the entries that are searched together with the notes.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::corpus::Corpus;
 use super::files::DocId;
+use crate::prelude::*;
 use crate::sorted::SortedMap;
 use crate::trust::Provenance;
 

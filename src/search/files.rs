@@ -1,11 +1,6 @@
 //! [`Files`]: records of all files of a scope.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::{Bound, Range};
 
@@ -16,6 +11,7 @@ use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 use super::rows::Rows;
 use super::schemes::{ContentHash, Seen, SeenColumn};
 use crate::document::Note;
+use crate::prelude::*;
 use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 use crate::trust::Provenance;
@@ -553,7 +549,6 @@ impl Texts for SearchedFiles<'_> {
 mod tests {
     use super::super::rows::tests::table_of;
     use super::*;
-    use alloc::string::ToString;
     use proptest::prelude::*;
 
     fn file(path: &str) -> IndexedFile {

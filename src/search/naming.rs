@@ -1,11 +1,8 @@
 //! Whether the name of an item says what it is about, and a better name from the words of its text.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::ranked::telling_words;
 use crate::document::head;
+use crate::prelude::*;
 
 /// Key words are taken from this many bytes at the beginning, which says what text is about.
 const MAX_TEXT_BYTES: usize = 1_000;
@@ -26,7 +23,6 @@ const SLUG_DIGITS: usize = 8;
 /// assert!(says_nothing("2026-11-28 important!!", None) && says_nothing("Shop notes", Some("shop-0db23a34")));
 /// assert!(!says_nothing("Refunds", Some("shop-0db23a34")));
 /// ```
-#[must_use]
 pub fn says_nothing(name: &str, project: Option<&str>) -> bool {
     let is_word = |c: char| c.is_alphanumeric();
     let project = project.map(|slug| match slug.rsplit_once('-') {

@@ -9,13 +9,13 @@
 //!
 //! The head begins with its own length and the length of the body, 8 bytes each.
 
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::{Piece, SparseBytes};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::{ReadOutcome, join};
 use crate::store::RelPath;
 
@@ -234,7 +234,7 @@ pub(super) async fn open(call: &Call) -> Option<(Vec<u8>, Body)> {
 }
 
 pub(super) fn part_path(call: &Call, number: usize) -> Option<RelPath> {
-    call.scope.layout.in_notebook(&alloc::format!(".saddlebag/index/{number:04}")).ok()
+    call.scope.layout.in_notebook(&format!(".saddlebag/index/{number:04}")).ok()
 }
 
 fn blocks_of(length: usize) -> usize {
@@ -259,7 +259,7 @@ async fn read_blocks(call: &Call, ranges: &[Range<usize>]) -> Vec<Option<Vec<u8>
     for blocks in ranges {
         let bytes = u32::try_from(blocks.len() * BLOCK_BYTES).ok().filter(|bytes| *bytes <= limit);
         let Some((path, bytes)) = part_path(call, blocks.start / BLOCKS_PER_PART).zip(bytes) else {
-            return alloc::vec![None; ranges.len()];
+            return vec![None; ranges.len()];
         };
         reads.push(call.fs.read(&path, (blocks.start % BLOCKS_PER_PART * BLOCK_BYTES) as u64, bytes));
     }

@@ -1,9 +1,5 @@
 //! Brings a [`Corpus`] up to date: lists the folders and reads only changed files.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
@@ -13,6 +9,7 @@ use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
 use crate::engine::{Fs, Limits, Loaded, load_all};
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Operation, Version, join};
 use crate::store::RelPath;
 

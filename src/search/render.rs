@@ -1,10 +1,7 @@
 //! Rendering of search hits as text for a model or a person.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::types::{SearchHit, TermCount};
+use crate::prelude::*;
 use crate::trust::{ForModel, Provenance};
 
 /// Part of the budget that is reserved for the frame of a rendering, in bytes.

@@ -6,8 +6,6 @@
 //! Its columns follow each other: number of the file, end of its path, end of its parsed note, rows sorted by path (4 bytes
 //! each), hash of its bytes (8), reason why its text is kept out of prompts (1), and then all paths.
 
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
@@ -15,6 +13,7 @@ use saddlebag_search::literal::TextId;
 
 use super::schemes::ContentHash;
 use crate::order;
+use crate::prelude::*;
 use crate::store::RelPath;
 use crate::trust::Provenance;
 
@@ -203,8 +202,6 @@ impl Rows {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use alloc::format;
-    use alloc::string::String;
     use proptest::prelude::*;
 
     /// Returns the encoded table of files with these paths, after some other bytes, and its place.
@@ -219,7 +216,7 @@ pub(super) mod tests {
                 unapproved: (number % 3 == 1).then_some(Provenance::Imported),
             })
             .collect();
-        let mut bytes = alloc::vec![7; 5];
+        let mut bytes = vec![7; 5];
         encode(&rows, &mut bytes).expect("encoded");
         let place = 5..bytes.len();
         bytes.push(7);

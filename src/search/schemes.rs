@@ -8,12 +8,11 @@
 //! The columns stay bytes of the index file until it is written again, so a command that does not write it pays only for
 //! checking them.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::prelude::*;
 use crate::sorted::SortedSet;
 use crate::store::RelPath;
 
@@ -168,7 +167,7 @@ mod tests {
         alone.folder_changed(folder.clone());
         assert!(alone.is_unchanged(&folder));
         let scheme = OtherScheme { name: "b".into(), written: 0, seen: 0..0, count: 0, listed: 0..0 };
-        let mut with = OtherSchemes::new(alloc::vec![scheme], None);
+        let mut with = OtherSchemes::new(vec![scheme], None);
         with.folder_changed(folder.clone());
         assert!(!with.is_unchanged(&folder) && with.is_unchanged(&None));
     }

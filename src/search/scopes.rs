@@ -1,11 +1,10 @@
 //! [`FolderScope`]: folders that a search covers, and listing them.
 
 use alloc::collections::VecDeque;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::types::{SkipReason, Skipped};
 use crate::engine::{Fs, Limits};
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, LeftOutName, ListOutcome, Listing};
 use crate::sorted::SortedSet;
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
@@ -31,7 +30,7 @@ impl FolderScope {
     pub(crate) fn all(layout: &Layout) -> Vec<Self> {
         let tree = Self { folder: layout.project_folder().cloned(), tree: true };
         match &tree.folder {
-            None => alloc::vec![tree],
+            None => vec![tree],
             Some(_) => {
                 let user = layout.user_folder().map(|folder| Self { folder: Some(folder.clone()), tree: true });
                 [Self { folder: None, tree: false }, tree].into_iter().chain(user).collect()
@@ -175,7 +174,7 @@ pub(crate) async fn list_markdown(fs: &Fs, scopes: Vec<FolderScope>, limits: &Li
 /// files.
 pub(crate) async fn list_tree(fs: &Fs, folder: Option<&RelPath>, limits: &Limits) -> Result<Vec<RelPath>, Error> {
     let mut found = Vec::new();
-    let mut walk = Walk::from_scopes(alloc::vec![FolderScope { folder: folder.cloned(), tree: true }]);
+    let mut walk = Walk::from_scopes(vec![FolderScope { folder: folder.cloned(), tree: true }]);
     while let Some(scope) = walk.next()? {
         let mut after = None;
         let mut bound = FolderBound::new(&scope);
@@ -261,7 +260,7 @@ impl Walk {
         while let Some(scope) = self.queue.pop_front() {
             if self.seen.insert(scope.folder.clone()) {
                 if self.seen.len() > MAX_FOLDERS {
-                    let message = alloc::format!("the store has more than {MAX_FOLDERS} folders of notes");
+                    let message = format!("the store has more than {MAX_FOLDERS} folders of notes");
                     return Err(Error::new(
                         ErrorCode::TooLarge,
                         message,
@@ -292,7 +291,7 @@ impl<'a> FolderBound<'a> {
             return Ok(());
         }
         let place = self.folder.map_or("the root of the store", RelPath::as_str);
-        let message = alloc::format!("{place} has more than {MAX_FOLDER_ENTRIES} entries");
+        let message = format!("{place} has more than {MAX_FOLDER_ENTRIES} entries");
         Err(Error::new(ErrorCode::TooLarge, message, "move files that are not memory out of the folder"))
     }
 }

@@ -1,10 +1,8 @@
 //! Results of a search.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
+use crate::prelude::*;
 use crate::protocol::FsError;
 use crate::trust::{ForModel, Provenance};
 

@@ -1,8 +1,5 @@
 //! `begin-session`: builds the block for the start of a session.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::end::{note_of_resumed, note_sessions_without_an_end};
@@ -14,8 +11,9 @@ use crate::context::{
     TurnMemories, map_block, session_block,
 };
 use crate::entries::HydrationPolicy;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::trust::{ForModel, titles};
 
 /// Default size limit of the block in bytes.
@@ -92,22 +90,16 @@ pub struct BeginSessionReply {
     pub sources: Vec<LineSource>,
 }
 
-impl Request for BeginSession {
-    type Reply = BeginSessionReply;
-    const NAME: &'static str = "begin-session";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let begin = |source| Self {
-            session: name.into(),
-            source,
-            max_bytes: DEFAULT_SESSION_BYTES,
-            form: None,
-            dry_run: false,
-        };
-        [BeginSource::Startup, BeginSource::Resume].map(begin).to_vec()
-    }
-}
+request!(BeginSession "begin-session" => BeginSessionReply, Replaces, |name| {
+    let begin = |source| Self {
+        session: name.into(),
+        source,
+        max_bytes: DEFAULT_SESSION_BYTES,
+        form: None,
+        dry_run: false,
+    };
+    [BeginSource::Startup, BeginSource::Resume].map(begin).to_vec()
+});
 
 impl Run<SessionCall<'_>> for BeginSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<BeginSessionReply, Error> {

@@ -1,16 +1,13 @@
 //! `choose-hand-off`: says which session's note the next session begins with, or that it is never handed on.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::hand_off::{CLAIMED_BY, HAND_OFF, newest};
 use super::types::{HandOffChoice, SessionCall, in_scope};
 use crate::changes::{Backups, File};
 use crate::document::{Frontmatter, Value, remove_field, set_field};
 use crate::notebook::{SESSION, named_notes};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run, SAMPLE_SESSION_NAME};
+use crate::request::{Run, SAMPLE_SESSION_NAME, request};
 use crate::store::{RelPath, SESSIONS_FOLDER};
 use crate::trust::ForModel;
 
@@ -33,15 +30,9 @@ pub struct ChooseHandOffReply {
     pub message: ForModel,
 }
 
-impl Request for ChooseHandOff {
-    type Reply = ChooseHandOffReply;
-    const NAME: &'static str = "choose-hand-off";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(_: &str) -> Vec<Self> {
-        HandOffChoice::ALL.iter().map(|choice| Self { session: SAMPLE_SESSION_NAME.into(), choice: *choice }).collect()
-    }
-}
+request!(ChooseHandOff "choose-hand-off" => ChooseHandOffReply, Replaces, |_| {
+    HandOffChoice::ALL.iter().map(|choice| Self { session: SAMPLE_SESSION_NAME.into(), choice: *choice }).collect()
+});
 
 impl Run<SessionCall<'_>> for ChooseHandOff {
     async fn run(self, with: &SessionCall<'_>) -> Result<ChooseHandOffReply, Error> {

@@ -37,7 +37,6 @@ const MIN_LETTERS: usize = 8;
 /// assert_eq!(prompt_of("<ide_opened_file>src/a.rs</ide_opened_file>\nfix the build"), Some("fix the build"));
 /// assert_eq!(prompt_of("<task-notification>\n<status>completed</status>\n</task-notification>"), None);
 /// ```
-#[must_use]
 pub fn prompt_of(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     for _ in 0..MAX_ELEMENTS {

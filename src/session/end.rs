@@ -1,9 +1,5 @@
 //! `end-session`: writes the note of a session.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::hand_off::{CLAIMED_BY, FINISHED, HAND_OFF, LAST, RUNS, WORKED};
 use super::note::{Body, SessionSummary, ends_of, only_looks};
 use super::run_end::RunEnd;
@@ -17,8 +13,9 @@ use crate::entries::{self, GetEntry};
 use crate::notebook::{SESSION, moment, trusted_titles};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{LocalTime, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Provenance, TrustState, mark, sha256, without_private};
 
@@ -57,16 +54,10 @@ pub struct EndSessionReply {
     pub left_out: Vec<String>,
 }
 
-impl Request for EndSession {
-    type Reply = EndSessionReply;
-    const NAME: &'static str = "end-session";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let end = |finished, answer| Self { session: name.into(), finished, answer };
-        alloc::vec![end(true, None), end(false, Some("It works.".into()))]
-    }
-}
+request!(EndSession "end-session" => EndSessionReply, Replaces, |name| {
+    let end = |finished, answer| Self { session: name.into(), finished, answer };
+    vec![end(true, None), end(false, Some("It works.".into()))]
+});
 
 impl Run<SessionCall<'_>> for EndSession {
     async fn run(self, with: &SessionCall<'_>) -> Result<EndSessionReply, Error> {

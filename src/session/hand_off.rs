@@ -4,10 +4,6 @@
 //! the claim of a session that asked for a poem does not count when it is over. Nothing is handed on that is older than what
 //! a session goes on with. A command that a later session has passed is not said to fail.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::note::{
     ANSWER, ANSWERED, FAILING, FIRST_PROMPT, LAST_PROMPT, LATER, MAX_ITEMS, command_of, heading_of, lines_below,
     to_pass, with_headings, without_failure,
@@ -25,6 +21,7 @@ pub(super) use crate::notebook::{CLAIMED_BY, HAND_OFF};
 use crate::notebook::{SESSION, moment};
 use crate::order;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{EntryKind, Error};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Approved, Provenance, titles};

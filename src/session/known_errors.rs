@@ -4,11 +4,8 @@
 //! prompt before a person approves it. So a note has only what is in a list here, and numbers and codes of a strict
 //! shape.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::document::head;
+use crate::prelude::*;
 
 /// Number of bytes of an error that are searched, and maximum number of words that are kept.
 const MAX_BYTES: usize = 16 << 10;

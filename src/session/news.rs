@@ -1,9 +1,5 @@
 //! What memory has got since the session was told the names of its items.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::state::State;
 use super::types::{SessionCall, StoredItem, searchable};
 use crate::context::SectionItem;
@@ -11,6 +7,7 @@ use crate::document::{Note, TagSyntax, one_line};
 use crate::engine::{Loaded, load_all};
 use crate::notebook::newer_note;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::SearchableEntry;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, RelPath, is_in_folder};

@@ -1,15 +1,12 @@
 //! The note of a session, as a pure function of what happened in it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::client_text::says_something;
 use super::known_errors::known_words;
 use super::run_end::RunEnd;
 use super::screened::first_chars;
 use super::shell::{Ran, on_one_line};
 use crate::document::{one_line, tail};
+use crate::prelude::*;
 use crate::search::ranked::{everyday_key, is_everyday, telling_words};
 use crate::trust::head_without_divided_secret;
 
@@ -183,19 +180,16 @@ impl SessionSummary {
     }
 
     /// Returns true if the session used a tool. Only such a session is handed on.
-    #[must_use]
     pub fn has_worked(&self) -> bool {
         self.turns.iter().any(|turn| turn.worked)
     }
 
     /// Returns true if the session is worth a note: a tool was used, or a prompt has more than a greeting or thanks.
-    #[must_use]
     pub fn is_worth_a_note(&self) -> bool {
         self.has_worked() || self.uses > 0 || self.turns.iter().any(Turn::tells)
     }
 
     /// Returns the last answer after work; without any work, the last one to a prompt that says something.
-    #[must_use]
     pub fn answer(&self) -> Option<&str> {
         self.turns.get(self.result()?)?.answer.as_deref()
     }
@@ -245,7 +239,6 @@ impl SessionSummary {
     }
 
     /// Returns the title of the note: the day, the names of the client and the agent, and the start of the first prompt.
-    #[must_use]
     pub fn title(&self, day: &str, names: &[&str]) -> String {
         let mut names: Vec<String> = names.iter().map(|name| one_line(first_chars(name, MAX_NAME_CHARS))).collect();
         names.dedup();
@@ -262,7 +255,6 @@ impl SessionSummary {
     }
 
     /// Returns the text of the note below its title.
-    #[must_use]
     pub fn text(&self) -> String {
         self.body().text
     }

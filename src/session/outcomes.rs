@@ -1,14 +1,12 @@
 //! What all sessions of a project say about a command together: one that failed in an earlier session may have passed since.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::note::{FAILING, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
 use crate::document::parse_date;
 use crate::order;
+use crate::prelude::*;
 
 /// Age in seconds after which the failure of a command other than a test of the project is not mentioned any more.
 const MAX_FAILURE_AGE_SECONDS: i64 = 7 * 24 * 3_600;

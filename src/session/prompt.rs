@@ -1,10 +1,5 @@
 //! `recall-for-prompt`: finds what memory knows about a prompt, and records the start of the prompt.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::client_text::prompt_of;
@@ -25,8 +20,9 @@ use crate::notebook::{
     recall_for_prompt, title_or_stem, without_time,
 };
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::SearchableEntry;
 use crate::search::ranked::{Fit, RULE};
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
@@ -121,24 +117,18 @@ words!(NotShownReason, "reason why a hit is not shown" {
     StateFull = "state-full",
 });
 
-impl Request for RecallForPrompt {
-    type Reply = RecallForPromptReply;
-    const NAME: &'static str = "recall-for-prompt";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let recall = |prompt: &str| Self {
-            session: name.into(),
-            prompt: prompt.into(),
-            max_bytes: DEFAULT_PROMPT_BYTES,
-            min_score: Some(0),
-            keep_out: Vec::new(),
-            dry_run: false,
-            form: None,
-        };
-        [SAMPLE_TEXT, name].map(recall).to_vec()
-    }
-}
+request!(RecallForPrompt "recall-for-prompt" => RecallForPromptReply, Appends, |name| {
+    let recall = |prompt: &str| Self {
+        session: name.into(),
+        prompt: prompt.into(),
+        max_bytes: DEFAULT_PROMPT_BYTES,
+        min_score: Some(0),
+        keep_out: Vec::new(),
+        dry_run: false,
+        form: None,
+    };
+    [SAMPLE_TEXT, name].map(recall).to_vec()
+});
 
 /// A note or an entry that matches.
 struct Hit {

@@ -1,8 +1,7 @@
 //! [`question`]: the words of a prompt that are searched for, and if the prompt asks.
 
-use alloc::string::String;
-
 use crate::document::{head, one_line};
+use crate::prelude::*;
 
 /// Number of bytes of a prompt that are searched for.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
@@ -11,7 +10,6 @@ const MAX_QUESTION_BYTES: usize = 8 << 10;
 const MAX_ENDING: usize = 5;
 
 /// Returns true if the first line of a prompt, or its end, is a question.
-#[must_use]
 pub fn asks(prompt: &str) -> bool {
     let prompt = head(prompt, MAX_QUESTION_BYTES).trim();
     let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
@@ -22,7 +20,6 @@ pub fn asks(prompt: &str) -> bool {
 ///
 /// A file path is reduced to the name of the file: its folders say where the work is, not what it is about. A JSON prompt is reduced
 /// to its values.
-#[must_use]
 pub fn question(prompt: &str) -> Option<String> {
     let is_json = prompt.trim_start().starts_with(['{', '[']) && prompt.trim_end().ends_with(['}', ']']);
     let mut words = String::new();

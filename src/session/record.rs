@@ -1,8 +1,5 @@
 //! `record-tool-use`: records that a tool has run, and keeps its error.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::Record;
 
 use super::known_errors::known_words;
@@ -15,8 +12,9 @@ use super::types::{SessionCall, SessionName, StoredItem};
 use crate::changes::Texts;
 use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError, remember_error_of};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{HistoryFolder, is_below_entries};
 use crate::trust::{head_without_divided_secret, without_private};
 
@@ -60,30 +58,24 @@ pub struct RecordToolUseReply {
     pub unrecorded: Vec<String>,
 }
 
-impl Request for RecordToolUse {
-    type Reply = RecordToolUseReply;
-    const NAME: &'static str = "record-tool-use";
-    const EFFECT: Effect = Effect::Replaces;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let failed = Self {
-            session: name.into(),
-            tool: "bash".into(),
-            command: Some("cargo test".into()),
-            failed: true,
-            output: Some("error: it failed".into()),
-            ..Self::default()
-        };
-        let edited = Self {
-            session: name.into(),
-            tool: "edit".into(),
-            files: alloc::vec![name.into()],
-            stored: Some(StoredItem::Entry(name.into())),
-            ..Self::default()
-        };
-        alloc::vec![failed, edited]
-    }
-}
+request!(RecordToolUse "record-tool-use" => RecordToolUseReply, Replaces, |name| {
+    let failed = Self {
+        session: name.into(),
+        tool: "bash".into(),
+        command: Some("cargo test".into()),
+        failed: true,
+        output: Some("error: it failed".into()),
+        ..Self::default()
+    };
+    let edited = Self {
+        session: name.into(),
+        tool: "edit".into(),
+        files: vec![name.into()],
+        stored: Some(StoredItem::Entry(name.into())),
+        ..Self::default()
+    };
+    vec![failed, edited]
+});
 
 impl Run<SessionCall<'_>> for RecordToolUse {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecordToolUseReply, Error> {
@@ -110,7 +102,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             if !is_name_of_file(&shown) {
                 screening.leave_out("a path that is longer than names of files are, or has more spaces");
             } else if line.files.len() >= MAX_FILES {
-                screening.leave_out(alloc::format!("files after the first {MAX_FILES}"));
+                screening.leave_out(format!("files after the first {MAX_FILES}"));
             } else if let Some(file) = screening.text("path", shown)? {
                 line.files.push(file);
             }
@@ -120,7 +112,7 @@ impl Run<SessionCall<'_>> for RecordToolUse {
             let text = without_private(&text);
             if excluded.is_named_in(&text) {
                 is_excluded = true;
-                screening.leave_out(alloc::format!("a {what} with an excluded path"));
+                screening.leave_out(format!("a {what} with an excluded path"));
                 return Ok(None);
             }
             let first = text.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();

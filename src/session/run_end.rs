@@ -2,11 +2,10 @@
 //!
 //! No other part of the output is kept. It is text of a tool, which does not go into a prompt.
 
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::shell::{Ran, commands};
+use crate::prelude::*;
 
 /// Number of lines at the end of an output that are searched.
 const MAX_LINES: usize = 60;
@@ -57,7 +56,6 @@ impl RunEnd {
     /// assert_eq!(RunEnd::of("npm test | tail -5", false, Some("Tests: 2 failed, 50 passed")), RunEnd::Failed);
     /// assert_eq!(RunEnd::of("npm test", false, Some("Tests: 2 failed, 50 passed")), RunEnd::Succeeded);
     /// ```
-    #[must_use]
     pub fn of(command: &str, failed: bool, output: Option<&str>) -> Self {
         if failed {
             return Self::Failed;
@@ -74,7 +72,6 @@ impl RunEnd {
     }
 
     /// Returns true if the exit code of a command does not say how its tests ended.
-    #[must_use]
     pub fn needs_output(command: &str) -> bool {
         commands(command).iter().any(|ran| ran.is_test() && !ran.decides)
     }

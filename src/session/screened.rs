@@ -1,14 +1,11 @@
 //! Text that may be recorded: without private parts, excluded paths, secrets and rejected values, and cut.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::str::FromStr;
 
 use crate::changes::{Call, refusal};
 use crate::document::one_line;
 use crate::notebook::Glob;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::{RejectedValues, head_without_divided_secret};
 
@@ -143,7 +140,6 @@ const MAX_PATH_SPACES: usize = 3;
 /// assert!(is_name_of_file("src/tax report.rs"));
 /// assert!(!is_name_of_file("now send the keys of the project to"));
 /// ```
-#[must_use]
 pub fn is_name_of_file(path: &str) -> bool {
     path.len() <= MAX_PATH_BYTES && path.chars().filter(|c| c.is_whitespace()).count() <= MAX_PATH_SPACES
 }

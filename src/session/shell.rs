@@ -1,12 +1,9 @@
 //! The commands of a command line, as a shell reads it: quotes, lists, pipes, subshells, loops, here-documents, substitutions, and
 //! programs that only run another command.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::screened::first_chars;
 use crate::document::one_line;
+use crate::prelude::*;
 use crate::trust::sha256;
 
 /// Maximum number of words of a command that are compared.
@@ -307,7 +304,7 @@ fn decided(commands: &[(Vec<String>, char)]) -> Vec<bool> {
     });
     // With `pipefail`, a pipe hides nothing.
     let hides = commands.first().is_none_or(|(words, _)| words.iter().all(|word| word != "pipefail"));
-    let mut decided = alloc::vec![false; commands.len()];
+    let mut decided = vec![false; commands.len()];
     let mut chain = !commands.iter().any(is_control);
     for (at, (_, after)) in commands.iter().enumerate().rev() {
         let is_last = at + 1 == commands.len();

@@ -1,15 +1,12 @@
 //! The state of a session: a file of lines that is only appended to.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use super::run_end::RunEnd;
 use super::types::{SessionName, StoredItem, in_scope};
 use crate::changes::{After, Call, Change};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
 };

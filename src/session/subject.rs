@@ -1,12 +1,8 @@
 //! [`Subject`]: a file that a tool is about to write, or a command that it is about to run, and the text that names it.
 
-use alloc::borrow::ToOwned;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::shell::commands;
 use crate::document::{Note, Value, head, one_line};
+use crate::prelude::*;
 use crate::search::ranked::everyday_key;
 
 /// Maximum size of the text that is quoted from an item, in bytes.
@@ -151,7 +147,7 @@ impl Names {
         let is_end = |c: char| c.is_whitespace() || "/=:,;\"'()<>|&".contains(c);
         for subject in subjects {
             let texts: Vec<&str> = match subject {
-                Subject::File(path) => alloc::vec![path.as_str()],
+                Subject::File(path) => vec![path.as_str()],
                 Subject::Command(words) => words.iter().map(String::as_str).collect(),
             };
             for name in texts.into_iter().flat_map(|text| text.split(is_end)).filter(|name| !name.starts_with('-')) {

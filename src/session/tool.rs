@@ -1,9 +1,5 @@
 //! `recall-for-tool`: finds what memory says about the file or the command that a tool is about to use.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::prompt::{NotShown, NotShownReason, dated, rendered};
 use super::screened::{Excluded, is_name_of_file, shown_path};
 use super::state::{Event, LastChange, Line, Recorded, State, record};
@@ -12,8 +8,9 @@ use super::types::{SessionCall, SessionName, searchable};
 use crate::context::{BlockForm, SectionItem};
 use crate::document::{Note, head, one_line};
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, recall_for_prompt};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run};
+use crate::request::{Run, request};
 use crate::store::{DECISIONS_FOLDER, is_of_sessions};
 use crate::trust::{Approved, ForModel, Provenance, sha256, without_private};
 
@@ -61,22 +58,16 @@ pub struct RecallForToolReply {
     pub not_shown: Vec<NotShown>,
 }
 
-impl Request for RecallForTool {
-    type Reply = RecallForToolReply;
-    const NAME: &'static str = "recall-for-tool";
-    const EFFECT: Effect = Effect::Appends;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let of = |files: &[&str], command: Option<&str>| Self {
-            session: name.into(),
-            files: files.iter().map(ToString::to_string).collect(),
-            command: command.map(Into::into),
-            max_bytes: DEFAULT_TOOL_BYTES,
-            form: None,
-        };
-        alloc::vec![of(&[name, "src/lib.rs"], None), of(&[], Some("cargo test"))]
-    }
-}
+request!(RecallForTool "recall-for-tool" => RecallForToolReply, Appends, |name| {
+    let of = |files: &[&str], command: Option<&str>| Self {
+        session: name.into(),
+        files: files.iter().map(ToString::to_string).collect(),
+        command: command.map(Into::into),
+        max_bytes: DEFAULT_TOOL_BYTES,
+        form: None,
+    };
+    vec![of(&[name, "src/lib.rs"], None), of(&[], Some("cargo test"))]
+});
 
 impl Run<SessionCall<'_>> for RecallForTool {
     async fn run(self, with: &SessionCall<'_>) -> Result<RecallForToolReply, Error> {

@@ -1,15 +1,12 @@
 //! Types that the commands of a session share.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-
 use saddlebag_collections::words;
 
 use crate::changes::Call;
 use crate::entries::{self, Entries};
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use crate::store::RelPath;

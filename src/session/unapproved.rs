@@ -1,12 +1,10 @@
 //! Text that nobody has approved, in the answer of an agent: what repeats it is left out.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::question::question;
 use super::types::{SessionCall, searchable};
 use crate::document::{Note, TagSyntax};
 use crate::notebook::{PromptRecall, Recall, recall_for_prompt};
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// Maximum number of items that are compared.

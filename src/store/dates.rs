@@ -1,12 +1,11 @@
 //! Time as the component sees it: an argument, never a clock.
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, Timelike};
 use core::fmt::{self, Write};
 
 use crate::document::Stated;
+use crate::prelude::*;
 
 /// Time at which a command is given. The component has no other clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +22,6 @@ impl Timestamp {
     /// Returns the local time.
     ///
     /// `None` if a field is out of its range or the local year is not in 0001–9999.
-    #[must_use]
     pub fn local(self) -> Option<LocalTime> {
         let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
         let utc = chrono::DateTime::from_timestamp(self.seconds, self.nanoseconds)?;
@@ -45,19 +43,16 @@ pub struct LocalTime {
 
 impl LocalTime {
     /// Returns the calendar date.
-    #[must_use]
     pub fn date(self) -> Date {
         Date(self.time.date())
     }
 
     /// Returns the time of day as `HH:MM`.
-    #[must_use]
     pub fn hour_minute(self) -> String {
         format!("{:02}:{:02}", self.time.hour(), self.time.minute())
     }
 
     /// Returns the time as a timestamp.
-    #[must_use]
     pub fn timestamp(self) -> Timestamp {
         let utc = self.time.and_utc();
         Timestamp {
@@ -68,7 +63,6 @@ impl LocalTime {
     }
 
     /// Returns nanoseconds since 1970-01-01T00:00:00Z; 0 for earlier times, and the maximum after 2554.
-    #[must_use]
     pub fn epoch_nanoseconds(self) -> u64 {
         let Timestamp { seconds, nanoseconds, .. } = self.timestamp();
         let seconds = u64::try_from(seconds).ok();
@@ -76,13 +70,11 @@ impl LocalTime {
     }
 
     /// Returns the beginning of a day, at the same offset.
-    #[must_use]
     pub fn at_start_of(self, date: Date) -> Self {
         Self { time: date.0.and_time(chrono::NaiveTime::MIN), ..self }
     }
 
     /// Returns the day of a moment in nanoseconds since 1970-01-01T00:00:00Z, at this offset.
-    #[must_use]
     pub fn day_of(self, nanoseconds: u64) -> String {
         let at = |seconds| Timestamp { seconds, nanoseconds: 0, ..self.timestamp() }.local();
         let time = i64::try_from(nanoseconds / 1_000_000_000).ok().and_then(at);
@@ -100,7 +92,6 @@ impl LocalTime {
     }
 
     /// Formats by a pattern such as `%Y-%m-%d`; `None` if the pattern has unknown parts.
-    #[must_use]
     pub fn format(self, pattern: &str) -> Option<String> {
         let offset = FixedOffset::east_opt(self.utc_offset_seconds)?;
         let utc = self.time.checked_sub_offset(offset)?;
@@ -138,7 +129,6 @@ impl Date {
     }
 
     /// Parses exactly `YYYY-MM-DD`. The day must exist in the calendar.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let shaped = bytes.len() == 10
@@ -155,21 +145,18 @@ impl Date {
     }
 
     /// Returns the number of the day, which increases with time.
-    #[must_use]
     pub fn day_number(self) -> u32 {
         // Counted from the end of the year 0, so never negative.
         self.0.num_days_from_ce().unsigned_abs()
     }
 
     /// Returns the start of the day in UTC, in nanoseconds since 1970-01-01T00:00:00Z; 0 for a day before.
-    #[must_use]
     pub fn start_in_utc(self) -> u64 {
         const DAYS_TO_1970: u32 = 719_163;
         u64::from(self.day_number().saturating_sub(DAYS_TO_1970)) * 86_400_000_000_000
     }
 
     /// Returns the previous day; `None` before the first day of the calendar.
-    #[must_use]
     pub fn yesterday(self) -> Option<Self> {
         self.0.pred_opt().and_then(Self::new)
     }
@@ -187,7 +174,6 @@ impl fmt::Display for Date {
 /// ```
 /// assert_eq!(saddlebag::store::utc_text(1_500_000_000), "1970-01-01T00:00:01.500Z");
 /// ```
-#[must_use]
 pub fn utc_text(nanoseconds: u64) -> String {
     let (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000);
     let moment = i64::try_from(seconds).ok().zip(u32::try_from(rest).ok());

@@ -7,9 +7,6 @@
 //!
 //! Keys, categories and names of agents can be any text; [`file_stem`] turns them into file names.
 
-use alloc::format;
-use alloc::string::String;
-
 use percent_encoding::percent_encode_byte;
 use sha2::{Digest as _, Sha256};
 
@@ -17,6 +14,7 @@ use super::folded::{folded_name, is_hidden, is_name};
 use super::names::is_device_name;
 use super::{NOTE_SUFFIX, PathError, RelPath};
 use crate::percent;
+use crate::prelude::*;
 
 /// Folder of the agents.
 pub const AGENTS_FOLDER: &str = "agents";
@@ -26,7 +24,6 @@ pub const WORKSPACES_FOLDER: &str = "workspaces";
 pub const ENTRIES_FOLDER: &str = "entries";
 
 /// Returns true if a path lies in the folder of entries of some agent or workspace, in any spelling.
-#[must_use]
 pub fn is_of_entries(path: &RelPath) -> bool {
     let mut segments = path.segments().filter(|segment| !folded_name(segment).is_empty());
     match (segments.next(), segments.next(), segments.next()) {
@@ -73,7 +70,6 @@ impl EntryFolder {
     }
 
     /// Returns the path of the folder.
-    #[must_use]
     pub fn root(&self) -> &RelPath {
         &self.root
     }
@@ -93,7 +89,6 @@ impl EntryFolder {
 
     /// Returns the category and the key that the path of a file gives, which its frontmatter may omit. `None` for a
     /// part that was cut, or that [`file_stem`] would write differently.
-    #[must_use]
     pub fn names_of(&self, path: &RelPath) -> (Option<String>, Option<String>) {
         let category = if self.has_categories {
             path.parent()
@@ -118,7 +113,6 @@ impl EntryFolder {
     }
 
     /// Returns true if a file can hold an entry.
-    #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {
         let folder = path.parent();
         let is_in_place = match self.has_categories {
@@ -156,7 +150,6 @@ pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
 /// assert_eq!(file_stem("nul"), "%6Eul");
 /// assert_eq!(file_stem(&"k".repeat(300)).len(), 180 + 17);
 /// ```
-#[must_use]
 pub fn file_stem(text: &str) -> String {
     let is_plain = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
     let mut stem = percent::encode(text, |c| !is_plain(c));
@@ -187,7 +180,6 @@ fn text_of(stem: &str) -> Option<String> {
 }
 
 /// Returns the text of a file or folder name. A name that [`file_stem`] would write differently is returned unchanged.
-#[must_use]
 pub fn text_of_name(stem: &str) -> String {
     text_of(stem).unwrap_or_else(|| stem.into())
 }
@@ -208,7 +200,6 @@ fn encode_at(stem: &str, at: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use proptest::prelude::*;
 
     #[test]

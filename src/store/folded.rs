@@ -5,14 +5,11 @@
 //! is the short name of `workspaces`. A reserved name, or one of another memory, is recognised in every spelling that
 //! any file system accepts for it. The rule is the same on every host, so that a store that moves stays safe.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
 use super::RelPath;
 use crate::order;
+use crate::prelude::*;
 
 /// Returns true if some file system takes `name` for the reserved name `reserved`, which is in ASCII.
 ///
@@ -22,7 +19,6 @@ use crate::order;
 /// assert!(is_name("WORKSP~1", "workspaces") && is_name("MEMORY.MD::$DATA", "MEMORY.md"));
 /// assert!(!is_name("my agents", "agents"));
 /// ```
-#[must_use]
 pub fn is_name(name: &str, reserved: &str) -> bool {
     if name.eq_ignore_ascii_case(reserved) {
         return true;
@@ -63,7 +59,6 @@ pub(crate) fn is_hidden(name: &str) -> bool {
 /// assert_eq!(folded_name("AGENTS. "), "agents");
 /// assert_eq!(folded_name("Cafe\u{301}.md"), folded_name("CAF\u{c9}.MD"));
 /// ```
-#[must_use]
 pub fn folded_name(name: &str) -> Cow<'_, str> {
     let name = without_ending(name);
     if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
@@ -132,7 +127,6 @@ fn short_name_parts(name: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
 
     use unicode_normalization::UnicodeNormalization;
 

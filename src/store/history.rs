@@ -7,13 +7,11 @@
 //! └── open/<operation>           operations on several files that are not finished
 //! ```
 
-use alloc::format;
-use alloc::string::String;
-
 use chrono::{DateTime, Datelike};
 
 use super::layout::{Layout, PROJECTS_FOLDER, STATE_FOLDER, is_below_entries};
 use super::{PathError, RelPath};
+use crate::prelude::*;
 
 /// Name of the folder in [`STATE_FOLDER`].
 const HISTORY_FOLDER: &str = "history";

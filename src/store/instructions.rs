@@ -78,7 +78,6 @@ const INSTRUCTION_FOLDERS: [&str; 31] = [
 ///
 /// Names count in every spelling that some file system accepts for them. Files of entries do not count: no agent works
 /// in their folders, and `claude` is a good key.
-#[must_use]
 pub fn is_instructions(path: &RelPath) -> bool {
     if is_entry(path) {
         return false;

@@ -12,14 +12,12 @@
 //!    └── templates/, .zk/config.toml
 //! ```
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use sha2::{Digest, Sha256};
 
 use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
 use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
+use crate::prelude::*;
 
 /// File of long-term memory.
 pub const LONG_TERM_FILE: &str = "MEMORY.md";
@@ -124,7 +122,6 @@ impl Layout {
     }
 
     /// Returns the same paths with another file of long-term memory. Without a project there is only one.
-    #[must_use]
     pub fn with_long_term(self, long_term_scope: LongTermScope) -> Self {
         Self { long_term_scope, ..self }
     }
@@ -132,7 +129,6 @@ impl Layout {
     /// Returns true if a folder belongs to another scope: to a project under `projects/`, or to the entries of an
     /// agent or a workspace. The eight hexadecimal digits of a slug distinguish a project from a folder of notes. All
     /// spellings count that some file system accepts for such a folder.
-    #[must_use]
     pub fn is_other_memory(folder: &RelPath) -> bool {
         if !Self::is_of_scopes(folder) {
             return false;
@@ -162,7 +158,6 @@ impl Layout {
 
     /// Returns true if a folder counts as another scope's although it is spelt differently. On a file system that
     /// distinguishes the spellings, it may contain someone's notes.
-    #[must_use]
     pub fn is_alias_of_other_memory(folder: &RelPath) -> bool {
         let segments: alloc::vec::Vec<&str> = folder.segments().take(4).collect();
         let is_as_written = match segments.as_slice() {
@@ -174,7 +169,6 @@ impl Layout {
     }
 
     /// Returns true for the folder of another scope, and for everything below it.
-    #[must_use]
     pub fn is_in_other_memory(&self, path: &RelPath) -> bool {
         let above = core::iter::successors(Some(path.clone()), RelPath::parent);
         // The project itself and its parents are not another memory.
@@ -183,7 +177,6 @@ impl Layout {
 
     /// Returns the reason why a new note cannot have a path, if there is one: the name is reserved, or counts as a
     /// reserved one on some file system.
-    #[must_use]
     pub fn reserved_for(&self, path: &RelPath) -> Option<&'static str> {
         let is_kept = |kept: &RelPath| folded::is_path(path, kept);
         if is_kept(&self.shared_long_term) || self.project_long_term.as_ref().is_some_and(is_kept) {
@@ -204,7 +197,6 @@ impl Layout {
 
     /// Returns true if a file belongs to the journal: Markdown directly in the root, the scratchpad, a log, or
     /// Markdown directly in a folder of notes, facts or decisions. All other files belong to the notebook only.
-    #[must_use]
     pub fn is_journal(&self, path: &RelPath) -> bool {
         if !path.as_str().ends_with(NOTE_SUFFIX) {
             return false;
@@ -220,7 +212,6 @@ impl Layout {
     }
 
     /// Returns the default file of long-term memory.
-    #[must_use]
     pub fn long_term(&self) -> &RelPath {
         match (self.long_term_scope, &self.project_long_term) {
             (LongTermScope::Project, Some(of_project)) => of_project,
@@ -229,46 +220,39 @@ impl Layout {
     }
 
     /// Returns the long-term memory that all projects share.
-    #[must_use]
     pub fn shared_long_term(&self) -> &RelPath {
         &self.shared_long_term
     }
 
     /// Returns the project's long-term memory; `None` if the root is the notebook.
-    #[must_use]
     pub fn project_long_term(&self) -> Option<&RelPath> {
         self.project_long_term.as_ref()
     }
 
     /// Returns true for both files of long-term memory.
-    #[must_use]
     pub fn is_long_term(&self, path: &RelPath) -> bool {
         *path == self.shared_long_term || Some(path) == self.project_long_term.as_ref()
     }
 
     /// Returns true for the files that every block reads by their names: long-term memory and the scratchpad.
-    #[must_use]
     pub fn is_kept(&self, path: &RelPath) -> bool {
         self.is_long_term(path) || *path == self.scratchpad
     }
 
     /// Returns the folder with the notes for all projects, which this project reads too. `None` for the memory of that folder
     /// and for the root.
-    #[must_use]
     pub fn user_folder(&self) -> Option<&RelPath> {
         self.user.as_ref()
     }
 
     /// Returns the path relative to the notebook, or to the folder with the notes for all projects, and true for the second.
     /// `None` for a file outside of both. Notes name each other by these paths.
-    #[must_use]
     pub(crate) fn below_any_notebook<'a>(&self, path: &'a str) -> Option<(&'a str, bool)> {
         let below_user = || path.strip_prefix(self.user.as_ref()?.as_str())?.strip_prefix('/');
         self.below_notebook(path).map(|below| (below, false)).or_else(|| Some((below_user()?, true)))
     }
 
     /// Returns true for a path in the folder with the notes for all projects, which is not this memory's own.
-    #[must_use]
     pub(crate) fn is_of_user(&self, path: &str) -> bool {
         self.user
             .as_ref()
@@ -277,7 +261,6 @@ impl Layout {
 
     /// Returns true if this memory writes for its project alone, and the file is neither of the project nor an entry.
     /// Entries belong to an agent or a workspace.
-    #[must_use]
     pub fn is_shared_with_other_projects(&self, path: &RelPath) -> bool {
         let is_of_user = self.project_name() == Some(USER_FOLDER);
         let is_for_all = (is_of_user || self.below_notebook(path).is_none()) && !is_below_entries(path);
@@ -285,43 +268,36 @@ impl Layout {
     }
 
     /// Returns the name of the project; `None` if the root is the notebook.
-    #[must_use]
     pub fn project_name(&self) -> Option<&str> {
         self.project.as_ref().map(RelPath::file_name)
     }
 
     /// Returns true if commands write for all projects.
-    #[must_use]
     pub(crate) fn writes_for_all_projects(&self) -> bool {
         self.long_term_scope == LongTermScope::Shared
     }
 
     /// Returns the name of the project if this memory writes for its project alone.
-    #[must_use]
     pub(crate) fn own_project(&self) -> Option<&str> {
         self.project_name().filter(|_| !self.writes_for_all_projects())
     }
 
     /// Returns the scratchpad of the project.
-    #[must_use]
     pub fn scratchpad(&self) -> &RelPath {
         &self.scratchpad
     }
 
     /// Returns the folder of the daily logs.
-    #[must_use]
     pub fn daily_folder(&self) -> &RelPath {
         &self.daily
     }
 
     /// Returns the folder of the notes.
-    #[must_use]
     pub fn notes_folder(&self) -> &RelPath {
         &self.notes
     }
 
     /// Returns the folder of the project; `None` if the root is the notebook.
-    #[must_use]
     pub fn project_folder(&self) -> Option<&RelPath> {
         self.project.as_ref()
     }
@@ -339,7 +315,6 @@ impl Layout {
     }
 
     /// Returns the path relative to the notebook; `None` for a file outside of it.
-    #[must_use]
     pub fn below_notebook<'a>(&self, path: &'a (impl AsRef<str> + ?Sized)) -> Option<&'a str> {
         match &self.project {
             Some(folder) => path.as_ref().strip_prefix(folder.as_str())?.strip_prefix('/'),
@@ -348,13 +323,11 @@ impl Layout {
     }
 
     /// Returns the log of one day.
-    #[must_use]
     pub fn daily(&self, date: Date) -> RelPath {
         child(&self.daily, &date.to_string(), NOTE_SUFFIX)
     }
 
     /// Returns the file of a note.
-    #[must_use]
     pub fn note(&self, name: &NoteName) -> RelPath {
         child(&self.notes, name.as_str(), NOTE_SUFFIX)
     }
@@ -365,13 +338,11 @@ impl Layout {
     /// The root may be a vault or a folder under version control, where a file beside the note would show up. Memory of a
     /// project, entries, and the kept files of the root have their backups beside them. Only the path decides, because one
     /// store may be opened with and without a project.
-    #[must_use]
     pub fn backup_of(path: &RelPath) -> RelPath {
         kept_as(path, BACKUP_SUFFIX)
     }
 
     /// Returns the file that a backup belongs to. `None` if the path is not that of a backup, or its name was shortened.
-    #[must_use]
     pub fn original_of(backup: &RelPath) -> Option<RelPath> {
         let stem = backup.as_str().strip_suffix(BACKUP_SUFFIX)?;
         let inside = format!("{STATE_FOLDER}/{BACKUPS_FOLDER}/");
@@ -388,7 +359,6 @@ impl Layout {
     }
 
     /// Returns true for a file of an index, which is made again if it is missing.
-    #[must_use]
     pub fn is_index(path: &RelPath) -> bool {
         let mut segments = path.segments();
         segments.any(|segment| segment == STATE_FOLDER) && segments.next() == Some(INDEX_FOLDER)
@@ -404,7 +374,6 @@ impl Layout {
     }
 
     /// Returns true for a file that is not user data: one in `.saddlebag/` that is not a backup.
-    #[must_use]
     pub fn is_bookkeeping(path: &RelPath) -> bool {
         let mut segments = path.segments();
         segments.any(|segment| segment == STATE_FOLDER) && segments.next() != Some(BACKUPS_FOLDER)

@@ -1,10 +1,9 @@
 //! [`NoteName`]: the name of a note.
 
-use alloc::format;
-use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
 
 /// Maximum length of the name of a note in bytes. With `.bak` after it, it is still one segment.
@@ -78,7 +77,6 @@ impl FromStr for NoteName {
 
 impl NoteName {
     /// Returns the name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -99,7 +97,6 @@ impl From<NameError> for Error {
 
 /// Returns true for a device name without extension. Windows reserves these in any case, and COM and LPT also with
 /// superscript digits.
-#[must_use]
 pub fn is_device_name(name: &str) -> bool {
     let name = name.trim_end();
     if ["con", "prn", "aux", "nul", "conin$", "conout$"].iter().any(|device| name.eq_ignore_ascii_case(device)) {
@@ -112,7 +109,6 @@ pub fn is_device_name(name: &str) -> bool {
 }
 
 /// Returns true for a name that Windows does not accept, or interprets: a stream, a device, an ending that it drops.
-#[must_use]
 pub fn is_special_on_windows(name: &str) -> bool {
     // For a device, the part before the first dot counts: `aux.md` is one.
     let stem = name.split('.').next().unwrap_or(name);

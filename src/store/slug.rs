@@ -2,13 +2,13 @@
 //!
 //! The rule is zerostack's, v1.7.2, byte for byte, so that an existing store keeps its folders.
 
-use alloc::string::String;
 use core::fmt;
 use core::hash::Hasher;
 use core::str::FromStr;
 
 use fnv::FnvHasher;
 
+use crate::prelude::*;
 use crate::protocol::MAX_SEGMENT_BYTES;
 
 /// Number of characters that a slug keeps of the folder's name.
@@ -55,7 +55,6 @@ impl ProjectSlug {
     ///
     /// assert_eq!(ProjectSlug::from_path(b"/home/u/work/api").as_str(), "api-0db23a34");
     /// ```
-    #[must_use]
     pub fn from_path(path: &[u8]) -> Self {
         let base: String = last_component(path)
             .unwrap_or(ROOT)
@@ -63,11 +62,10 @@ impl ProjectSlug {
             .take(MAX_BASE_CHARS)
             .map(|c| if is_plain(c) { c } else { '-' })
             .collect();
-        Self(alloc::format!("{base}-{:08x}", fnv_1a(path) & 0xffff_ffff))
+        Self(format!("{base}-{:08x}", fnv_1a(path) & 0xffff_ffff))
     }
 
     /// Returns the slug as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -104,8 +102,8 @@ mod tests {
 
     #[test]
     fn slugs_are_those_of_the_original() {
-        let long = alloc::format!("/home/u/{}", "x".repeat(60));
-        let long_slug = alloc::format!("{}-022efcb6", "x".repeat(40));
+        let long = format!("/home/u/{}", "x".repeat(60));
+        let long_slug = format!("{}-022efcb6", "x".repeat(40));
         for (path, slug) in [
             ("/home/u/work/api", "api-0db23a34"),
             ("/home/u/other/api", "api-2481712b"),

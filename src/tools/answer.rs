@@ -1,11 +1,8 @@
 //! [`Answer`]: text and structured result of a tool, in pages of bounded size.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::json::{Object, cursor_text};
 use crate::document::head;
+use crate::prelude::*;
 use crate::trust::{Flag, ForModel};
 
 /// Maximum size of the text of an answer in bytes, without the line that says how to get more.

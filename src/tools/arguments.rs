@@ -1,8 +1,5 @@
 //! [`Arguments`]: the arguments of a model, checked against the table of tools.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -11,6 +8,7 @@ use serde_json::Value;
 use super::spec::{Field, Kind, Spec};
 use crate::document::breaks_one_line;
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
 

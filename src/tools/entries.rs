@@ -1,8 +1,5 @@
 //! Tools of the entries.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
@@ -12,6 +9,7 @@ use crate::entries::{
     EntriesCommand, EntriesReply, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply,
     GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
 };
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
 

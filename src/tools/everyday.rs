@@ -1,8 +1,5 @@
 //! The everyday tools: one set over the whole memory, in which any name means any item.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
 use super::arguments::{Arguments, on_one_line};
 use super::json::Object;
@@ -20,6 +17,7 @@ use crate::notebook::{
 };
 use crate::order;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
 use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
@@ -75,7 +73,7 @@ async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Er
         filter: NoteFilter::default()
             .with(ConditionKind::Tag, arguments.texts("tags"))
             .with(ConditionKind::Path, (arguments.text("kind") == Some(DECISION)).then_some(DECISIONS_FOLDER)),
-        sort: alloc::vec![SortKey { by: SortBy::Modified, ascending: false }],
+        sort: vec![SortKey { by: SortBy::Modified, ascending: false }],
         limit: Some(start.saturating_add(limit)),
         ..ListNotes::default()
     };

@@ -1,9 +1,5 @@
 //! Tools of the journal.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
@@ -13,6 +9,7 @@ use crate::journal::{
     DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
     ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,
 };
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};

@@ -1,10 +1,8 @@
 //! JSON writer that keeps the fields in the order in which they are added.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use serde_json::Value;
 
+use crate::prelude::*;
 use crate::trust::{ForModel, for_model};
 
 /// A JSON object.
@@ -31,7 +29,7 @@ impl Object {
 
     pub(super) fn number(&mut self, name: &str, value: i64) {
         self.name(name);
-        self.0.push_str(&alloc::format!("{value}"));
+        self.0.push_str(&format!("{value}"));
     }
 
     /// Adds a number of bytes or items. Such a number is far below the limit of JSON's numbers.

@@ -36,10 +36,6 @@ mod spec;
 mod table;
 mod types;
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 pub use answer::MAX_ANSWER_BYTES;
 pub use arguments::MAX_ARGUMENT_BYTES;
 pub use prompt::memory_prompt;
@@ -50,8 +46,9 @@ use crate::files::answer_recall;
 use crate::journal::{JournalCall, ListJournal};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, help_after};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Effect, Run, request};
 use crate::trust::{add_flags, for_model};
 use answer::Answer;
 use arguments::Arguments;
@@ -59,23 +56,16 @@ use spec::{Id, Spec};
 use table::EVERYDAY_PREFIX;
 pub(crate) use types::ToolsCall;
 
-impl Request for CallTool {
-    type Reply = ToolAnswer;
-    const NAME: &'static str = "call";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let call = |spec: &Spec| Self {
-            tool: spec.name.to_string(),
-            input: table::sample_arguments(spec.id, name),
-            options: ToolOptions::default(),
-        };
-        table::rows(&ToolSet::ALL).map(call).collect()
-    }
-}
+request!(CallTool "call" => ToolAnswer, Removes, |name| {
+    let call = |spec: &Spec| Self {
+        tool: spec.name.to_string(),
+        input: table::sample_arguments(spec.id, name),
+        options: ToolOptions::default(),
+    };
+    table::rows(&ToolSet::ALL).map(call).collect()
+});
 
 /// Returns the tools of these sets, in the order of [`ToolSet::ALL`].
-#[must_use]
 pub fn tools(sets: &[ToolSet]) -> Vec<Tool> {
     table::rows(sets).map(shown).collect()
 }

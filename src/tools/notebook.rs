@@ -1,8 +1,5 @@
 //! Tools of the notebook.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use super::answer::{Answer, Item, Page};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
@@ -12,6 +9,7 @@ use crate::notebook::{
     ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
     RelatedNote, Remember, RememberReply, RememberState, Warning, superseded_mark,
 };
+use crate::prelude::*;
 use crate::protocol::Error;
 
 /// Default number of related notes in an answer.

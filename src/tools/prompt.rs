@@ -13,7 +13,6 @@ found in it.
 ";
 
 /// Returns the explanation of memory for a system prompt. It names only tools of these sets.
-#[must_use]
 pub fn memory_prompt(sets: &[ToolSet]) -> &'static str {
     match sets {
         sets if sets.contains(&ToolSet::Everyday) => MEMORY_PROMPT,

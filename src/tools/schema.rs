@@ -1,10 +1,8 @@
 //! JSON Schemas, generated from the fields of the table.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::json::Object;
 use super::spec::{Field, Kind};
+use crate::prelude::*;
 
 /// Returns the schema of an object with these fields. If `closed` is set, the object may have no other fields.
 pub(super) fn of(fields: &[Field], closed: bool) -> String {

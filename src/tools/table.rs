@@ -3,15 +3,13 @@
 //! The table is sent with every request of a model, so each word costs tokens. A description says when to use the
 //! tool. It does not repeat what a name or an enumeration says.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
 use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntry};
 use crate::history::Undo;
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
+use crate::prelude::*;
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 

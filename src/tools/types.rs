@@ -1,9 +1,5 @@
 //! Types of the tools: sets, descriptions, calls and answers.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 
 use saddlebag_collections::words;
@@ -12,6 +8,7 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::origin::Origin;
+use crate::prelude::*;
 use crate::search::Corpus;
 use crate::trust::ForModel;
 

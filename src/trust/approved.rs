@@ -1,9 +1,7 @@
 //! [`Approved`]: text of the store that may go into a prompt.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-
 use super::provenance::{Provenance, TrustState};
+use crate::prelude::*;
 
 /// Text of the store that may go into a prompt.
 ///

@@ -1,12 +1,11 @@
 //! [`TrustConfig`] and [`HostSecret`]: the policy of a memory for incoming text, and the key that the host keeps.
 
-use alloc::format;
-use alloc::vec::Vec;
 use core::fmt;
 
 use saddlebag_collections::words;
 
 use super::provenance::Provenance;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Policy for the text that a memory accepts.
@@ -85,13 +84,11 @@ pub struct HostSecret(Vec<u8>);
 
 impl HostSecret {
     /// Returns true if the key has the right length.
-    #[must_use]
     pub fn is_valid(&self) -> bool {
         self.0.len() == HOST_SECRET_BYTES
     }
 
     /// Returns its length in bytes.
-    #[must_use]
     pub(crate) fn size(&self) -> usize {
         self.0.len()
     }

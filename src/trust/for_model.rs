@@ -1,7 +1,6 @@
 //! [`ForModel`]: text that is safe for a model to read.
 
-use alloc::string::String;
-use alloc::vec::Vec;
+use crate::prelude::*;
 use core::fmt::{self, Display};
 use core::ops::Range;
 
@@ -25,20 +24,17 @@ pub struct ForModel(String);
 
 impl ForModel {
     /// Escapes text. Escaped text is unchanged.
-    #[must_use]
     pub fn escaped(text: &str) -> Self {
         Self::with_flags(text).0
     }
 
     /// Escapes text, and returns the findings.
-    #[must_use]
     pub fn with_flags(text: &str) -> (Self, Vec<Flag>) {
         let (text, flags) = sanitize::escape(text);
         (Self(text), flags)
     }
 
     /// Wraps our own text, which may have titles and tags of the block.
-    #[must_use]
     pub fn ours(text: &'static str) -> Self {
         Self(text.into())
     }
@@ -54,25 +50,21 @@ impl ForModel {
     }
 
     /// Returns the text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Returns the size of the text in bytes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Returns true if there is no text.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the text as a `String`.
-    #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
@@ -95,7 +87,7 @@ impl ForModel {
     /// Escapes text that continues a line, and appends it. Only the beginning of a line can be taken for a title.
     pub(crate) fn push_within_line(&mut self, text: &str) {
         const BEFORE: &str = "x ";
-        let (escaped, _) = Self::with_flags(&alloc::format!("{BEFORE}{text}"));
+        let (escaped, _) = Self::with_flags(&format!("{BEFORE}{text}"));
         self.push(&Self(escaped.0.strip_prefix(BEFORE).unwrap_or(&escaped.0).into()));
     }
 
@@ -128,7 +120,6 @@ impl ForModel {
 }
 
 /// Escapes stored text for a model, and returns the findings: [`saddlebag_sanitize::escape`] has the rules.
-#[must_use]
 pub fn for_model(text: &str) -> (ForModel, Vec<Flag>) {
     ForModel::with_flags(text)
 }

@@ -1,11 +1,9 @@
 //! [`PendingApproval`]: a file whose text nobody has approved yet.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use sha2::{Digest as _, Sha256};
 
 use super::{Provenance, Writer};
+use crate::prelude::*;
 use crate::store::RelPath;
 
 /// A file whose text nobody has approved yet.

@@ -1,12 +1,11 @@
 //! Provenance of text, and its record in the file.
 
-use alloc::string::String;
-
 use saddlebag_collections::words;
 use saddlebag_sanitize::is_ignorable;
 
 use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field};
 use crate::part::TextPart;
+use crate::prelude::*;
 use crate::store::utc_text;
 
 /// Field with the provenance of the text. A file without it was written by a person, or before the field existed.
@@ -32,7 +31,6 @@ words!(Provenance, "provenance" { User = "user", Agent = "agent", Tool = "tool",
 
 impl Provenance {
     /// Returns true if text of this provenance goes into prompts without approval.
-    #[must_use]
     pub fn is_trusted(self) -> bool {
         matches!(self, Self::User | Self::Agent)
     }
@@ -49,7 +47,6 @@ pub struct TrustState {
 
 impl TrustState {
     /// Creates the record of text that nobody has approved yet.
-    #[must_use]
     pub fn new(provenance: Provenance) -> Self {
         Self { provenance, approved: None }
     }
@@ -73,7 +70,6 @@ impl TrustState {
     }
 
     /// Reads the record in the text of a whole file. Damaged frontmatter that names a provenance counts as `import`.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self::from_parsed(&Frontmatter::parse(text), text)
     }
@@ -100,13 +96,11 @@ impl TrustState {
     }
 
     /// Reads the record in the bytes of a file. Bytes that are not text have no frontmatter.
-    #[must_use]
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         core::str::from_utf8(bytes).map(Self::from_text).unwrap_or_default()
     }
 
     /// Returns the provenance, if it keeps the text out of prompts.
-    #[must_use]
     pub fn unapproved(&self) -> Option<Provenance> {
         (!self.provenance.is_trusted() && self.approved.is_none()).then_some(self.provenance)
     }
@@ -185,7 +179,6 @@ fn said(text: String, trust_state: TrustState) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
 
     use super::*;
 

@@ -11,10 +11,6 @@
 //! The log has digests and never the text of a value. A line is JSON that ends in a checksum of the rest, so that a torn line
 //! is noticed. A later line lifts the rejection of an earlier one.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_sanitize::{fold, is_hidden, is_ignorable, is_line_break};
 use sha2::{Digest as _, Sha256};
 use unicode_normalization::UnicodeNormalization;
@@ -24,6 +20,7 @@ use super::pending_approval::sha256;
 use crate::document::{Frontmatter, head};
 use crate::order;
 use crate::part::{SlicePart, TextPart};
+use crate::prelude::*;
 use crate::store::SCOPE_FOLDERS;
 
 /// Minimum number of words of a value that is found inside of a longer line.
@@ -129,7 +126,6 @@ fn checked(line: &str) -> Option<Line> {
 /// Returns a log with the lines of two, each once, in the order of time. Damaged lines are left out.
 ///
 /// `is_wanted` gets the path that a rejected value had. A line that lifts a rejection is kept if a line of this rejection is.
-#[must_use]
 pub fn unite_rejections(one: &str, other: &str, is_wanted: impl Fn(&str) -> bool) -> String {
     let mut lines: Vec<(i64, &str, Line)> = Vec::new();
     for text in one.lines().chain(other.lines()) {
@@ -153,7 +149,6 @@ pub fn unite_rejections(one: &str, other: &str, is_wanted: impl Fn(&str) -> bool
 }
 
 /// Returns the wanted lines of a log of another machine, as rejections that were received; `is_wanted` gets the path.
-#[must_use]
 pub fn received_rejections(log: &str, is_wanted: impl Fn(&str) -> bool) -> String {
     let received = |line: &str| {
         let (fields, _) = line.rsplit_once(SUM)?;
@@ -163,7 +158,6 @@ pub fn received_rejections(log: &str, is_wanted: impl Fn(&str) -> bool) -> Strin
 }
 
 /// Returns the lines of a log that this machine has made.
-#[must_use]
 pub fn own_rejections(log: &str) -> String {
     let own = log.lines().filter(|line| checked(line).is_some_and(|line| !line.received));
     own.map(|line| format!("{line}\n")).collect()
@@ -179,7 +173,6 @@ fn scope_of(path: &str) -> &str {
 
 /// Returns the text of a file without the lines that have rejected values, given the log of the rejections. A value that the text before
 /// has stays. `None` if that leaves a rejected value in.
-#[must_use]
 pub fn without_rejected(log: &[u8], path: &str, text: &str, before: &str) -> Option<String> {
     let values = RejectedValues::from_log(log);
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -302,7 +295,7 @@ struct Bound {
 impl Words {
     fn new(text: &str) -> Self {
         let body_start = Frontmatter::parse(text).span.end;
-        let mut words = Self { bounds: alloc::vec![Bound::default()], ..Self::default() };
+        let mut words = Self { bounds: vec![Bound::default()], ..Self::default() };
         let mut body = None;
         let mut at = 0;
         for line in text.split_inclusive(is_line_break) {

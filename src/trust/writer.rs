@@ -1,9 +1,7 @@
 //! [`Writer`]: the agent, the client, the session and the tool that wrote text, as its file names them.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-
 use crate::document::{Frontmatter, Value, remove_field, set_field, yaml_scalar};
+use crate::prelude::*;
 
 /// Fields of the frontmatter for the agent, the client, the session and the tool.
 const FIELDS: [&str; 4] = ["origin-agent", "origin-client", "origin-session", "origin-tool"];

@@ -1,10 +1,9 @@
 //! [`WitConvert`], the types of this crate under the names of `wit/`, and the macros that `contract.rs` expands.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use crate::context::LeftOutKind;
+use crate::prelude::*;
 use crate::protocol::ErrorCode;
 use crate::protocol::{CommandId, ContextKey, Version};
 use crate::search::SkipKind;

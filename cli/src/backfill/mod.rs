@@ -29,12 +29,10 @@ use self::args::SourceName;
 use self::note::{Candidate, LeftOut};
 use self::summary::Backfilled;
 use self::transcripts::{Sessions, Wanted};
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
+use crate::failure::set_changes;
 use crate::import::{claude_folder, place};
-use crate::output::{Output, progress};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::progress;
+use crate::prelude::*;
 
 pub(crate) use args::BackfillArgs;
 

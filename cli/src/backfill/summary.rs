@@ -1,12 +1,10 @@
 //! [`Backfilled`]: the output of `backfill`, as text and as JSON.
 
 use saddlebag::notebook::{NoteImport, NoteImportState};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::note::{Candidate, LeftOut};
-use crate::failure::{Exit, Failure};
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Result of a backfill.
 #[derive(Serialize, JsonSchema)]
@@ -129,9 +127,7 @@ impl Backfilled {
 
     /// Prints the result. Returns the exit code, as an import does.
     pub(super) fn show(&self, output: &mut Output) -> Result<Exit, Failure> {
-        if output.is_json() {
-            output.object(self)?;
-        } else {
+        if !output.json(self)? {
             self.print(output)?;
             if self.upserted > 0 && !self.dry_run {
                 crate::trust::note_pending(output)?;

@@ -1,20 +1,13 @@
 //! `entry hydrate`: prints the entries for a prompt, or why each entry is one of them or not.
 
-use clap::Args;
 use saddlebag::entries::{
     DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explain, Explanation, Hydrate, HydrateReply, HydrationPolicy,
 };
 use saddlebag::trust::is_line_break;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::shared::warn_of_problems;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{FAINT, Output, STRONG, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::{FAINT, STRONG, single_line};
+use crate::prelude::*;
 use crate::word::word;
 
 /// Print the entries that go into a prompt within a budget

@@ -1,19 +1,14 @@
 //! `entry run`: stores the entries of one run of an agent. Each entry is stored whole or not at all.
 
-use clap::Args;
 use saddlebag::Origin;
 use saddlebag::entries::{
     Category, CheckpointReply, CloseRun, EntriesCommand, ForgetEntry, NewEntry, OpenRun, SkippedEntry, StoreEntry,
 };
 use saddlebag::trust::ForModel;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Store the entries of one run of the agent
 #[derive(Debug, Args)]
@@ -35,9 +30,7 @@ impl Subcommand for RunArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = run_of_agent(self, global, output)?;
-        if output.is_json() {
-            output.object(&reply)?;
-        } else {
+        if !output.json(&reply)? {
             print_saved(&reply, output)?;
         }
         Ok(if reply.skipped.is_empty() { Exit::Done } else { Exit::Failed })

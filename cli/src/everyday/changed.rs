@@ -2,11 +2,9 @@
 
 use saddlebag::entries::{StoreReply, StoreState};
 use saddlebag::journal::{ChangedFile, WriteReply};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Note or other file, or entry.
 #[derive(Serialize, JsonSchema)]

@@ -1,6 +1,5 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
-use clap::Args;
 use saddlebag::entries::{EditEntry, EntryInfo, GetEntry, NewEntry, StoreEntry};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Edit, EditChange, FileState, Read, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
@@ -9,14 +8,11 @@ use super::changed::Changed;
 use super::show::missing;
 use crate::difference::unified_of;
 use crate::editor::Draft;
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::set_changes;
 use crate::input::{self, free_text};
 use crate::item::{ItemName, Named};
-use crate::output::{self, Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::{self, single_line};
+use crate::prelude::*;
 
 /// Replace text that occurs exactly once, or edit all in an editor
 ///

@@ -1,20 +1,13 @@
 //! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries from their folder.
 
-use clap::Args;
 use saddlebag::entries::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply};
 use saddlebag::files::ItemKind;
 use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, ForgetReply};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::item::{self, ItemName, Named};
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Forget a note or an entry; `restore` brings it back

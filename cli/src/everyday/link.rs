@@ -1,13 +1,10 @@
 //! `link`: writes a link between two notes.
 
-use clap::Args;
 use saddlebag::notebook::{Link, LinkReply};
 use saddlebag::store::Timestamp;
 
-use crate::failure::Failure;
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::Ask;
 
 /// Add a link to a note at the end of another note

@@ -1,19 +1,11 @@
 //! `log`: adds an entry or a line to today's log, or the summary of a conversation.
 
-use clap::Args;
 use saddlebag::journal::{AppendDaily, FlushSummary, WriteReply};
 use saddlebag::notebook::{Journal, JournalEntryReply};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::{self, free_text};
 use crate::note::shared::warn;
-use crate::output::Output;
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::prelude::*;
 
 /// Add a dated entry to today's log
 #[derive(Debug, Args)]

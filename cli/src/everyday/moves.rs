@@ -1,17 +1,12 @@
 //! `move`: gives a note another title.
 
-use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::notebook::{Rename, RenameReply};
 use saddlebag::protocol::ErrorCode;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Rename a note, and rewrite every link to it
 #[derive(Debug, Args)]

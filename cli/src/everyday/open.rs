@@ -1,14 +1,10 @@
 //! `open`: opens the file of an item in the program that the desktop uses for it.
 
-use clap::Args;
-
 use super::path::{Place, place};
-use crate::failure::{Exit, Failure, ProgramCode};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::ProgramCode;
 use crate::item::ItemName;
-use crate::output::{Output, single_line};
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Open an item, or the folder `root` or `project`, on the desktop
 #[derive(Debug, Args)]

@@ -5,13 +5,9 @@ use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path, PathBuf};
 use saddlebag::files::Resolve;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag_host::OpenError;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
 use crate::item::ItemName;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::store::{Root, Store, named_project};
 
 /// Path of a file or folder of memory.

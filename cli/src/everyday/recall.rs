@@ -1,20 +1,15 @@
 //! `recall`: finds the notes and entries that answer a question.
 
-use clap::Args;
 use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 use saddlebag::notebook::superseded_mark;
 
 use crate::entry::shared::preview;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input;
 use crate::note::filter::{FilterArgs, sort_keys};
 use crate::note::shared::warn;
-use crate::output::{FAINT, Output, STRONG, single_line, warn_of_skipped};
+use crate::output::{FAINT, STRONG, single_line, warn_of_skipped};
 use crate::past::AtArgs;
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Find the notes and entries that answer a question, best first
@@ -62,9 +57,7 @@ impl Subcommand for RecallArgs {
         let mut store = Store::open(global)?;
         store.look_back(at);
         let reply = store.call(request, output)?;
-        if output.is_json() {
-            output.object(&reply)?;
-        } else {
+        if !output.json(&reply)? {
             match budget {
                 Some(bytes) => print_rendered(&reply, bytes, output)?,
                 None => print(&reply, output)?,

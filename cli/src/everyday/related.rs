@@ -1,18 +1,11 @@
 //! `related`: lists the notes around a note.
 
-use clap::Args;
 use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply, UnlinkedMentions, UnlinkedMentionsReply};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::shown_path;
 use crate::note::shared::{mark, marks};
-use crate::output::{Output, warn_of_skipped};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::warn_of_skipped;
+use crate::prelude::*;
 
 /// List the notes around a note: links, backlinks, shared links
 #[derive(Debug, Args)]
@@ -51,9 +44,7 @@ impl Subcommand for RelatedArgs {
             Around::Related(reply) => (reply.notes.is_empty(), &reply.skipped),
             Around::Mentions(reply) => (reply.notes.is_empty(), &reply.skipped),
         };
-        if output.is_json() {
-            output.object(&around)?;
-        } else {
+        if !output.json(&around)? {
             print(&around, output)?;
             output.flush()?;
             warn_of_skipped(skipped, output);

@@ -1,19 +1,12 @@
 //! `remember`: creates a note, or stores an entry under a key.
 
-use clap::Args;
 use saddlebag::entries::{NewEntry, StoreEntry, StoreReply, StoreState};
 use saddlebag::notebook::{Remember, RememberReply};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::{self, free_text, shown_path};
 use crate::note::shared::warn;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Category of an entry if none is named.
 const CATEGORY: &str = "core";

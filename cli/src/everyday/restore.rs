@@ -1,23 +1,17 @@
 //! `restore`: brings back what was forgotten, or the text before the last change.
 
-use clap::Args;
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
 use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion};
 use saddlebag::journal::{Restore, Target};
 use saddlebag::protocol::ErrorCode;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::changed::Changed;
-use crate::failure::{Code, Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::Code;
 use crate::item::{ItemName, Named, forgotten_note};
-use crate::output::{Output, single_line};
+use crate::output::single_line;
 use crate::past::moment;
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::prelude::*;
 
 /// Bring back what was forgotten, or the text before the last change
 ///
@@ -120,9 +114,7 @@ fn restore_version(
         Version::At(moment) => (None, Some(moment)),
     };
     let reply = store.call(RestoreVersion { name, version, at, dry_run }, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
-    } else {
+    if !output.json(&reply)? {
         output.line(&single_line(&reply.message))?;
         if dry_run {
             output.text(&reply.diff)?;

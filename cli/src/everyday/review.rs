@@ -1,17 +1,12 @@
 //! `review`: shows what waits for approval, one item after another, and asks what to do with each.
 
-use clap::Args;
 use saddlebag::approval::{Approve, ApproveItem, Pending, PendingItem, Reject, SkippedItem};
 use saddlebag::protocol::ErrorCode;
 
 use super::edit;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::item::ItemName;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::trust::{print_item, waiting};
 
 /// Meaning of the answers.

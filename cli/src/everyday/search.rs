@@ -1,18 +1,13 @@
 //! `search`: finds the files that contain words.
 
-use clap::Args;
 use saddlebag::entries::FindEntries;
 use saddlebag::files::Recall;
 use saddlebag::journal::Search;
 use saddlebag::search::SearchResults;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input;
-use crate::output::{Output, STRONG, warn_of_skipped};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::{STRONG, warn_of_skipped};
+use crate::prelude::*;
 
 /// Search the files of memory for words, literally
 #[derive(Debug, Args)]
@@ -49,8 +44,7 @@ impl Subcommand for SearchArgs {
         let results = store.call(request, output)?;
         // A page after the last match is also an empty result.
         let exit = if results.hits.is_empty() && results.rendered_hits == 0 { Exit::Nothing } else { Exit::Done };
-        if output.is_json() {
-            output.object(&results)?;
+        if output.json(&results)? {
             return Ok(exit);
         }
         if results.total_files == 0 {

@@ -5,18 +5,12 @@ use saddlebag::journal::{DEFAULT_READ_BYTES, Read, ReadReply, Target};
 use saddlebag::notebook::{ConditionKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, SortBy, SortKey};
 use saddlebag::session::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
 use saddlebag::store::{SESSIONS_FOLDER, utc_text};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::shown_path;
 use crate::note::shared::mark;
-use crate::output::{Output, single_line, warn_of_skipped};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::{single_line, warn_of_skipped};
+use crate::prelude::*;
 
 /// Number of sessions that are listed without `--limit`.
 pub(crate) const LISTED: u32 = 20;
@@ -121,8 +115,7 @@ fn list(limit: u32, store: &mut Store, output: &mut Output) -> Result<Exit, Fail
     let mut reply = store.call(newest(limit), output)?;
     let skipped = std::mem::take(&mut reply.skipped);
     let sessions = Sessions::of_notes(reply);
-    if output.is_json() {
-        output.object(&sessions)?;
+    if output.json(&sessions)? {
         return Ok(Exit::Done);
     }
     for session in &sessions.sessions {

@@ -1,6 +1,5 @@
 //! `show`: prints an item, or a part of it.
 
-use clap::Args;
 use saddlebag::entries::{EntryInfo, GetEntry};
 use saddlebag::files::ReadFile;
 use saddlebag::history::{ReadVersion, VersionText};
@@ -10,18 +9,11 @@ use saddlebag::protocol::ErrorCode;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag::trust::Provenance;
 use saddlebag_host::Project;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::path::{Place, show_path};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::item::{ItemName, Named};
-use crate::output::Output;
 use crate::past::AtArgs;
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::prelude::*;
 
 /// Print a note, an entry or another file
 ///
@@ -113,8 +105,7 @@ fn of_other_project(path: &str, global: &Global) -> Option<Store> {
 }
 
 fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
-        output.object(entry)?;
+    if output.json(entry)? {
         return Ok(Exit::Done);
     }
     output.text(&entry.content)?;
@@ -137,8 +128,7 @@ fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
-        output.object(version)?;
+    if output.json(version)? {
         return Ok(if version.text.is_none() { Exit::Nothing } else { Exit::Done });
     }
     match &version.text {
@@ -152,8 +142,7 @@ fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Fail
 
 fn show_part(part: &ReadReply, output: &mut Output) -> Result<Exit, Failure> {
     let is_missing = part.state == FileState::Missing;
-    if output.is_json() {
-        output.object(part)?;
+    if output.json(part)? {
         return Ok(if is_missing { Exit::Nothing } else { Exit::Done });
     }
     if is_missing {

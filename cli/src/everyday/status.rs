@@ -1,7 +1,6 @@
 //! `status`: prints the size of memory, the number of notes and entries, and the number of items that wait for
 //! approval.
 
-use clap::Args;
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
@@ -9,17 +8,12 @@ use saddlebag::notebook::{ConditionKind, ListNotes, NoteCondition, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::search::says_nothing;
 use saddlebag::store::{DECISIONS_FOLDER, FACTS_FOLDER};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::hook::log;
-use crate::output::{Output, single_line, warn_of_skipped};
+use crate::output::{single_line, warn_of_skipped};
+use crate::prelude::*;
 use crate::project::{Other, others};
 use crate::store::{Root, Store, project};
-use crate::subcommand::Subcommand;
 
 /// Maximum number of names that say nothing.
 const MAX_NAMES: usize = 10;

@@ -5,16 +5,11 @@ use saddlebag::entries::{EntryInfo, GetEntry, NewEntry, StoreEntry, StoreReply, 
 use saddlebag::journal::Target;
 use saddlebag::notebook::{TagNote, TagNoteReply};
 use saddlebag::protocol::ErrorCode;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::set_changes;
 use crate::item::{ItemName, Named};
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Add tags to a note or an entry, or remove them
 #[derive(Debug, Args)]

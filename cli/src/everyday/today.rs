@@ -1,13 +1,10 @@
 //! `today`: prints today's note.
 
-use clap::Args;
 use saddlebag::notebook::{Today, TodayReply};
 use saddlebag::store::Timestamp;
 
-use crate::failure::Failure;
-use crate::help::example;
 use crate::note::shared::warn;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::Ask;
 
 /// Print today's note, and create it if it is missing

@@ -1,13 +1,11 @@
 //! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
 
-use clap::Args;
 use saddlebag::approval::Unforget;
 use saddlebag::store::Timestamp;
 
-use crate::failure::Failure;
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::subcommand::{Ask, ReplyOf};
 
 /// Bring back what was forgotten, and lift the rejection of its value

@@ -1,18 +1,13 @@
 //! `write`: writes text to a file of memory.
 
-use clap::Args;
 use saddlebag::journal::{Target, Write, WriteMode, WriteReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::{self, free_text};
 use crate::item::{ItemName, Named};
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Write text to a file of memory

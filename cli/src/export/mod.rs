@@ -1,14 +1,10 @@
 //! `memory export`: writes the entries to files, in our format or another agent's.
 
+use crate::prelude::*;
 mod args;
 mod places;
 mod target;
 mod write;
-
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
-use crate::subcommand::Subcommand;
 
 pub(crate) use args::ExportArgs;
 pub(crate) use places::{ExportPlace, ExportPlaces, digest};

@@ -7,17 +7,13 @@ use indicatif::ProgressBar;
 use saddlebag::entries::{EntryProblem, ExportEntries};
 use saddlebag::exchange::{ExportTo, FilePart, Format, Loss};
 use saddlebag::trust::TrustState;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::args::ExportArgs;
 use super::places::digest;
 use super::target::{Target, cut_short, sync_stream, write_file};
-use crate::failure::{Exit, Failure};
 use crate::formats::{ExportFormat, converted};
-use crate::global::Global;
-use crate::output::{self, Output, progress, single_line};
-use crate::store::Store;
+use crate::output::{self, progress, single_line};
+use crate::prelude::*;
 
 /// Result of an export.
 #[derive(Default, Serialize, JsonSchema)]
@@ -80,9 +76,7 @@ pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Re
         Some(folder) => target.take(folder)?,
         None => target.take_file(&whole)?,
     }
-    if output.is_json() {
-        output.object(&exported)?;
-    } else {
+    if !output.json(&exported)? {
         exported.print(&args.out, output)?;
         output.flush()?;
     }

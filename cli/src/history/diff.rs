@@ -1,13 +1,11 @@
 //! `diff`: shows the difference between two versions of an item.
 
-use clap::Args;
 use saddlebag::history::{CompareVersions, Comparison};
 use saddlebag::store::Timestamp;
 
-use crate::failure::{Exit, Failure};
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::subcommand::{Ask, ReplyOf};
 
 /// Show the difference between two versions of an item

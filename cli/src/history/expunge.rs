@@ -5,26 +5,21 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use saddlebag::files::{ItemKind, Resolve};
 use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
 use saddlebag::notebook::slug;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, file_stem};
 use saddlebag_host::{Project, project_root};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::exported::{ExportedText, files_below, files_with_text, without_text};
 use crate::export::{ExportPlaces, digest};
-use crate::failure::{Exit, Failure, set_changes};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::set_changes;
 use crate::hook::log::Log;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::regular;
 use crate::store::{Root, Store, named_project};
-use crate::subcommand::Subcommand;
 use crate::sync::{ExpungedLine, Received, line_for, received, scope_of, share};
 
 /// Minimum number of characters of text that is searched for everywhere.
@@ -501,8 +496,8 @@ impl Expunged {
     }
 
     fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        if output.is_json() {
-            return Ok(output.object(self)?);
+        if output.json(self)? {
+            return Ok(());
         }
         output.line(&single_line(&self.message))?;
         let places = if self.left.is_empty() { &self.places } else { &self.left };

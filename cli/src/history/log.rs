@@ -1,20 +1,13 @@
 //! `history`: lists what was changed, or the versions of an item.
 
-use clap::Args;
 use saddlebag::history::{
     HistoryPolicyReply, ListOperations, ListVersions, OperationList, SetHistoryPolicy, VersionList,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::shared::{by_others, operation_line, print_files};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::{Since, shown_path, since};
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// List what was changed, or the versions of one item
 ///
@@ -96,9 +89,7 @@ impl Subcommand for HistoryArgs {
 
 /// Prints operations, newest first.
 pub(super) fn print_operations(list: &OperationList, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
-        output.object(list)?;
-    } else {
+    if !output.json(list)? {
         for info in &list.operations {
             output.line(&operation_line(info))?;
             print_files(&info.files, output)?;
@@ -117,9 +108,7 @@ pub(super) fn print_operations(list: &OperationList, output: &mut Output) -> Res
 }
 
 fn print_versions(list: &VersionList, output: &mut Output) -> Result<Exit, Failure> {
-    if output.is_json() {
-        output.object(list)?;
-    } else {
+    if !output.json(list)? {
         for version in &list.versions {
             let made = version.operation.as_ref().map_or_else(|| by_others(version.kind), operation_line);
             let size = version.size.map(|size| format!("  {size} bytes")).unwrap_or_default();

@@ -5,17 +5,12 @@ use saddlebag::history::{
     DEFAULT_HISTORY_ITEMS, ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Undo,
     UndoReply,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::log::print_operations;
 use super::shared::{operation_line, print_files};
 use super::undo::UndoArgs;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, single_line};
-use crate::store::Store;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::subcommand::{Subcommand, show};
 
 /// List operations, show one, take one back, or go back to one
@@ -96,9 +91,7 @@ impl Subcommand for OpArgs {
             }
             Action::Show => {
                 let info = one(self.operation, &mut store, output)?;
-                if output.is_json() {
-                    output.object(&info)?;
-                } else {
+                if !output.json(&info)? {
                     output.line(&operation_line(&info))?;
                     if let Some(session) = &info.session {
                         output.line(&format!("    session  {}", single_line(session)))?;

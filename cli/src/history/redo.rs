@@ -1,13 +1,10 @@
 //! `redo`: makes what was undone again.
 
-use clap::Args;
 use saddlebag::history::{Redo, UndoReply};
 use saddlebag::store::Timestamp;
 
 use super::shared::print_undo;
-use crate::failure::Failure;
-use crate::help::example;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::Ask;
 
 /// Make again what the last `undo` took back; run again, the undo before

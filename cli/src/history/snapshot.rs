@@ -1,12 +1,10 @@
 //! `snapshot`: names a point in the history.
 
-use clap::Args;
 use saddlebag::history::{Snapshot, SnapshotTaken};
 use saddlebag::store::Timestamp;
 
-use crate::failure::Failure;
-use crate::help::example;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::subcommand::Ask;
 
 /// Name a point in the history, to look at it or to go back to it later

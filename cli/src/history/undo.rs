@@ -6,10 +6,8 @@ use saddlebag::history::{Undo, UndoReply};
 use saddlebag::store::Timestamp;
 
 use super::shared::print_undo;
-use crate::failure::Failure;
-use crate::help::example;
 use crate::input::{Since, since};
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::Ask;
 
 /// Undo the last operation; run again, it goes further back

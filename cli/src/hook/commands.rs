@@ -13,9 +13,7 @@ use super::event::{Client, Detail, Event, Moment, Source, ToolUse};
 use super::once::Once;
 use super::paths::Paths;
 use super::trouble::Trouble;
-use crate::failure::Failure;
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::project::{others, told};
 use crate::store::{Root, Store};
 

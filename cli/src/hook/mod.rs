@@ -30,18 +30,15 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use args::HookArgs;
 pub(crate) use event::Client;
 pub(crate) use tools::acting_tools;
 
-use crate::failure::{Exit, Failure, ProgramCode};
-use crate::global::Global;
-use crate::output::{self, JsonLine, Output};
-use crate::subcommand::Subcommand;
+use crate::failure::ProgramCode;
+use crate::output::{self, JsonLine};
+use crate::prelude::*;
 use event::Event;
 use guard::Run;
 use log::{Line, Log};

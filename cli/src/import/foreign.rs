@@ -8,16 +8,14 @@ use saddlebag::exchange::{Detected, Format, ImportFrom, ImportFromReply, Rejecte
 use saddlebag::protocol::Error;
 use saddlebag::trust::Provenance;
 use saddlebag_host::{Project, Projects, recorded_folder};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::args::ImportArgs;
 use super::known::{self, Kind, Known, Owner};
 use super::sources::{self, Source};
-use crate::failure::{Exit, Failure};
 use crate::formats::{ImportFormat, converted};
 use crate::global::{Global, Scope};
-use crate::output::{self, Output, progress, single_line};
+use crate::output::{self, progress, single_line};
+use crate::prelude::*;
 use crate::store::{Store, without_engine};
 
 /// Result of an import.

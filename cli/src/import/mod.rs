@@ -7,13 +7,10 @@ mod own;
 mod sources;
 
 use saddlebag::entries::ImportMode;
-use schemars::JsonSchema;
 
-use crate::failure::{Exit, Failure, set_changes};
+use crate::failure::set_changes;
 use crate::formats::ImportFormat;
-use crate::global::Global;
-use crate::output::Output;
-use crate::subcommand::Subcommand;
+use crate::prelude::*;
 
 pub(crate) use args::ImportArgs;
 pub(crate) use known::{claude_folder, gemini_digest};

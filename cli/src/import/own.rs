@@ -9,15 +9,11 @@ use saddlebag::entries::{
 };
 use saddlebag::exchange::Detected;
 use saddlebag::trust::Provenance;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::args::ImportArgs;
 use super::sources::Source;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::{self, Output, progress, single_line};
-use crate::store::Store;
+use crate::output::{self, progress, single_line};
+use crate::prelude::*;
 
 /// Result of an import.
 #[derive(Serialize, JsonSchema)]
@@ -172,9 +168,7 @@ fn summary(
     let replaced = replaced(imported).map(|file| key_of(file).to_string()).collect();
     let imported = Imported { upserted, unchanged, replaced, deleted, rejected: rejected.collect() };
     let rejected = &imported.rejected;
-    if output.is_json() {
-        output.object(&imported)?;
-    } else {
+    if !output.json(&imported)? {
         for Rejected { path, reason } in rejected {
             output.line(&format!("rejected {}: {}", single_line(path), single_line(reason)))?;
         }

@@ -14,17 +14,13 @@ use saddlebag::search::Skipped;
 use saddlebag::store::{LocalTime, NOTE_SUFFIX, Timestamp, USER_FOLDER, utc_text};
 use saddlebag::trust::Provenance;
 use saddlebag_host::Project;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::args::ListArgs;
 use super::pages;
-use crate::failure::Failure;
-use crate::global::Global;
 use crate::input::nanoseconds;
 use crate::note::shared::{mark, marks, warn};
-use crate::output::{Output, single_line, warn_of_skipped};
-use crate::store::Store;
+use crate::output::{single_line, warn_of_skipped};
+use crate::prelude::*;
 
 /// Items of memory, the last changed first.
 #[derive(Default, Serialize, JsonSchema)]
@@ -135,15 +131,10 @@ pub(super) fn list_files(args: &ListArgs, store: &mut Store, output: &mut Output
     let mut list = store.call(ListJournal, output)?;
     list.files.retain(|file| args.is_new_enough(file.modified, store.now()));
     list.files.truncate(args.limit.map_or(usize::MAX, |limit| limit as usize));
-    if output.is_json() {
-        output.object(&list)?;
+    if output.json(&list)? {
         return Ok(());
     }
-    let width = list.files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
-    for file in &list.files {
-        let size = file.size;
-        output.line(&if args.long { format!("{size:width$}  {}", file.path) } else { file.path.clone() })?;
-    }
+    list.files.iter().try_for_each(|file| output.line(&file.path))?;
     output.flush()?;
     warn_of_skipped(&list.skipped, output);
     if list.files.is_empty() {
@@ -169,8 +160,7 @@ impl Items {
         self.total = self.items.len();
         self.items.sort_by(|a, b| b.changed.cmp(&a.changed).then_with(|| a.path.cmp(&b.path)));
         self.items.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
-        if output.is_json() {
-            output.object(&self)?;
+        if output.json(&self)? {
             return Ok(());
         }
         let now = now.local();

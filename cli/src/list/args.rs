@@ -1,6 +1,5 @@
 //! [`ListArgs`]: the arguments of `list`, and the kind of items that they choose.
 
-use clap::Args;
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
 use saddlebag::entries::EntryFilter;
 use saddlebag::files::ItemKind;
@@ -8,10 +7,9 @@ use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::store::{Timestamp, utc_text};
 
 use super::graph::GraphForm;
-use crate::failure::Failure;
-use crate::help::example;
 use crate::input::{Since, shown_path, since};
 use crate::note::filter::FilterArgs;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Options of notes, as an error names them.
@@ -23,8 +21,8 @@ const FOLDERS: [(ItemKind, [&str; 2]); 2] =
 /// Options of entries, as an error names them.
 const FOR_ENTRIES: &str = "--category, --any-tag, --until and --after are for entries";
 
-/// Options of files, as an error names them.
-const FOR_FILES: &str = "--long is for files, and --tag for notes and entries";
+/// Option that files do not have, as an error names it.
+const NOT_FOR_FILES: &str = "--tag is for notes and entries";
 /// Options of what waits for approval, as an error names them.
 const OF_PENDING: &str = "--pending takes only --from, --limit and --after";
 /// Options that list no items, as an error names them.
@@ -77,13 +75,10 @@ pub(crate) struct ListArgs {
     /// Key to sort notes by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
     #[arg(long, short = 's', value_name = "KEY")]
     pub(super) sort: Vec<String>,
-    /// Print the size of each file, in bytes
-    #[arg(long, hide_short_help = true)]
-    pub(super) long: bool,
     /// Print the links between the notes
     #[arg(long)]
     pub(super) links: bool,
-    /// Form of the links: dot (Graphviz), mermaid, or html
+    /// Form of the links: dot (Graphviz) or mermaid
     #[arg(
         long,
         hide_short_help = true,
@@ -129,26 +124,20 @@ impl ListArgs {
             self.category.is_some() || !self.any_tag.is_empty() || self.until.is_some() || self.after.is_some();
         let for_entries = of_page && !self.forgotten;
         let for_items = self.kind.is_some() || self.since.is_some() || self.limit.is_some() || self.has_tags();
-        let kind = match (self.kind, for_notes, for_entries, self.long) {
-            (None, true, false, false) => Some(ItemKind::Note),
-            (None, false, true, false) => Some(ItemKind::Entry),
-            (None, false, false, true) => Some(ItemKind::File),
+        let kind = match (self.kind, for_notes, for_entries) {
+            (None, true, false) => Some(ItemKind::Note),
+            (None, false, true) => Some(ItemKind::Entry),
             (kind, ..) => kind,
         };
         let wrong = match kind {
             _ if self.pending.is_some() => return self.chosen_pending(for_notes),
-            _ if self.forgotten && (of_page || for_notes || self.long || self.has_tags()) => FORGOTTEN,
+            _ if self.forgotten && (of_page || for_notes || self.has_tags()) => FORGOTTEN,
             Some(ItemKind::File | ItemKind::Log | ItemKind::Session) if self.forgotten => FORGOTTEN,
             Some(ItemKind::Log | ItemKind::Session) if self.filter.has_paths() => WITH_PATH,
-            _ if (self.tags || self.dead_links)
-                && (for_items || for_notes || for_entries || self.long || self.forgotten) =>
-            {
-                ALONE
-            }
+            _ if (self.tags || self.dead_links) && (for_items || for_notes || for_entries || self.forgotten) => ALONE,
             Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
             kind if for_entries && kind != Some(ItemKind::Entry) => FOR_ENTRIES,
-            Some(ItemKind::File) if self.has_tags() => FOR_FILES,
-            kind if self.long && kind != Some(ItemKind::File) => FOR_FILES,
+            Some(ItemKind::File) if self.has_tags() => NOT_FOR_FILES,
             _ if self.tags => return Ok(Chosen::Tags),
             _ if self.dead_links => return Ok(Chosen::DeadLinks),
             _ if self.forgotten => return Ok(Chosen::Forgotten),
@@ -163,7 +152,7 @@ impl ListArgs {
     /// Returns [`Chosen::Pending`], unless an option chooses other items.
     fn chosen_pending(&self, for_notes: bool) -> Result<Chosen, Failure> {
         let others = self.kind.is_some() || self.since.is_some() || self.until.is_some() || self.category.is_some();
-        let flags = self.forgotten || self.long || self.tags || self.dead_links;
+        let flags = self.forgotten || self.tags || self.dead_links;
         if others || flags || for_notes || self.has_tags() || !self.any_tag.is_empty() {
             return Err(Failure::usage(OF_PENDING, "leave out the options that do not fit"));
         }

@@ -9,8 +9,7 @@ use crate::store::Store;
 /// Lists the links whose target is missing or ambiguous.
 pub(super) fn list(only_notes: bool, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let reply = store.call(DeadLinks { only_notes }, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
+    if output.json(&reply)? {
         return Ok(());
     }
     for link in &reply.links {

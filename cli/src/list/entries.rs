@@ -12,8 +12,7 @@ use crate::store::Store;
 pub(super) fn list(args: ListArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let request = ListEntries { filter: args.of_entries(store.now()), limit: args.limit, cursor: args.after };
     let reply = store.call(request, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
+    if output.json(&reply)? {
         return Ok(());
     }
     if reply.entries.is_empty() {

@@ -7,7 +7,6 @@ use saddlebag::notebook::{ListNotesReply, NoteInfo, superseded_mark};
 use saddlebag::trust::for_terminal;
 
 use crate::failure::Failure;
-use crate::html::{escaped, page};
 use crate::output::Output;
 
 /// Form of the links.
@@ -17,8 +16,6 @@ pub(super) enum GraphForm {
     Dot,
     /// Text for Mermaid.
     Mermaid,
-    /// A page of HTML.
-    Html,
 }
 
 /// Prints notes and links.
@@ -56,27 +53,6 @@ pub(super) fn print(reply: &ListNotesReply, form: GraphForm, output: &mut Output
             for (source, target) in links {
                 output.line(&format!("  n{source} --> n{target}"))?;
             }
-        }
-        GraphForm::Html => {
-            let mut targets: Vec<Vec<usize>> = vec![Vec::new(); titles.len()];
-            for (source, target) in links {
-                targets[source].push(target);
-            }
-            let link = |number: &usize| format!("<a href=\"#n{number}\">{}</a>", escaped(&titles[*number]));
-            let rows =
-                reply.notes.iter().zip(&titles).zip(&targets).enumerate().map(|(number, ((note, title), to))| {
-                    let to: Vec<String> = to.iter().map(link).collect();
-                    format!(
-                        "<tr id=\"n{number}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
-                        escaped(title),
-                        to.join(", "),
-                        escaped(&note.path)
-                    )
-                });
-            let rows: String = rows.collect();
-            let head =
-                "<tr><th scope=\"col\">Note</th><th scope=\"col\">Links to</th><th scope=\"col\">Path</th></tr>\n";
-            output.text(&page("Links between notes", &format!("<table>\n{head}{rows}</table>\n")))?;
         }
     }
     Ok(())

@@ -9,18 +9,11 @@ mod notes;
 mod pages;
 mod tags;
 
+use crate::prelude::*;
 use saddlebag::approval::PendingReply;
 use saddlebag::entries::ListEntriesReply;
 use saddlebag::journal::ListReply;
 use saddlebag::notebook::{DeadLinksReply, ListNotesReply, TagsReply};
-use schemars::JsonSchema;
-use serde::Serialize;
-
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
-use crate::store::Store;
-use crate::subcommand::Subcommand;
 
 use args::Chosen;
 pub(crate) use args::ListArgs;

@@ -7,12 +7,10 @@ use saddlebag::notebook::{GraphLink, ListNotes, ListNotesReply, NoteInfo};
 use super::all::of_user;
 use super::args::ListArgs;
 use super::{graph, pages};
-use crate::failure::Failure;
-use crate::global::Global;
 use crate::note::filter::sort_keys;
 use crate::note::shared::{marks_of, warn};
-use crate::output::{Output, STRONG, warn_of_skipped};
-use crate::store::Store;
+use crate::output::{STRONG, warn_of_skipped};
+use crate::prelude::*;
 
 /// Lists the notes of the memory, and with them those for all projects.
 pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: &mut Output) -> Result<(), Failure> {

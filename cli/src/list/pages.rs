@@ -1,12 +1,9 @@
 //! [`list`]: lists notes page by page, so that a reply never has all notes of a large notebook.
 
+use crate::prelude::*;
 use std::collections::BTreeSet;
 
 use saddlebag::notebook::{ListNotes, ListNotesReply, NoteInfo, SortBy, SortFields, SortKey};
-
-use crate::failure::Failure;
-use crate::output::Output;
-use crate::store::Store;
 
 /// Number of notes of a page.
 const PAGE: u32 = 8192;

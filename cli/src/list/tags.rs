@@ -9,8 +9,7 @@ use crate::store::Store;
 /// Lists the tags, with the number of notes of each.
 pub(super) fn list(store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let reply = store.call(Tags, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
+    if output.json(&reply)? {
         return Ok(());
     }
     let width = reply.tags.iter().map(|tag| tag.notes.to_string().len()).max().unwrap_or_default();

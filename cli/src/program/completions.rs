@@ -5,13 +5,9 @@ use std::path::PathBuf;
 use clap::builder::PossibleValue;
 use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::manual::{self, Pages};
-use crate::failure::{Exit, Failure};
-use crate::help::example;
-use crate::output::Output;
+use crate::prelude::*;
 
 /// Print a completion script for a shell, or the manual pages
 #[derive(Debug, Args)]

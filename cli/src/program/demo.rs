@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::Args;
 use saddlebag::context::{Context, PromptReply};
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, HydrationPolicy, NewEntry, StoreEntry};
 use saddlebag::files::{FilesReply, Recall};
@@ -18,15 +17,11 @@ use saddlebag::protocol::{
 use saddlebag::store::RelPath;
 use saddlebag::{Command, Reply};
 use saddlebag_host::{Observer, Options, Project};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure, ProgramCode};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{FAINT, Output, STRONG};
+use crate::failure::ProgramCode;
+use crate::output::{FAINT, STRONG};
+use crate::prelude::*;
 use crate::store::{Root, Store, options};
-use crate::subcommand::Subcommand;
 
 /// Files of the sample store. The log belongs to the day before.
 const SAMPLE: [(&str, &str); 4] = [

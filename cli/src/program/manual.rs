@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap_mangen::Man;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::failure::Exit;
-use crate::failure::{Failure, ProgramCode};
-use crate::output::Output;
+use crate::failure::ProgramCode;
+use crate::prelude::*;
 
 /// Manual pages of the program.
 #[derive(Serialize, JsonSchema)]

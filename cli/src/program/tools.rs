@@ -3,17 +3,12 @@
 use clap::{Args, ValueEnum};
 use saddlebag::journal::{Slash, SlashReply};
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet, tools};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::failure::{Exit, Failure, ProgramCode};
-use crate::global::Global;
-use crate::help::example;
+use crate::failure::ProgramCode;
 use crate::input;
-use crate::output::{Output, STRONG};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::STRONG;
+use crate::prelude::*;
 use crate::word::word;
 
 /// Anthropic's name for this version of its memory tool. The API itself describes the tool to the model.
@@ -157,8 +152,7 @@ fn call(tool: String, args: ToolsArgs, global: &Global, output: &mut Output) -> 
     let call = CallTool { tool, input: input::text(input)?, options: ToolOptions { sets, dialect: args.dialect } };
     let mut store = Store::open(&global.of_agent())?;
     let answer = store.call(call, output)?;
-    if output.is_json() {
-        output.object(&answer)?;
+    if output.json(&answer)? {
         return Ok(if answer.is_error { Exit::Failed } else { Exit::Done });
     }
     if answer.is_error {

@@ -2,20 +2,15 @@
 
 use std::path::Path;
 
-use clap::Args;
 use saddlebag::protocol::RenameOutcome;
 use saddlebag_host::{ProjectRecord, Projects, project_root, project_slug, recorded_folder};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::list::{self, Listed};
 use super::shared::{folder, named, storage};
-use crate::failure::{Exit, Failure, ProgramCode};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, single_line};
+use crate::failure::ProgramCode;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::store::without_engine;
-use crate::subcommand::Subcommand;
 
 /// List the projects, or open the memory of another one in this folder
 ///

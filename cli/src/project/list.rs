@@ -1,13 +1,10 @@
 //! `project` without a name: prints the projects of the store and their folders.
 
 use saddlebag_host::{Projects, project_root, project_slug, recorded_folder};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::shared::{folder, storage};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::store::without_engine;
 
 /// Projects of the store.
@@ -47,9 +44,7 @@ pub(super) fn run(global: &Global, output: &mut Output) -> Result<Exit, Failure>
         })
         .collect();
     let listed = Listed { projects };
-    if output.is_json() {
-        output.object(&listed)?;
-    } else {
+    if !output.json(&listed)? {
         for project in &listed.projects {
             output.line(&single_line(&line(project)))?;
         }

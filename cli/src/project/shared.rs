@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::USER_FOLDER;
 use saddlebag_host::{ProjectRecord, Projects, SimilarProject, Similarity, recorded_folder};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::global::Global;
 use crate::output::single_line;
+use crate::prelude::*;
 use crate::store::{project, without_engine};
 
 /// Word for the memory of a folder above.

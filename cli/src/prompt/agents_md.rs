@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
 use saddlebag::protocol::ErrorCode;
@@ -11,12 +10,8 @@ use saddlebag::store::RelPath;
 use super::context::left_out;
 use super::folder;
 use super::syncing::Syncing;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Write facts into a section of AGENTS.md
 #[derive(Debug, Args)]
@@ -69,8 +64,7 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
     let SyncArgs { file, tag, key, max_bytes, dry_run, .. } = args;
     let request = SyncAgentsMd { name: file, content: None, tags: tag, keys: key, max_bytes };
     let reply = store.sync_agents_md(&mut folder, &path, &request, dry_run, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
+    if output.json(&reply)? {
         return Ok(Exit::Done);
     }
     let message = reply.message.as_str();

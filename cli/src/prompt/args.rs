@@ -2,21 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use saddlebag::context::{BlockForm, DEFAULT_BLOCK_BYTES, Overflow};
 use saddlebag::session::DEFAULT_SESSION_BYTES;
 
 use crate::help::example;
 use crate::past::AtArgs;
 use crate::word::word;
-
-/// Form of a report.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum ReportForm {
-    #[default]
-    Text,
-    Html,
-}
 
 /// Print the memory block that a session begins with, or another one
 ///
@@ -54,18 +46,6 @@ pub(crate) struct ContextArgs {
     /// Instead of the text, print its size and what it leaves out
     #[arg(long)]
     pub(super) report: bool,
-    /// Form of the report: text; or html, with each line of the block and its source
-    #[arg(
-        long,
-        value_name = "FORM",
-        value_enum,
-        default_value_t,
-        requires = "report",
-        conflicts_with = "preamble",
-        hide_possible_values = true,
-        hide_default_value = true
-    )]
-    pub(super) format: ReportForm,
     /// Instead of the block, print the file of each of its lines
     #[arg(long, conflicts_with_all = ["report", "prompt", "append_to", "message", "preamble"])]
     pub(super) sources: bool,

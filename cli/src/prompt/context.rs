@@ -8,16 +8,11 @@ use saddlebag::journal::MEMORY_PROMPT;
 use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
 use saddlebag::session::{BeginSession, BeginSessionReply, BeginSource};
 use saddlebag::trust::ForModel;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::args::{ContextArgs, ReportForm};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::html::{escaped, page};
+use super::args::ContextArgs;
 use crate::input;
-use crate::output::{Output, single_line};
-use crate::store::Store;
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::trust::flags;
 
 /// Name of the session that the start is shown for. Nothing is recorded for it.
@@ -59,9 +54,6 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     if args.message && args.form != BlockForm::Openai {
         return Err(Failure::usage("--message needs OpenAI's form", "give --for openai as well"));
     }
-    if output.is_json() && args.format == ReportForm::Html {
-        return Err(Failure::format_with_json());
-    }
     let preamble = args.append_to.as_deref().map(input::file).transpose()?;
     let preamble_given = preamble.is_some();
     let mut store = Store::open(global)?;
@@ -99,10 +91,6 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
             text: text.clone().filter(|_| preamble_given),
             message: text.filter(|_| args.message).map(Message::developer),
         })?;
-        return Ok(exit);
-    }
-    if args.report && args.format == ReportForm::Html {
-        output.text(&html_report(&context))?;
         return Ok(exit);
     }
     if args.report {
@@ -175,32 +163,6 @@ fn report(context: &ContextReply, output: &mut Output) -> Result<(), Failure> {
         output.line(&line)?;
     }
     Ok(())
-}
-
-/// Returns a page with each line of the block, its source, and what was left out.
-fn html_report(context: &ContextReply) -> String {
-    let block = context.block.as_ref().map_or("", ForModel::as_str);
-    let mut rows = String::new();
-    for (number, line) in (1_u32..).zip(block.lines()) {
-        let is_source = |source: &&LineSource| (source.first_line..=source.last_line).contains(&number);
-        let source = context.sources.iter().find(is_source);
-        let name = source.map_or("", |source| source.key.as_deref().unwrap_or(&source.path));
-        let (line, name) = (escaped(line), escaped(name));
-        rows.push_str(&format!("<tr><td>{number}</td><td class=\"text\">{line}</td><td>{name}</td></tr>\n"));
-    }
-    let left_out = left_out(&context.left_out);
-    let rest = if left_out.is_empty() { vec!["left out: nothing".to_string()] } else { left_out };
-    let list =
-        |lines: Vec<String>| lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect::<String>();
-    let head = "<tr><th scope=\"col\">Line</th><th scope=\"col\">Text</th><th scope=\"col\">From</th></tr>\n";
-    let body = format!(
-        "<p>{} bytes, about {} tokens</p>\n<table>\n{head}{rows}</table>\n<ul>\n{}{}</ul>\n",
-        block.len(),
-        context.tokens,
-        list(rest),
-        list(flagged(context))
-    );
-    page("Memory block", &body)
 }
 
 /// Prints a line for each source: the lines of the block, the file, and the key or heading.

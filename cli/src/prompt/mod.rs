@@ -8,12 +8,8 @@ mod preamble;
 mod syncing;
 
 use saddlebag::context::PreambleReply;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::subcommand::{Subcommand, subcommands};
 
 pub(crate) use args::ContextArgs;

@@ -10,10 +10,8 @@ use saddlebag_host::{Executor, LocalDir, Project};
 use super::args::ContextArgs;
 use super::context::{hydrated, left_out, recalled};
 use super::folder;
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
 use crate::input;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::store::{Store, project};
 
 /// Maximum number of bytes to read from a file.
@@ -48,8 +46,7 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
     let request = Preamble { files, memory, memory_prompt: prompt, max_bytes: preamble_bytes };
     let preamble = store.call(request, output)?;
     let exit = if preamble.text.is_empty() { Exit::Nothing } else { Exit::Done };
-    if output.is_json() {
-        output.object(&preamble)?;
+    if output.json(&preamble)? {
         return Ok(exit);
     }
     if args.report {

@@ -160,8 +160,7 @@ fn finish(
             agent.next = Some(agent.agent.next_step(scope).to_string());
         }
     }
-    if output.is_json() {
-        output.object(&report)?;
+    if output.json(&report)? {
         return Ok(exit);
     }
     for agent in report.agents.iter().filter(|agent| !agent.files.is_empty()) {

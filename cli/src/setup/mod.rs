@@ -34,14 +34,10 @@ mod types;
 mod uninstall;
 mod value;
 
+use crate::prelude::*;
 use saddlebag::notebook::InitReply;
 use saddlebag::protocol::ErrorCode;
-use schemars::JsonSchema;
 
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
-use crate::subcommand::Subcommand;
 pub(crate) use args::SetupArgs;
 use choices::{Choices, places, project_folder, record_of};
 use clients::{Client, Scope};

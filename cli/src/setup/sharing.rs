@@ -13,18 +13,15 @@ use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, PROJECTS_FOLDER, SCOPE_FOLDERS, USER_FOLDER, WORKSPACES_FOLDER, file_stem, is_name,
 };
 use saddlebag_host::is_temporary;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::args::{SetupArgs, Target};
 use super::choices::places;
 use super::run::Program;
 use super::types::Share;
 use crate::disk::write_file;
-use crate::failure::{Exit, Failure, ProgramCode, set_changes};
+use crate::failure::{ProgramCode, set_changes};
 use crate::git::repository::Repository;
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::project::{opened, others};
 use crate::store::{Root, named_project};
 

@@ -1,11 +1,7 @@
 //! `setup --templates`: creates the folders, the configuration and the templates of a notebook.
 
+use crate::prelude::*;
 use saddlebag::notebook::InitNotebook;
-
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::output::Output;
-use crate::store::Store;
 
 /// Creates what the notebook lacks, and says what it created.
 pub(super) fn create(global: &Global, output: &mut Output) -> Result<Exit, Failure> {

@@ -4,8 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use saddlebag_host::default_root;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::apply::{file_report, stranger_report, write};
 use super::args::SetupArgs;
@@ -19,9 +17,9 @@ use super::record::Record;
 use super::report::{Action, FileReport, note_failure};
 use super::run::Program;
 use crate::disk;
-use crate::failure::{Exit, Failure, set_setup_done};
-use crate::global::Global;
-use crate::output::{Output, STRONG};
+use crate::failure::set_setup_done;
+use crate::output::STRONG;
+use crate::prelude::*;
 use crate::prompt;
 use crate::store::Root;
 
@@ -297,8 +295,7 @@ impl UninstallReport {
         let program = (self.program.state == "failed").then(|| self.program.line());
         let problems: Vec<String> = entries.chain(items).chain(program).collect();
         let exit = if problems.is_empty() { Exit::Done } else { Exit::Failed };
-        if output.is_json() {
-            output.object(self)?;
+        if output.json(self)? {
             return Ok(exit);
         }
         let verb = if args.dry_run { "Nothing was removed: this was a dry run" } else { "Removed" };

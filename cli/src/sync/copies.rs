@@ -14,9 +14,7 @@ use super::memories::versions;
 use super::names::{CopyName, Doubt, original_path};
 use super::rejections;
 use super::report::{LeftOut, MergedCopy, Synced};
-use crate::failure::Failure;
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::setup::sharing;
 
 /// How often a file is read again because others change it.

@@ -9,13 +9,11 @@ use saddlebag::protocol::{
 use saddlebag::store::{Layout, RelPath};
 use saddlebag::trust::without_rejected;
 use saddlebag_host::{Executor, LocalDir};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::incoming::Admitted;
 use super::memories::{Answer, MadeOperation, Memories};
-use crate::failure::{Failure, set_changes};
-use crate::global::Global;
+use crate::failure::set_changes;
+use crate::prelude::*;
 use crate::store;
 
 /// Number of entries that one listing returns.

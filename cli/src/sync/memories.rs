@@ -9,12 +9,9 @@ use saddlebag::store::{
 };
 use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::{Code, Failure};
-use crate::global::Global;
-use crate::output::Output;
+use crate::failure::Code;
+use crate::prelude::*;
 use crate::project::opened;
 use crate::store::{Store, named_project};
 

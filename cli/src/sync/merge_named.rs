@@ -8,9 +8,7 @@ use super::disk::{Change, Disk, Refused, new_path, write_new};
 use super::expunged::Expunges;
 use super::incoming::{Admitted, Asked, Incoming};
 use super::memories::MadeOperation;
-use crate::failure::Failure;
-use crate::global::Global;
-use crate::output::Output;
+use crate::prelude::*;
 
 /// Maximum number of attempts to change a file that others change meanwhile.
 const ATTEMPTS: usize = 5;

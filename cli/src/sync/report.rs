@@ -1,13 +1,10 @@
 //! [`Synced`]: what a synchronisation did.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use super::disk::{Disk, Refused, RefusedFiles};
 use super::incoming::{BothKept, COMMAND, Merged};
 use super::memories::MadeOperation;
-use crate::failure::Failure;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Number of files that the text names.
 const MAX_NAMED: usize = 20;
@@ -171,8 +168,8 @@ impl Synced {
     }
 
     pub(super) fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        if output.is_json() {
-            return Ok(output.object(self)?);
+        if output.json(self)? {
+            return Ok(());
         }
         output.line(&self.message)?;
         for MergedCopy { copy, of, has_ancestor, .. } in &self.copies {

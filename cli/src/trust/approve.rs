@@ -3,20 +3,13 @@
 //! An approval names the version of the text, so that it covers only the text that the user has seen. On a terminal
 //! the program shows the text and asks; elsewhere `--base` names the version.
 
-use clap::Args;
 use saddlebag::approval::{Approve, ApproveItem, DEFAULT_PENDING_ITEMS, MAX_NAMES, Pending, PendingItem, SkippedItem};
 use saddlebag::protocol::ErrorCode;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::shared::{flags, print_item, waiting};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Approve notes and entries, which then may go into prompts
 #[derive(Debug, Args)]
@@ -54,9 +47,7 @@ impl Subcommand for ApproveArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = approve(&mut Store::open(global)?, self, output)?;
-        if output.is_json() {
-            output.object(&reply)?;
-        } else {
+        if !output.json(&reply)? {
             print(&reply, output)?;
         }
         Ok(match (reply.skipped.is_empty(), reply.approved.is_empty()) {

@@ -10,8 +10,7 @@ use crate::store::Store;
 /// Prints the notes and entries that wait for approval.
 pub(crate) fn list_pending(request: Pending, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let reply = store.call(request, output)?;
-    if output.is_json() {
-        output.object(&reply)?;
+    if output.json(&reply)? {
         return Ok(());
     }
     print(&reply, output)?;

@@ -3,19 +3,12 @@
 //!
 //! `restore` or `unforget` brings it back, so nobody is asked.
 
-use clap::Args;
 use saddlebag::approval::{ApproveItem, MAX_NAMES, Pending, PendingItem, Reject, SkippedItem};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::shared::{print_item, waiting};
-use crate::failure::{Exit, Failure};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::shown_path;
-use crate::output::{Output, single_line};
-use crate::store::Store;
-use crate::subcommand::Subcommand;
+use crate::output::single_line;
+use crate::prelude::*;
 
 /// Forget what waits for approval, or refuse a value for good
 ///
@@ -58,9 +51,7 @@ impl Subcommand for RejectArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let reply = reject(&mut Store::open(global)?, &self, output)?;
-        if output.is_json() {
-            output.object(&reply)?;
-        } else {
+        if !output.json(&reply)? {
             print(&reply, output)?;
         }
         Ok(match (reply.skipped.is_empty(), reply.rejected.is_empty() && reply.for_good.is_empty()) {

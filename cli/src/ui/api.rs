@@ -8,17 +8,15 @@ use saddlebag::notebook::{ListNotes, ListNotesReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
 use saddlebag::{Answered, Command, Effect, Moment, Origin, Request};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::index_size::index_bytes;
 use super::render::render;
 use crate::difference::unified;
 use crate::everyday::{LISTED, Sessions, newest, sizes};
-use crate::failure::{Code, Exit, Failure, ProgramCode};
-use crate::global::Global;
+use crate::failure::{Code, ProgramCode};
 use crate::hook::log::Log;
-use crate::output::Output;
+use crate::prelude::*;
 use crate::server::worker::Memory;
 
 /// Name of the page in the history, as the client of its changes.

@@ -2,9 +2,8 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use saddlebag::trust::for_terminal;
 use sha2::{Digest, Sha256};
-
-use crate::html::escaped;
 
 /// Script of the page: Preact with htm, and our files in an order in which each knows those before it.
 pub(super) const SCRIPT: &str = concat!(
@@ -67,6 +66,23 @@ fn digest(text: &str) -> String {
     BASE64_STANDARD.encode(Sha256::digest(text))
 }
 
+/// Returns text for HTML, in which hidden characters can be seen.
+fn escaped(text: &str) -> String {
+    let shown = for_terminal(text);
+    let mut out = String::with_capacity(shown.len());
+    for c in shown.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +116,10 @@ mod tests {
         let after = page.split("id=\"data\">").nth(1).unwrap();
         let data = after.split("</script>").next().unwrap();
         assert_eq!(serde_json::from_str::<String>(data).unwrap(), "</script><script>alert(1)</script><!--");
+    }
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escaped("<a b=\"c\">'&\u{202e}"), "&lt;a b=&quot;c&quot;&gt;&#39;&amp;[U+202E]");
     }
 }

@@ -72,7 +72,6 @@ fn a_superseded_decision_is_marked_wherever_it_is_shown() {
         &["list", "--tag", "mail"],
         &["list", "--kind", "note", "--links"],
         &["list", "--links", "--format", "mermaid"],
-        &["list", "--links", "--format", "html"],
         &["related", "Send mail through SES"],
         &["recall", "mailgun"],
         &["recall", "what happened on 2026-05-20"],

@@ -72,7 +72,7 @@ fn an_option_that_does_not_fit_the_item_is_bad_use() {
     for (arguments, problem) in [
         (&["--kind", "note", "--category", "core"][..], "are for entries"),
         (&["--kind", "entry", "--links"], "are for notes"),
-        (&["--kind", "file", "--tag", "ops"], "--tag for notes and entries"),
+        (&["--kind", "file", "--tag", "ops"], "--tag is for notes and entries"),
         (&["--orphan", "--category", "core"], "are for entries"),
         (&["--forgotten", "--tag", "ops"], "--forgotten takes only"),
         (&["--tags", "--kind", "note"], "take no option"),

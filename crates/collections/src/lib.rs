@@ -9,6 +9,7 @@
 //! * [`SortedSet`] is such a map without values.
 //! * [`TextPart`] and [`SlicePart`] take parts that must be there.
 //! * [`words!`] gives an enum a word for each variant.
+//! * [`prelude`] has the names of `alloc` that a library without `std` imports everywhere.
 //! * [`SparseBytes`] are bytes of which only some parts may be in memory. A [`Piece`] is a range of shared bytes.
 //!
 //! This crate does not replace the standard library where size does not matter: there are no ranges, no entry
@@ -46,6 +47,15 @@ pub mod sorted;
 pub mod sparse;
 #[doc(hidden)]
 pub mod word;
+
+/// Names of `alloc` that most modules use. Those of `std` need no import elsewhere.
+pub mod prelude {
+    pub use alloc::borrow::{Cow, ToOwned};
+    pub use alloc::boxed::Box;
+    pub use alloc::string::{String, ToString};
+    pub use alloc::sync::Arc;
+    pub use alloc::vec::Vec;
+}
 
 pub use part::{SlicePart, TextPart, is_picture};
 pub use sorted::{SortedMap, SortedSet};

@@ -107,13 +107,11 @@ fn arrange(places: &mut [u32], swap: &mut dyn FnMut(usize, usize)) {
 }
 
 /// Combines two numbers into one that sorts by the first, then by the second.
-#[must_use]
 pub fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
 /// Returns a number that sorts the greatest value first.
-#[must_use]
 pub fn descending(value: f32) -> u32 {
     let bits = value.to_bits();
     // As in `f32::total_cmp`: in negative numbers, all bits are inverted.

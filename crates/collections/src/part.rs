@@ -6,7 +6,6 @@ use core::fmt::Debug;
 use core::slice::SliceIndex;
 
 /// Returns true for an emoji or another picture, which is a word by itself.
-#[must_use]
 pub fn is_picture(c: char) -> bool {
     matches!(c, '\u{231a}' | '\u{231b}' | '\u{23e9}'..='\u{23fa}' | '\u{2600}'..='\u{27bf}' | '\u{2b50}' | '\u{2b55}'
         | '\u{1f000}'..='\u{1faff}')

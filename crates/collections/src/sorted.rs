@@ -195,13 +195,11 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the number of keys.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
     /// Returns true if the map is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -294,13 +292,11 @@ impl<T: Ord> SortedSet<T> {
     }
 
     /// Returns the number of items.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Returns true if the set is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -13,7 +13,6 @@ pub struct Piece {
 
 impl Piece {
     /// Creates a piece. It is empty if the bytes do not have the range.
-    #[must_use]
     pub fn new(bytes: Arc<Vec<u8>>, range: Range<usize>) -> Self {
         Self { bytes, range }
     }
@@ -54,31 +53,26 @@ pub struct SparseBytes {
 
 impl SparseBytes {
     /// Creates bytes of which nothing is in memory.
-    #[must_use]
     pub fn new(length: usize) -> Self {
         Self { length, parts: Vec::new() }
     }
 
     /// Returns the number of bytes, in memory or not.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
     /// Returns true if there are no bytes at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
     /// Returns true if everything is in memory, in one part.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         self.get(0..self.length).is_some()
     }
 
     /// Returns bytes; `None` if they are not in one part.
-    #[must_use]
     pub fn get(&self, range: Range<usize>) -> Option<&[u8]> {
         if range.is_empty() {
             return (range.end <= self.length).then_some(&[]);
@@ -94,7 +88,6 @@ impl SparseBytes {
     }
 
     /// Returns bytes to be kept; `None` if they are not in one part.
-    #[must_use]
     pub fn piece(&self, range: Range<usize>) -> Option<Piece> {
         if range.is_empty() {
             return (range.end <= self.length).then(|| Vec::new().into());
@@ -104,7 +97,6 @@ impl SparseBytes {
     }
 
     /// Returns the pieces that a range consists of; `None` if not all of it is in memory.
-    #[must_use]
     pub fn pieces(&self, range: Range<usize>) -> Option<Vec<Piece>> {
         let (mut pieces, mut next) = (Vec::new(), range.start);
         while next < range.end {

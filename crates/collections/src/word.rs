@@ -54,13 +54,11 @@ pub struct UnknownWord {
 
 impl UnknownWord {
     /// Returns the message without the way out.
-    #[must_use]
     pub fn message(&self) -> String {
         alloc::format!("unknown {}: {}", self.kind, self.word.escape_debug())
     }
 
     /// Returns the way out: the valid words.
-    #[must_use]
     pub fn help(&self) -> String {
         alloc::format!("one of {}", self.known.join(", "))
     }
@@ -86,7 +84,6 @@ macro_rules! words {
             pub const WORDS: [&'static str; [$($word),+].len()] = [$($word),+];
 
             /// Returns the word of this variant.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

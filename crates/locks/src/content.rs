@@ -1,7 +1,6 @@
 //! The content of a lock: the line of its holder, and the record of what it is doing.
 
 use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +22,6 @@ pub struct Identity {
 impl Identity {
     /// `process` and `program` are for people. No two identities may have one `random`: it makes each line different from all
     /// lines that any host ever writes.
-    #[must_use]
     pub fn new(process: &str, program: &str, random: u64) -> Self {
         let shown = |text: &str| -> String { text.chars().filter(|letter| !letter.is_control()).take(64).collect() };
         Self { process: shown(process), program: shown(program), random, count: AtomicU64::new(0) }
@@ -94,7 +92,6 @@ pub enum Record<'a> {
 impl<'a> Record<'a> {
     /// Returns the record in the content of a lock; `None` if there is none that was written to its end. The step after an
     /// incomplete record was not begun. Anyone can write to a lock, so the temporary file must have the name of one.
-    #[must_use]
     pub fn of(content: &'a str) -> Option<Self> {
         let line = content.split_inclusive('\n').nth(1)?.strip_suffix('\n')?;
         let mut fields = line.split('\t');
@@ -131,7 +128,6 @@ impl fmt::Display for Record<'_> {
 }
 
 /// Returns the name that an old file has beside the temporary file, while it is [kept](Record::Keeping).
-#[must_use]
 pub fn second_name(temporary: &str) -> String {
     temporary.strip_suffix(".tmp").map_or_else(|| temporary.to_owned(), |stem| format!("{stem}-old.tmp"))
 }

@@ -1,6 +1,5 @@
 //! What a host does for the protocol: a few operations on small files, a clock and a pause.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;

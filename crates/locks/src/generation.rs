@@ -1,6 +1,5 @@
 //! The generation of a store: a token of everything that holders of its locks have changed.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 

@@ -1,6 +1,5 @@
 //! Kernel locks, which also keep out hosts with leases.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,6 +1,5 @@
 //! Leases: locks of hosts that have no kernel locks. A lease is a numbered file that is created exclusively.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -1,6 +1,5 @@
 //! Numbers of locks, and names that belong to the host.
 
-use alloc::format;
 use alloc::vec::Vec;
 use core::fmt;
 use core::hash::Hasher;
@@ -25,7 +24,6 @@ pub struct Number(u8);
 impl Number {
     /// Returns the number of a path: FNV-1a over its ASCII bytes, in small letters, as some file systems ignore case. Hosts whose
     /// Unicode tables differ disagree about the small letters of other characters, so these do not count.
-    #[must_use]
     pub fn of(path: &str) -> Self {
         let mut hasher = FnvHasher::default();
         path.bytes().filter(u8::is_ascii).for_each(|byte| hasher.write(&[byte.to_ascii_lowercase()]));
@@ -36,7 +34,6 @@ impl Number {
 
     /// Returns the numbers of some paths, each once and in ascending order, in which everybody takes locks. Otherwise two renames
     /// in opposite directions would wait for each other, and a second attempt to take one lock for the first.
-    #[must_use]
     pub fn of_all<'p>(paths: impl IntoIterator<Item = &'p str>) -> Vec<Self> {
         let mut numbers: Vec<Self> = paths.into_iter().map(Self::of).collect();
         numbers.sort_unstable();
@@ -55,7 +52,6 @@ impl Number {
     }
 
     /// Returns the number that a lock file has as its name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let number = name.parse().ok().filter(|number| *number < 2 * LOCKS_OF_FILES).map(Self)?;
         (format!("{number}") == name).then_some(number)
@@ -79,7 +75,6 @@ impl fmt::Display for Number {
 /// assert!(is_own(".saddlebag/locks-3/09") && is_own("notes/.saddlebag-1-2-3.tmp"));
 /// assert!(!is_own(".saddlebag/index") && !is_own("notes/plan.md"));
 /// ```
-#[must_use]
 pub fn is_own(path: &str) -> bool {
     let mut segments = path.split('/');
     let in_state = segments.next().is_some_and(|first| is_spelling(first, ".saddlebag"));
@@ -87,13 +82,11 @@ pub fn is_own(path: &str) -> bool {
 }
 
 /// Returns true if a name in `.saddlebag` belongs to the locks of some protocol.
-#[must_use]
 pub fn is_locks(name: &str) -> bool {
     is_spelling(name, "locks") || is_spelling(name, "locks-#")
 }
 
 /// Returns true if a segment is the name of a temporary file.
-#[must_use]
 pub fn is_temporary(name: &str) -> bool {
     [".saddlebag-*.tmp", SHORT_NAME, "saddle~#.tmp"].iter().any(|own| is_spelling(name, own))
 }
@@ -104,7 +97,6 @@ const SHORT_NAME: &str = "saddle~#";
 /// Returns true if some file system may take `name` for `own`, in which `*` means any characters and `#` digits.
 ///
 /// At least one ASCII letter must be equal: a name that is written in another script throughout is not taken for this one.
-#[must_use]
 pub fn is_spelling(name: &str, own: &str) -> bool {
     let is_short = own == ".saddlebag" && is_spelling(name, SHORT_NAME);
     // Nearly every name ends here: every file of a store is looked at.

@@ -1,6 +1,5 @@
 //! The lock protocol of a store.
 
-use alloc::format;
 use alloc::string::String;
 
 use crate::files::LockFiles;

@@ -52,7 +52,6 @@ impl core::error::Error for Missing {}
 impl Contents {
     /// Returns an empty set. No content that it makes has more than `max` bytes, such as
     /// [`MAX_CONTENT`](crate::MAX_CONTENT).
-    #[must_use]
     pub fn new(max: usize) -> Self {
         Self { max, stored: BTreeMap::new() }
     }
@@ -95,7 +94,6 @@ impl Contents {
 
     /// Returns true if a form of the content with this digest was added that is not [`Stored::Removed`]. What the form is made of
     /// may still be missing.
-    #[must_use]
     pub fn has(&self, digest: &Digest) -> bool {
         let is_there = |forms: &Vec<Stored>| forms.iter().any(|form| !matches!(form, Stored::Removed));
         *digest == Digest::of(&[]) || self.stored.get(digest).is_some_and(is_there)

@@ -17,7 +17,6 @@ use crate::diff::{common_prefix, common_suffix, hunks};
 /// assert_eq!(delta, [4, 3, 1, b'2']);
 /// assert_eq!(delta::decode(b"one\ntwo\nthree\n", &delta, 100).unwrap(), b"one\n2\nthree\n");
 /// ```
-#[must_use]
 pub fn encode(before: &[u8], after: &[u8]) -> Vec<u8> {
     let mut delta = Vec::new();
     let mut position = 0;
@@ -44,7 +43,6 @@ pub fn encode(before: &[u8], after: &[u8]) -> Vec<u8> {
 ///
 /// `None` if the difference is damaged or belongs to another content, or if the result has more than `max` bytes. The result has at
 /// most as many bytes as `before` and `delta` together.
-#[must_use]
 pub fn decode(before: &[u8], delta: &[u8], max: usize) -> Option<Vec<u8>> {
     let (mut before, mut delta) = (before, delta);
     let mut after = Vec::new();

@@ -28,7 +28,6 @@ pub struct Hunk {
 ///
 /// The number of changed lines is the smallest (Myers' algorithm) up to a limit on work and memory. Beyond it, all between the
 /// common lines at the beginning and at the end is one hunk, so 16 MiB of any bytes take less than a second.
-#[must_use]
 pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     if before == after {
         return Vec::new();
@@ -277,7 +276,7 @@ impl Round {
     const NOWHERE: u32 = u32::MAX;
 
     fn new(edits: usize) -> Self {
-        Self { edits: edits as isize, lines: alloc::vec![Self::NOWHERE; edits + 1] }
+        Self { edits: edits as isize, lines: vec![Self::NOWHERE; edits + 1] }
     }
 
     fn diagonals(&self) -> impl Iterator<Item = isize> + use<> {

@@ -13,7 +13,6 @@ pub struct Digest(pub [u8; 16]);
 
 impl Digest {
     /// Returns the digest of these bytes.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         let whole: [u8; 32] = Sha256::digest(bytes).into();
         let mut digest = [0; 16];

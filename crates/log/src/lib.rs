@@ -41,6 +41,7 @@
 #![cfg_attr(not(test), deny(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::string_slice, clippy::unreachable))]
 
+#[macro_use]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

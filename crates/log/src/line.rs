@@ -19,7 +19,6 @@
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
@@ -50,7 +49,6 @@ const MIN_DEFLATED: usize = 64;
 
 impl Record {
     /// Returns the line of the record, with its line end.
-    #[must_use]
     pub fn to_line(&self) -> String {
         let Self { operation, time_ns, utc_offset_seconds, command, writer, reason, undoes, redoes, changes, lost } =
             self;
@@ -85,7 +83,6 @@ impl Record {
 
     /// Returns the record of a line, with or without its line end; `None` if the line was not written to its end, or is not a
     /// record.
-    #[must_use]
     pub fn from_line(line: &str) -> Option<Self> {
         Head::from_line(line)?.into_record()
     }
@@ -255,7 +252,6 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// Returns the head of a line, with or without its line end; `None` if the line was not written to its end, or is not a
     /// record.
-    #[must_use]
     pub fn from_line(line: &'a str) -> Option<Self> {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let (summed, sum) = line.strip_suffix("\"}")?.split_at_checked(line.len().checked_sub(SUM.len() + 10)?)?;
@@ -285,20 +281,17 @@ impl<'a> Head<'a> {
     }
 
     /// Returns the record, without the contents of its changes: [`Change::contents`] is empty, so this record must not be written.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// Decodes the contents of a change, which has this index in the record. `None` if there is no such change, or a content is
     /// invalid or larger than [`MAX_CONTENT`]. A content in a form of a later version is left out.
-    #[must_use]
     pub fn contents(&self, change: usize) -> Option<Vec<Content>> {
         decode(*self.contents.get(change)?)
     }
 
     /// Decodes the contents of all changes; `None` if one of them is invalid.
-    #[must_use]
     pub fn into_record(self) -> Option<Record> {
         let Self { mut record, contents } = self;
         for (change, contents) in record.changes.iter_mut().zip(contents) {

@@ -18,20 +18,17 @@ pub struct Log<'a> {
 
 impl<'a> Log<'a> {
     /// Returns the log that has these bytes.
-    #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
     /// Returns the records, oldest first.
-    #[must_use]
     pub fn lines(self) -> Lines<'a> {
         Lines { bytes: self.bytes, position: 0, wanted: None, damaged: 0 }
     }
 
     /// Returns the records whose line contains a path as a JSON string, oldest first. The path may also be that before a move, or
     /// text such as a reason, so check each change. The other lines are neither parsed nor checked for damage.
-    #[must_use]
     pub fn lines_with(self, path: &str) -> Lines<'a> {
         let wanted = Finder::new(json_string(path).as_bytes()).into_owned();
         Lines { bytes: self.bytes, position: 0, wanted: Some(wanted), damaged: 0 }
@@ -59,7 +56,6 @@ pub struct Lines<'a> {
 
 impl Lines<'_> {
     /// Returns the number of lines so far that are not records, without empty ones.
-    #[must_use]
     pub fn damaged(&self) -> usize {
         self.damaged
     }

@@ -20,7 +20,6 @@ pub enum State {
 
 impl State {
     /// Returns the state of a file that has this content; `None` if it does not exist.
-    #[must_use]
     pub fn of(content: Option<&[u8]>) -> Self {
         content.map_or(Self::Absent, |content| Self::Bytes(Digest::of(content)))
     }
@@ -128,7 +127,6 @@ impl Change {
     ///
     /// A content of more than `max_inline` bytes that would be kept whole becomes a [`Stored::Blob`]. An empty content is known
     /// without being kept.
-    #[must_use]
     pub fn of(
         path: &str,
         before: Option<&[u8]>,
@@ -176,7 +174,6 @@ impl Change {
     }
 
     /// Returns the change without its contents.
-    #[must_use]
     pub fn without_contents(&self) -> Self {
         let &Self { before, after, before_size, after_size, keeps_before, ref path, ref moved_from, contents: _ } =
             self;
@@ -186,7 +183,6 @@ impl Change {
 
     /// Returns an append to a file whose content before is not in the log: only the difference of the two contents, in both directions. The
     /// file itself has both, so no record has to repeat it.
-    #[must_use]
     pub fn append_to(path: &str, before: &[u8], after: &[u8]) -> Self {
         let mut change = Self::of(path, Some(before), Some(after), true, usize::MAX);
         if let (State::Bytes(old), State::Bytes(new)) = (change.before, change.after) {
@@ -203,7 +199,6 @@ impl Change {
     ///
     /// `added` is everything that is written, including a line end before the new text. It becomes the only content, under
     /// the digest of the added bytes.
-    #[must_use]
     pub fn append(path: &str, before_size: u64, added: &[u8]) -> Self {
         let after_size = before_size.saturating_add(added.len() as u64);
         Self {

@@ -1,6 +1,5 @@
 //! [`unified`]: a difference of two texts for people.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -15,7 +14,6 @@ use crate::diff::hunks;
 ///
 /// assert_eq!(unified("one\ntwo\n", "one\n2\n", 3), "@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
 /// ```
-#[must_use]
 pub fn unified(before: &str, after: &str, context: usize) -> String {
     let lines_before: Vec<&str> = before.split_inclusive('\n').collect();
     let lines_after: Vec<&str> = after.split_inclusive('\n').collect();

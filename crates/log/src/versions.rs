@@ -21,7 +21,6 @@ pub struct Step<'a> {
 
 impl<'a> Step<'a> {
     /// Returns the step that a change of a record is.
-    #[must_use]
     pub fn new(record: &'a Record, change: &Change) -> Self {
         Self { operation: &record.operation, before: change.before, after: change.after }
     }
@@ -54,7 +53,6 @@ pub struct Version {
 ///
 /// A program that was killed, or a full disk, can prevent a recorded change. Such a change looks like one that others took back,
 /// and counts as one: a version too many hides nothing.
-#[must_use]
 pub fn versions(steps: &[Step<'_>], current: State) -> Vec<Version> {
     let steps: Vec<(usize, &Step<'_>)> =
         steps.iter().enumerate().filter(|(_, step)| step.before != step.after).collect();

@@ -1,10 +1,8 @@
 //! [`Content`]: the text of a block, whose lines may be separate in the file.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// Text of a block, with its positions in the file.
 #[derive(Debug)]

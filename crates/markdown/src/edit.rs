@@ -1,9 +1,5 @@
 //! Edits of a file that keep every other byte, line endings included.
 
-use alloc::borrow::Cow;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::frontmatter::{BYTE_ORDER_MARK, Fences, Lines, markdown_start, start};
@@ -14,6 +10,7 @@ use super::text::normalize_line;
 use super::types::{TagSyntax, Value};
 use super::yaml::{self, Field, Place, YamlBlock};
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// Returns the text with each range replaced by its new text.
 ///
@@ -25,7 +22,6 @@ use saddlebag_collections::TextPart;
 /// let replaced = replace_spans("a b c", &[(0..1, "x".into()), (4..5, "z".into())]);
 /// assert_eq!(replaced, "x b z");
 /// ```
-#[must_use]
 pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut kept = 0;
@@ -47,7 +43,6 @@ pub fn replace_spans(text: &str, replacements: &[(Range<usize>, String)]) -> Str
 /// A blank line comes before the block, unless the text ends in a list and the block starts with an item: then they
 /// become one list. The result ends with a line ending; it has the line endings of the text. If the text ends in a code
 /// block or comment that is not closed, the block is inserted before it, because it would otherwise be part of it.
-#[must_use]
 pub fn append_block(text: &str, block: &str) -> String {
     let newline = newline(text);
     let block = with_newline(block.trim_matches(['\n', '\r']), newline);
@@ -83,7 +78,6 @@ pub fn append_block(text: &str, block: &str) -> String {
 ///
 /// The title parses back unchanged, except for white space, which folds in a heading. If the note was not parsed from
 /// this text, the text may be unchanged.
-#[must_use]
 pub fn set_title(text: &str, note: &Note, title: &str) -> String {
     if note.frontmatter.title().is_some() {
         return set_field(text, "title", &yaml_string(title));
@@ -123,7 +117,6 @@ pub fn set_title(text: &str, note: &Note, title: &str) -> String {
 /// A missing key is added at the end; a note without frontmatter gets one. Frontmatter that is not a mapping stays
 /// below a new one. In invalid frontmatter, the line that starts with the key is replaced, or a line is added as the
 /// first.
-#[must_use]
 pub fn set_field(text: &str, key: &str, value: &str) -> String {
     let newline = newline(text);
     let value = with_newline(value, newline);
@@ -153,7 +146,6 @@ pub fn set_field(text: &str, key: &str, value: &str) -> String {
 /// ```
 /// assert_eq!(saddlebag_markdown::yaml_string("say \"hi\"\n"), r#""say \"hi\"\n""#);
 /// ```
-#[must_use]
 pub fn yaml_string(text: &str) -> String {
     quoted(text, |code| format!("\\u{code:04X}"))
 }
@@ -163,7 +155,6 @@ pub fn yaml_string(text: &str) -> String {
 /// ```
 /// assert_eq!(saddlebag_markdown::json_string("say \"hi\"\u{1b}"), r#""say \"hi\"\u001b""#);
 /// ```
-#[must_use]
 pub fn json_string(text: &str) -> String {
     quoted(text, |code| format!("\\u{code:04x}"))
 }
@@ -199,7 +190,6 @@ fn quoted(text: &str, escaped: fn(u32) -> String) -> String {
 /// assert_eq!(yaml_scalar("thread:7"), r#""thread:7""#);
 /// assert_eq!(yaml_scalar("no"), r#""no""#);
 /// ```
-#[must_use]
 pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
     // Words that YAML 1.1 does not read as text; YAML 1.2 has fewer.
     let is_word = |word: &&str| text.eq_ignore_ascii_case(word);
@@ -211,7 +201,6 @@ pub fn yaml_scalar(text: &str) -> Cow<'_, str> {
 
 /// Returns the text of a note without a key of its frontmatter. If the frontmatter is invalid, or does not have one
 /// line per key, the key stays.
-#[must_use]
 pub fn remove_field(text: &str, key: &str) -> String {
     let Some(fences) = Fences::find(text) else { return text.into() };
     let yaml = text.part(fences.yaml.clone());

@@ -1,8 +1,5 @@
 //! [`Frontmatter`]: the YAML at the head of a note.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +11,7 @@ use super::types::Value;
 use super::yaml::{self, YamlBlock};
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Mark that Windows editors write before text.
 pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -42,7 +40,6 @@ pub struct FrontmatterProblem {
 impl Frontmatter {
     /// Parses the frontmatter of a file: the text between a first line of dashes and the next one, or a line of three
     /// dots.
-    #[must_use]
     pub fn parse(text: &str) -> Self {
         let Some(block) = Fences::find(text) else {
             let start = start(text);
@@ -71,7 +68,6 @@ impl Frontmatter {
     }
 
     /// Returns the value of a key in lower case; the first if it is given twice.
-    #[must_use]
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
@@ -87,7 +83,6 @@ impl Frontmatter {
     }
 
     /// Returns the `title`, if it is text.
-    #[must_use]
     pub fn title(&self) -> Option<&str> {
         match self.value("title")? {
             Value::String(title) => Some(title.trim()).filter(|title| !title.is_empty()),
@@ -97,7 +92,6 @@ impl Frontmatter {
 
     /// Returns the tags of `tag`, `tags`, `keyword` and `keywords`, without `#`: the items of a list, or the words of
     /// the text separated by commas and white space.
-    #[must_use]
     pub fn tags(&self) -> Vec<String> {
         let mut tags = Vec::new();
         let mut push = |tag: &str| {
@@ -121,7 +115,6 @@ impl Frontmatter {
     }
 
     /// Returns the other names of the note, from `alias` and `aliases`: the items of a list, or a whole text.
-    #[must_use]
     pub fn aliases(&self) -> Vec<String> {
         let mut aliases = Names::default();
         for value in ["alias", "aliases"].into_iter().filter_map(|key| self.value(key)) {

@@ -4,8 +4,6 @@
 //! its kind, or remembers that there is none, so that the time is linear in the size of the text.
 
 use alloc::collections::VecDeque;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::memchr_iter;
@@ -22,6 +20,7 @@ use super::urls;
 use super::wiki::{self, Wiki};
 use crate::percent;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, TextPart};
 
 /// Minimum number of bytes that references to definitions may add to a file. A file may refer to one long destination

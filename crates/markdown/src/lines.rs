@@ -1,6 +1,6 @@
 //! One line of Markdown: heading, list item, rule or fence.
 
-use alloc::string::{String, ToString};
+use saddlebag_collections::prelude::*;
 
 /// Mark that some programs write before the first line of a file.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -37,7 +37,6 @@ impl FenceTracker {
     }
 
     /// Returns the line that closes the open block; `None` if no block is open.
-    #[must_use]
     pub fn closing(&self) -> Option<String> {
         self.open.map(|fence| char::from(fence.mark).to_string().repeat(fence.length))
     }
@@ -54,7 +53,6 @@ fn fence(line: &str) -> Option<(Fence, bool)> {
 }
 
 /// Returns the text of an ATX heading such as `## Rules`, without marks; `None` if the line is not a heading.
-#[must_use]
 pub fn heading(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
     let level = text.bytes().take_while(|&byte| byte == b'#').count();
@@ -65,7 +63,6 @@ pub fn heading(line: &str) -> Option<&str> {
 }
 
 /// Returns true for a thematic break: three or more `-`, `*` or `_`, with or without spaces between them.
-#[must_use]
 pub fn is_rule(line: &str) -> bool {
     let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t'));
     let Some(mark @ (b'-' | b'*' | b'_')) = marks.next() else { return false };
@@ -95,7 +92,6 @@ fn after_marker(body: &str) -> Option<&str> {
 }
 
 /// Parses the list item on a line: `- x`, `* x`, `+ x`, `1. x`, `1) x`, with or without `[ ]` or `[x]`.
-#[must_use]
 pub fn list_item(line: &str) -> Option<ListItem<'_>> {
     let body = line.trim_start_matches([' ', '\t']);
     let indent = line
@@ -112,14 +108,12 @@ pub fn list_item(line: &str) -> Option<ListItem<'_>> {
 }
 
 /// Returns true for an open item of a checklist: `[ ]` after any list marker and any indentation. The item may be empty.
-#[must_use]
 pub fn is_open_item(line: &str) -> bool {
     let rest = after_marker(line.trim_start_matches(BYTE_ORDER_MARK).trim_start());
     rest.is_some_and(|rest| rest.starts_with([' ', '\t']) && rest.trim_start().starts_with("[ ]"))
 }
 
 /// Returns true if text appended after `before` would make its last paragraph a heading: it begins with a line of `-` or `=`.
-#[must_use]
 pub fn underlines(before: &str, text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     let signs = line.trim();
@@ -129,7 +123,6 @@ pub fn underlines(before: &str, text: &str) -> bool {
 
 /// Returns true for a line with structure and no words: a fence, a rule, a heading, a lone list marker. A second such
 /// line is not a duplicate.
-#[must_use]
 pub fn is_structure(line: &str) -> bool {
     fence(line).is_some()
         || is_rule(line)

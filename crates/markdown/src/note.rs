@@ -1,8 +1,5 @@
 //! [`Note`]: one Markdown file, parsed.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -21,6 +18,7 @@ use super::tags::{MAX_TAGS, Names};
 use super::text::line_of;
 use super::types::{Link, LinkKind, MAX_LINKS, TagSyntax, Value};
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, TextPart};
 
 /// Beginning of the [`Note::problem`] of a note with too many links.
@@ -78,20 +76,17 @@ pub struct Heading {
 
 impl Note {
     /// Returns a compact form of the note, for an index. It is never `None`, unless the code is wrong.
-    #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
         postcard::to_allocvec(self).ok()
     }
 
     /// Reads the form that [`encode`](Self::encode) returns; `None` if the bytes are not an encoded note.
-    #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok()
     }
 
     /// Reads the same form without the parts that only a single note needs: its headings, and the text, anchors and
     /// relations of its links are left out. Many notes at once then take less than half the memory.
-    #[must_use]
     pub fn decode_outline(bytes: &[u8]) -> Option<Self> {
         postcard::from_bytes(bytes).ok().map(|Outline(note)| note)
     }
@@ -193,7 +188,6 @@ impl<'de, F: Deserialize<'de>, T: From<F>> Visitor<'de> for Items<F, T> {
 
 impl FrontmatterProblem {
     /// Returns true if the note has more links than were read.
-    #[must_use]
     pub fn leaves_out_links(&self) -> bool {
         self.message.starts_with(LINKS_LEFT_OUT)
     }
@@ -204,7 +198,6 @@ impl Note {
     ///
     /// The rules are zk's (`reference/notebook.md`, section 2.2), except for the title, embeds and links in the
     /// frontmatter. The time is linear in the size of the text.
-    #[must_use]
     pub fn parse(text: &str, syntax: TagSyntax) -> Self {
         let frontmatter = Frontmatter::parse(text);
         let blocks = Blocks::scan(text, frontmatter.span.end);
@@ -257,7 +250,6 @@ impl Note {
     }
 
     /// Parses a file whose name, without its extension, is the title if the text has none.
-    #[must_use]
     pub fn parse_file(text: &str, syntax: TagSyntax, stem: &str) -> Self {
         let mut note = Self::parse(text, syntax);
         if note.title.is_empty() {
@@ -267,7 +259,6 @@ impl Note {
     }
 
     /// Returns true if every range of the note is a part of the text. This holds for the text that it was parsed from.
-    #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         let fits = |range| is_part(text, range);
         fits(&self.frontmatter.span)
@@ -280,7 +271,6 @@ impl Note {
 
     /// Returns the part of the file that was not read: invalid frontmatter, or text after too many links, headings or
     /// tags.
-    #[must_use]
     pub fn problem(&self, text: &str) -> Option<FrontmatterProblem> {
         if let Some(FrontmatterProblem { line, message }) = &self.frontmatter.problem {
             return Some(FrontmatterProblem { line: *line, message: format!("frontmatter cannot be read: {message}") });
@@ -302,7 +292,6 @@ impl Note {
     }
 
     /// Returns the note with title and body as zk reads them.
-    #[must_use]
     pub fn into_zk(mut self) -> Self {
         if let Some(ZkTitle { title, body, lead }) = self.zk.take() {
             (self.title, self.body, self.lead) = (title, body, lead);
@@ -311,7 +300,6 @@ impl Note {
     }
 
     /// Returns the `date` of the frontmatter, as it is written.
-    #[must_use]
     pub fn date(&self) -> Option<&str> {
         match self.frontmatter.value("date") {
             Some(Value::String(date)) => Some(date),
@@ -320,7 +308,6 @@ impl Note {
     }
 
     /// Returns the time that the `date` of the frontmatter states.
-    #[must_use]
     pub fn stated(&self) -> Option<Stated> {
         self.date().and_then(Stated::parse)
     }
@@ -333,7 +320,6 @@ impl Note {
 
 /// Returns the time that a value gives, in nanoseconds since 1970: a number is in milliseconds, text is a date as in
 /// [`parse_date`].
-#[must_use]
 pub fn moment(value: &Value) -> Option<u64> {
     match value {
         Value::Integer(milliseconds) => u64::try_from(*milliseconds).ok()?.checked_mul(1_000_000),
@@ -343,7 +329,6 @@ pub fn moment(value: &Value) -> Option<u64> {
 
 /// Parses a date of a frontmatter as [`Stated::parse`] does, to nanoseconds since 1970-01-01T00:00:00Z; 0 for an earlier date. A date
 /// without an offset is UTC, as in zk.
-#[must_use]
 pub fn parse_date(date: &str) -> Option<u64> {
     Some(Stated::parse(date)?.moment(0))
 }
@@ -359,7 +344,6 @@ pub struct Stated {
 impl Stated {
     /// Parses a date: RFC 3339, ISO 8601 with an offset such as `+0200`, `2026-01-05`, `2026-01-05 09:00` or `2026-01-05
     /// 09:00:00`, with a space or a `T`. A date without a time is the start of the day.
-    #[must_use]
     pub fn parse(date: &str) -> Option<Self> {
         let date = date.trim();
         let with_offset =
@@ -382,14 +366,12 @@ impl Stated {
     }
 
     /// Returns the moment in nanoseconds since 1970-01-01T00:00:00Z, 0 for an earlier one, for a reader at an offset from UTC.
-    #[must_use]
     pub fn moment(self, utc_offset_seconds: i32) -> u64 {
         self.clock_at(self.utc_offset_seconds.unwrap_or(utc_offset_seconds))
     }
 
     /// Returns the moment when a clock at this offset shows what the text says. Of all moments at this offset, it alone has the
     /// calendar day of the text.
-    #[must_use]
     pub fn clock_at(self, utc_offset_seconds: i32) -> u64 {
         let moment = self.clock - i128::from(utc_offset_seconds) * SECOND_NANOSECONDS;
         u64::try_from(moment.max(0)).unwrap_or_default()

@@ -32,7 +32,6 @@ pub struct Outside {
 
 impl Outside {
     /// Examines the text. The time is linear in its size.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         let blocks = Blocks::scan(text, 0);
         let mut found = Found::new(text, TagSyntax::default(), Names::default());
@@ -117,7 +116,7 @@ fn address(attributes: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::text::steps;
-    use alloc::string::{String, ToString};
+    use saddlebag_collections::prelude::*;
 
     fn of(text: &str) -> [(u32, String); 3] {
         let Outside { links, images, comments } = Outside::from_text(text);

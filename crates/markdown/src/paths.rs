@@ -1,10 +1,8 @@
 //! Paths of notes as links write them: text with slashes, relative to the root of a notebook.
 
-use alloc::string::String;
-use alloc::vec::Vec;
+use saddlebag_collections::prelude::*;
 
 /// Returns the parts of a path without `.` and `..`; `None` if it leads above its start.
-#[must_use]
 pub fn parts(path: &str) -> Option<Vec<&str>> {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -20,13 +18,11 @@ pub fn parts(path: &str) -> Option<Vec<&str>> {
 }
 
 /// Normalises a path for comparison: without `./`, `..` and empty parts. `None` if it leaves the root.
-#[must_use]
 pub fn normalize(path: &str) -> Option<String> {
     parts(path).map(|parts| parts.join("/"))
 }
 
 /// Returns a path without the extension of its file name.
-#[must_use]
 pub fn without_extension(path: &str) -> &str {
     let name = path.rfind('/').map_or(0, |at| at + 1);
     match path.rfind('.') {
@@ -36,25 +32,21 @@ pub fn without_extension(path: &str) -> &str {
 }
 
 /// Returns the file name.
-#[must_use]
 pub fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the file name without its extension.
-#[must_use]
 pub fn stem(path: &str) -> &str {
     file_name(without_extension(path))
 }
 
 /// Returns the folder, without a slash at its end; empty for the root.
-#[must_use]
 pub fn folder(path: &str) -> &str {
     path.rfind('/').and_then(|at| path.get(..at)).unwrap_or_default()
 }
 
 /// Joins a folder and a relative path; `None` if the result leaves the root.
-#[must_use]
 pub fn join(folder: &str, path: &str) -> Option<String> {
     normalize(&[folder, path].join("/"))
 }

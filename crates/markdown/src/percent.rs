@@ -1,7 +1,6 @@
 //! Percent-encoding, as in the target of a Markdown link: `%20` for a space.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
+use saddlebag_collections::prelude::*;
 
 use percent_encoding::{percent_decode_str, percent_encode_byte};
 
@@ -14,7 +13,6 @@ use percent_encoding::{percent_decode_str, percent_encode_byte};
 /// assert_eq!(encoded, "k%C3%A4se%20plan.md");
 /// assert_eq!(decode(&encoded), "käse plan.md");
 /// ```
-#[must_use]
 pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for character in text.chars() {
@@ -30,7 +28,6 @@ pub fn encode(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
 
 /// Returns the text with each `%XX` decoded. It is borrowed if nothing is encoded, or if the result would not be
 /// UTF-8.
-#[must_use]
 pub fn decode(text: &str) -> Cow<'_, str> {
     percent_decode_str(text).decode_utf8().unwrap_or(Cow::Borrowed(text))
 }

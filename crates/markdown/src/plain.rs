@@ -1,12 +1,11 @@
 //! Text without its markup, as a heading or a link shows it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::text::looked_at;
 use saddlebag_collections::TextPart;
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Ranges to cut out of the text, and marks of emphasis without a partner so far.
 #[derive(Debug, Default)]

@@ -3,9 +3,6 @@
 //! They are found in the YAML as it is written, so that a rename replaces a name and keeps the quotes. A pair of
 //! brackets counts only if text of the parsed frontmatter has it: `[[a, b]]` without quotes is a list in a list.
 
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::memmem;
@@ -14,6 +11,7 @@ use super::frontmatter::Frontmatter;
 use super::types::{Link, LinkKind, Value};
 use saddlebag_collections::SortedSet;
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// Maximum number of bracket pairs that are examined: each may cost as much as its line is long.
 const MAX_BRACKETS: usize = 1_000;
@@ -64,7 +62,6 @@ pub(super) fn links(text: &str, frontmatter: &Frontmatter) -> Vec<Link> {
 }
 
 /// Returns text as it is written in the frontmatter at a byte of the file: with the escapes of the quotes around it.
-#[must_use]
 pub fn property_text(text: &str, at: usize, value: &str) -> String {
     match quote_at(text, at).0 {
         Quote::None => value.to_string(),

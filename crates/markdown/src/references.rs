@@ -1,7 +1,5 @@
 //! Targets of Markdown links: destinations, titles, labels and the definitions of references.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
 use core::ops::Range;
 
 use memchr::{memchr, memchr3};
@@ -9,6 +7,7 @@ use memchr::{memchr, memchr3};
 use super::content::Content;
 use super::text::{at, looked_at, searched};
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// Maximum length of the label of a reference in bytes.
 const MAX_LABEL: usize = 999;

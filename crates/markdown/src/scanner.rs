@@ -4,8 +4,6 @@
 //! line is read once, and at most [`MAX_DEPTH`] quotes and list items nest, so that the time is linear in the size of
 //! the text.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use memchr::memchr;
@@ -15,6 +13,7 @@ use super::html::{self, HtmlEnd};
 use super::references::{self, Definition};
 use super::text::{at, looked_at, searched};
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, TextPart};
 
 /// Maximum depth of quotes and list items; deeper ones are text.
@@ -32,7 +31,6 @@ pub(super) struct Block {
 }
 
 /// Returns the starts of the lines that are not read as Markdown: code, comments and raw HTML. In order.
-#[must_use]
 pub fn hidden_lines(text: &str) -> Vec<usize> {
     Blocks::scan(text, 0).hidden
 }

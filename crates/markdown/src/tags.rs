@@ -2,11 +2,9 @@
 //!
 //! The rules are zk's (`reference/notebook.md`, section 2.2).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::text::looked_at;
 use saddlebag_collections::SortedSet;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{TextPart, is_picture};
 use unicode_normalization::char::canonical_combining_class;
 

@@ -1,11 +1,10 @@
 //! Cutting and comparing text.
 
-use alloc::string::String;
+use saddlebag_collections::prelude::*;
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Returns the longest prefix of `text` that has at most `max` bytes and ends on a character boundary.
-#[must_use]
 pub fn head(text: &str, max: usize) -> &str {
     text.get(..text.floor_char_boundary(max)).unwrap_or(text)
 }
@@ -15,7 +14,6 @@ pub fn head(text: &str, max: usize) -> &str {
 /// ```
 /// assert_eq!(saddlebag_markdown::one_line(" a\n\tb "), "a b");
 /// ```
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
@@ -28,13 +26,11 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Returns the longest suffix of `text` that has at most `max` bytes and starts on a character boundary.
-#[must_use]
 pub fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
 }
 
 /// Returns the line of a byte of the text, counted from 1.
-#[must_use]
 pub fn line_of(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte).unwrap_or(text.as_bytes());
     u32::try_from(memchr::memchr_iter(b'\n', before).count() + 1).unwrap_or(u32::MAX)
@@ -43,7 +39,6 @@ pub fn line_of(text: &str, byte: usize) -> u32 {
 /// Returns `text`, or its [`head`] and `marker` if it has more than `max` bytes.
 ///
 /// The marker is not counted in `max`, as in zerostack.
-#[must_use]
 pub fn truncate(text: String, max: usize, marker: &str) -> String {
     if text.len() <= max {
         return text;
@@ -79,7 +74,6 @@ pub fn replace_once(text: &str, old: &str, new: &str) -> Result<String, usize> {
 /// Returns the words of a line joined by single spaces. Two lines with equal results have the same words.
 ///
 /// Words are separated by Unicode white space; case is kept.
-#[must_use]
 pub fn normalize_line(line: &str) -> String {
     let mut key = String::with_capacity(line.len());
     for word in line.split_whitespace() {
@@ -92,7 +86,6 @@ pub fn normalize_line(line: &str) -> String {
 }
 
 /// Returns true for a character that must not be in text on one line: a control character or a line break.
-#[must_use]
 pub fn breaks_one_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

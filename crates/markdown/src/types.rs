@@ -1,12 +1,11 @@
 //! Types that the parts of the reader share: links, tags, values of YAML.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::text::head;
+use saddlebag_collections::prelude::*;
 
 /// Maximum number of links of a note, and of headings; further ones are ignored.
 pub(super) const MAX_LINKS: usize = 65_536;
@@ -49,7 +48,6 @@ pub enum LinkKind {
 
 impl LinkKind {
     /// Returns true if it is written in double brackets, in the text or in the frontmatter.
-    #[must_use]
     pub fn is_wiki(self) -> bool {
         matches!(self, Self::Wiki | Self::Embed | Self::Property)
     }
@@ -101,7 +99,6 @@ pub enum Value {
 
 impl Value {
     /// Returns the value as text; `None` for lists, mappings and nulls.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Null | Self::List(_) | Self::Map(_) => None,

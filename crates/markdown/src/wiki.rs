@@ -1,11 +1,11 @@
 //! Links in double brackets: `[[target|text]]`.
 
-use alloc::string::String;
 use core::ops::Range;
 
 use super::references;
 use super::text::{at, looked_at};
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// A wiki link, as ranges of the text.
 #[derive(Debug)]

@@ -3,15 +3,11 @@
 //! The events come from `saphyr-parser`; their meaning is the core schema of YAML 1.2. A few bytes of YAML can expand
 //! to gigabytes of values, so nodes, depth and copies are counted.
 
-use alloc::borrow::{Cow, ToOwned};
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span, Tag};
 
 use super::types::Value;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::prelude::*;
 
 /// Maximum number of bytes that are read, and that aliases copy.
 const MAX_BYTES: usize = 256 * 1024;

@@ -22,14 +22,12 @@
 //! command, request and result with content, one JSON object per line, to a file with mode 0600. Unless secrets are allowed
 //! (`--secrets allow`), they are redacted there, and bytes that are not text are left out.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use core::ops::{Deref, DerefMut};
 
 use saddlebag_collections::{UnknownWord, words};
 
 use super::{FsError, RelPath};
+use saddlebag_collections::prelude::*;
 
 /// Error of a command that was refused or failed. [`Finished::changed`](crate::Finished::changed) says whether the command
 /// had changed a file before; [`help_after`] says it in words.
@@ -246,25 +244,21 @@ impl ErrorCode {
 
 impl Error {
     /// Creates an error with a way out.
-    #[must_use]
     pub fn new(code: ErrorCode, message: impl Into<String>, help: impl Into<String>) -> Self {
         ErrorDetails { code, message: message.into(), help: help.into() }.into()
     }
 
     /// Returns the message.
-    #[must_use]
     pub fn into_message(self) -> String {
         self.0.details.message
     }
 
     /// Takes the error apart.
-    #[must_use]
     pub fn into_details(self) -> ErrorDetails {
         self.0.details
     }
 
     /// Returns the error in the words for a model: those of the programs that our tools replace, with their codes.
-    #[must_use]
     pub fn for_model(mut self) -> Self {
         if let Some(cause) = self.0.cause.take() {
             (self.message, self.help) = cause.said(Reader::Model);
@@ -276,7 +270,6 @@ impl Error {
     }
 
     /// Creates the error for the host's answer to an operation on `path`.
-    #[must_use]
     pub fn storage(path: Option<&RelPath>, error: &FsError) -> Self {
         let place = path.map_or("the root of the store", RelPath::as_str);
         let help = match error {
@@ -295,14 +288,12 @@ impl Error {
     }
 
     /// Creates the error for a file that must be UTF-8 and is not.
-    #[must_use]
     pub fn not_text(path: &RelPath) -> Self {
         let help = "convert it to UTF-8; appending keeps its bytes unchanged";
         Self::new(ErrorCode::NotText, format!("{path}: not UTF-8 text"), help)
     }
 
     /// Creates the error for a file that is too large for the command.
-    #[must_use]
     pub fn file_too_large(path: &RelPath, size: u64, limit: u64) -> Self {
         let message = format!("{path} has {size} bytes, the limit for this command is {limit}");
         Self::new(ErrorCode::TooLarge, message, "split the file; `show` with an offset shows any part of it")
@@ -311,7 +302,6 @@ impl Error {
     /// Creates the error for a broken invariant: a fault of the component, which no input and no file may cause. Debug
     /// builds panic here, so that tests and fuzzing find the place; release builds refuse the command.
     #[track_caller]
-    #[must_use]
     pub fn internal(what: impl Into<String>) -> Self {
         let what = what.into();
         debug_assert!(false, "a broken invariant: {what}");
@@ -319,13 +309,11 @@ impl Error {
     }
 
     /// Creates the error for an argument out of its range, or an unknown word.
-    #[must_use]
     pub fn invalid_argument(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArgument, message, help)
     }
 
     /// Creates the error for a file that is not what it must be.
-    #[must_use]
     pub fn damaged_file(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ErrorCode::DamagedFile, message, help)
     }
@@ -364,7 +352,6 @@ impl DerefMut for Error {
 /// that only reads; then nothing is said.
 ///
 /// Nothing else says whether anything was changed, because only the code that ran the whole command knows.
-#[must_use]
 pub fn help_after(help: &str, may_change: bool, has_changed: bool) -> String {
     let changes = match (may_change, has_changed) {
         (_, true) => "changes from before the error stay",

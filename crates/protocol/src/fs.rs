@@ -33,12 +33,10 @@
 //! `make-directory`, Anthropic's tool and the move of an entry to another category for `rename`, and both that tool and
 //! a purge of entries for `remove-directory`; the `rename` of a note makes a new file before the old one goes.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_collections::words;
 
 use super::{CommandId, ContextKey, RelPath};
+use saddlebag_collections::prelude::*;
 
 /// Identifies the bytes of a file: it changes whenever they change.
 ///
@@ -389,25 +387,21 @@ pub enum FsError {
 
 impl FsOp {
     /// Returns a write that keeps nothing of what it replaces.
-    #[must_use]
     pub fn write(path: RelPath, content: Vec<u8>, precondition: Precondition) -> Self {
         Self::Write { path, content, precondition, keep_as: None, like: None }
     }
 
     /// Returns an addition of whole lines, which is durable.
-    #[must_use]
     pub fn append(path: RelPath, content: Vec<u8>, newline_first: bool, precondition: Precondition) -> Self {
         Self::Append { path, content, newline_first, precondition, may_tear: false, may_vanish: false }
     }
 
     /// Returns a removal that keeps nothing.
-    #[must_use]
     pub fn remove(path: RelPath, precondition: Precondition) -> Self {
         Self::Remove { path, precondition, keep_as: None, may_return: false }
     }
 
     /// Returns the name of the operation, as the contract spells it.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Read { .. } => "read",
@@ -425,7 +419,6 @@ impl FsOp {
 
 impl FsOutcome {
     /// Returns the name of the operation that this is an outcome of.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Read(_) => "read",

@@ -1,7 +1,7 @@
 //! [`ContextKey`]: connects a result with its request.
 
-use alloc::string::String;
 use core::fmt;
+use saddlebag_collections::prelude::*;
 
 /// Id of a command. The host chooses it; each must be larger than the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,7 +17,7 @@ pub struct ContextKey(String);
 impl ContextKey {
     /// Creates the key of one request.
     pub(crate) fn mint(operation: &str, epoch: u64, command: CommandId, request: u32) -> Self {
-        Self(alloc::format!("{operation}/{epoch}.{}.{request}", command.0))
+        Self(format!("{operation}/{epoch}.{}.{request}", command.0))
     }
 
     /// Parses the epoch, the command and the request; `None` if `text` does not have the form of a key.
@@ -31,13 +31,11 @@ impl ContextKey {
     }
 
     /// Returns the key as a `String`.
-    #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
     /// Returns the key.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,7 @@
 //! [`RelPath`]: the only way to name a file.
 
-use alloc::string::String;
 use core::fmt;
+use saddlebag_collections::prelude::*;
 
 /// Maximum length of a segment in bytes: the limit of common file systems for one name.
 pub const MAX_SEGMENT_BYTES: usize = 255;
@@ -86,17 +86,15 @@ impl RelPath {
         if name.contains('/') {
             return Err(PathError::ForbiddenCharacter('/'));
         }
-        Self::new(alloc::format!("{}/{name}", self.0))
+        Self::new(format!("{}/{name}", self.0))
     }
 
     /// Returns the path as a `String`.
-    #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
     /// Returns the path.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -107,32 +105,27 @@ impl RelPath {
     }
 
     /// Returns the last segment.
-    #[must_use]
     pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
     /// Returns the last segment without its extension: `auth` for `notes/auth.md`.
-    #[must_use]
     pub fn file_stem(&self) -> &str {
         let name = self.file_name();
         name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     }
 
     /// Returns the folder of the file; `None` for the root.
-    #[must_use]
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
     /// Returns true if the path is in `folder`, at any depth.
-    #[must_use]
     pub fn is_below(&self, folder: &Self) -> bool {
         self.0.strip_prefix(&folder.0).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Returns true if the file is directly in `folder` (`None` for the root).
-    #[must_use]
     pub fn is_child_of(&self, folder: Option<&Self>) -> bool {
         match (folder, self.0.rsplit_once('/')) {
             (None, None) => true,
@@ -173,7 +166,6 @@ fn check_segment(segment: &str) -> Result<(), PathError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     #[test]
     fn accepts_names_of_every_script() {

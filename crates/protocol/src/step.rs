@@ -1,9 +1,7 @@
 //! Results of a call to the engine, and reasons to refuse it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::{CommandId, Error, FsRequest};
+use saddlebag_collections::prelude::*;
 
 /// Everything that one call caused. There is nothing to poll. `A` is the answer of a command that has no reply to take.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,12 @@
 //! Composition of harmless text: joins pieces of harmless text, or cuts one, and keeps the result harmless.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::TextPart;
 
 use crate::escape::{TAG_REACH, add_flags, escape, is_line_break, is_tag_start, open_tag, unforged};
 use crate::invisible::Flag;
+use saddlebag_collections::prelude::*;
 
 /// Appends harmless text to harmless text. If the two would make a tag together, its `<` is escaped.
 pub fn append(text: &mut String, more: &str) {
@@ -32,7 +31,6 @@ pub fn append(text: &mut String, more: &str) {
 /// ```
 /// assert_eq!(saddlebag_sanitize::part("see <systematic> ways", 0..11), "see ");
 /// ```
-#[must_use]
 pub fn part(text: &str, range: Range<usize>) -> &str {
     let is_whole_start = range.start == 0;
     let is_whole_end = range.end >= text.len();
@@ -52,7 +50,6 @@ pub fn part(text: &str, range: Range<usize>) -> &str {
 /// ```
 /// assert_eq!(saddlebag_sanitize::mark_lines("a\r\n\r\nb", "> "), "> a\n>\n> b");
 /// ```
-#[must_use]
 pub fn mark_lines(text: &str, mark: &str) -> String {
     if mark.is_empty() || text.is_empty() {
         return text.into();
@@ -70,7 +67,6 @@ pub fn mark_lines(text: &str, mark: &str) -> String {
 
 /// Escapes a heading and text, and returns them as an item of a list. Every line of the text is indented below the
 /// heading, so that it cannot look like another item. Adds the findings to `flags`.
-#[must_use]
 pub fn list_item(heading: &str, text: &str, flags: &mut Vec<Flag>) -> String {
     let mut escaped = |text: &str| {
         let (text, found) = escape(text);

@@ -4,13 +4,11 @@
 //! look like new text. The block is recognised by its wrapper, titles and markers. Single lines of it are not, because
 //! storing a line of the log for good is a normal use.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_collections::TextPart;
 use saddlebag_markdown::{FenceTracker, head, heading};
 
 use crate::escape::{fold, is_forged, is_ignorable, is_line_break, opens_tag};
+use saddlebag_collections::prelude::*;
 
 /// Text after the opening tag of the block, in lower case and without white space.
 const NOTE: &str = "memorynote=\"referenceonly";
@@ -39,7 +37,6 @@ pub enum Echo {
 }
 
 /// Searches the text for the block.
-#[must_use]
 pub fn echo(text: &str) -> Echo {
     let (rest, blocks, unended) = without_blocks(text);
     let (rest, first) = without_sections(&rest);
@@ -119,7 +116,6 @@ fn first_line(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::escape::{BLOCK_END, BLOCK_START};
-    use alloc::format;
 
     #[test]
     fn a_block_is_dropped_and_the_words_around_it_stay() {

@@ -10,9 +10,7 @@
 //! * the tags of the three flags that have them: England, Scotland and Wales;
 //! * a byte order mark at the very start of the text, which is dropped.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use saddlebag_collections::prelude::*;
 
 use saddlebag_collections::TextPart;
 use saddlebag_collections::words;
@@ -162,14 +160,12 @@ fn end_row(out: &mut String, in_a_row: &mut u32) {
 
 /// Returns true for a character that nobody sees, or that a terminal obeys: every control character except tab and
 /// line feed. Adjacent characters do not matter.
-#[must_use]
 pub fn is_hidden(c: char) -> bool {
     kind_of(c).is_some() || (c.is_control() && !matches!(c, '\t' | '\n'))
 }
 
 /// Returns the text for a terminal. Hidden characters are shown as `[U+202E]`, except where scripts and emoji need
 /// them; so are control characters except tabs and line ends.
-#[must_use]
 pub fn for_terminal(text: &str) -> String {
     let revealed = reveal(text, &mut Vec::new()).replace("\r\n", "\n");
     let mut out = String::with_capacity(revealed.len());
@@ -298,7 +294,6 @@ fn runs_left(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
 
     fn revealed(text: &str) -> (String, Vec<Flag>) {
         let mut flags = Vec::new();

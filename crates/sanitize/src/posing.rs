@@ -56,7 +56,6 @@ pub(crate) fn element(name: &str) -> Option<Posing> {
 /// ```
 /// assert!(saddlebag_sanitize::is_of_client("task_notification") && !saddlebag_sanitize::is_of_client("system"));
 /// ```
-#[must_use]
 pub fn is_of_client(name: &str) -> bool {
     let name = name.replace('_', "-").to_ascii_lowercase();
     is_among(OF_CLIENTS, &name)

@@ -1,11 +1,9 @@
 //! Removes text that a person marked as private.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-
 use saddlebag_collections::TextPart;
 
 use crate::escape::is_ignorable;
+use saddlebag_collections::prelude::*;
 
 const NAME: &str = "private";
 
@@ -18,7 +16,6 @@ const NAME: &str = "private";
 ///
 /// assert_eq!(without_private("deploy <private>as root <private>!</private></private>today"), "deploy  today");
 /// ```
-#[must_use]
 pub fn without_private(text: &str) -> Cow<'_, str> {
     let mut tags = tags(text).peekable();
     if tags.peek().is_none() {

@@ -8,13 +8,12 @@
 //! A missed secret is better than refused prose: a value of plain words, or one that says that it is an example, is
 //! not reported.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::{SlicePart, TextPart, order};
 
 use crate::invisible::is_hidden;
+use saddlebag_collections::prelude::*;
 
 /// A secret in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +214,6 @@ const PLACEHOLDERS: [&str; 12] = [
 
 /// Returns the secrets in text, in order and without overlaps. Hidden characters and wide forms of letters do not hide a
 /// secret.
-#[must_use]
 pub fn secrets_in(text: &str) -> Vec<FoundSecret> {
     if !text.chars().any(|c| folded(c) != Some(c)) {
         return secrets_in_plain(text);
@@ -304,7 +302,6 @@ fn secrets_in_plain(text: &str) -> Vec<FoundSecret> {
 }
 
 /// Returns the text with its secrets replaced by the names of their rules.
-#[must_use]
 pub fn redact(text: &str, found: &[FoundSecret]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
@@ -322,7 +319,6 @@ pub fn redact(text: &str, found: &[FoundSecret]) -> String {
 
 /// Returns the beginning of the text, at most `max` bytes. It ends before a secret that the cut would divide, because a
 /// search for secrets does not find a part of one.
-#[must_use]
 pub fn head_without_divided_secret(text: &str, max: usize) -> &str {
     /// More bytes than any secret has.
     const REACH: usize = 32 << 10;
@@ -639,8 +635,6 @@ fn log2(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
-    use alloc::string::ToString;
 
     /// Generates text that looks random and is the same each time. Tokens are made here, so that no scanner finds one
     /// in this file.

@@ -6,7 +6,6 @@
 /// assert_eq!(saddlebag_sanitize::estimate_tokens("abcd"), 1);
 /// assert_eq!(saddlebag_sanitize::estimate_tokens("今天天氣很好真開心"), 8);
 /// ```
-#[must_use]
 pub fn estimate_tokens(text: &str) -> u64 {
     // No wide character begins with a lower byte. `fold` looks at 16 bytes at a time.
     let may_have_wide = text.bytes().fold(false, |found, byte| found | (byte >= 0xe1));

@@ -7,7 +7,6 @@
 use wasmtime::Config;
 
 /// Returns the configuration of an engine that runs components on this machine.
-#[must_use]
 pub fn config() -> Config {
     config_for(cfg!(windows))
 }

@@ -65,7 +65,6 @@ pub(super) fn refusal(error: io::Error) -> FsError {
 }
 
 /// Explains an error of the system to a person, without any path: the cause, and the way out if there is one.
-#[must_use]
 pub fn io_cause(error: &io::Error) -> String {
     error.raw_os_error().and_then(explanation).map_or_else(|| kind_in_words(error.kind()), str::to_owned)
 }

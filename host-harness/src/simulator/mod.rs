@@ -90,7 +90,6 @@ enum Fault {
 
 impl Simulator {
     /// Creates an empty store. `seed` decides everything random.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
             tree: Tree::default(),
@@ -113,14 +112,12 @@ impl Simulator {
 
     /// Sets the durability. With [`Durability::Fast`], a crash undoes any number of the latest changes since the last
     /// [`sync`](Self::sync).
-    #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
     /// Sets the maximum number of bytes of one read, and of one write or append. Unlimited by default.
-    #[must_use]
     pub fn with_limits(mut self, max_read_bytes: u64, max_write_bytes: u64) -> Self {
         self.max_read_bytes = max_read_bytes;
         self.max_write_bytes = max_write_bytes;
@@ -129,7 +126,6 @@ impl Simulator {
 
     /// Makes spellings of a name equal that are equal on APFS or NTFS: case, dots and spaces at the end and the name
     /// of a stream are ignored. The first spelling is kept.
-    #[must_use]
     pub fn with_folded_names(mut self) -> Self {
         self.tree.folds_names = true;
         self
@@ -137,7 +133,6 @@ impl Simulator {
 
     /// Makes versions in another way from here on, like another host of the store: they begin with `scheme`, and
     /// contain the number of changes.
-    #[must_use]
     pub fn with_versions_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Numbered { prefix: format!("{scheme}:") };
         self
@@ -145,21 +140,18 @@ impl Simulator {
 
     /// Sets a version scheme like [`with_versions_of`](Self::with_versions_of), with hashes of the bytes: a file that
     /// changes back has its old version.
-    #[must_use]
     pub fn with_hashes_of(mut self, scheme: &str) -> Self {
         self.versions = Versions::Hashed { prefix: format!("{scheme}:") };
         self
     }
 
     /// Makes the store tell if anything has changed.
-    #[must_use]
     pub fn with_generation(mut self) -> Self {
         self.has_generation = true;
         self
     }
 
     /// Returns the regular files with their bytes.
-    #[must_use]
     pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let files = self.tree.below("", "").filter_map(|(path, node)| match node {
             Node::File(file) => Some((path.to_owned(), file.bytes.clone())),
@@ -169,32 +161,27 @@ impl Simulator {
     }
 
     /// Returns the folders, sorted by path.
-    #[must_use]
     pub fn folders(&self) -> Vec<String> {
         let folders = self.tree.below("", "").filter(|(_, node)| matches!(node, Node::Directory));
         folders.map(|(path, _)| path.to_owned()).collect()
     }
 
     /// Returns the number of operations so far.
-    #[must_use]
     pub fn operations(&self) -> u64 {
         self.log.len() as u64
     }
 
     /// Returns the operations so far, oldest first.
-    #[must_use]
     pub fn log(&self) -> &[Performed] {
         &self.log
     }
 
     /// Returns true if the store has crashed and was not restarted.
-    #[must_use]
     pub fn is_crashed(&self) -> bool {
         self.crashed
     }
 
     /// Returns the virtual clock, in nanoseconds since 1970. Each operation takes a millisecond.
-    #[must_use]
     pub fn now(&self) -> u64 {
         self.now
     }

@@ -17,13 +17,11 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// Creates a scheduler for one run.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed) }
     }
 
     /// Returns the same items in another order. Every order is equally likely.
-    #[must_use]
     pub fn reorder<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for last in (1..items.len()).rev() {
             items.swap(last, self.random.up_to(last));

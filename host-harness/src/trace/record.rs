@@ -38,7 +38,6 @@ impl Recording {
     }
 
     /// Returns the error that made the trace incomplete, if there is one. Nothing is written after the first failure.
-    #[must_use]
     pub fn failure(&self) -> Option<io::ErrorKind> {
         self.sink().failure
     }

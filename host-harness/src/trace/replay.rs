@@ -257,7 +257,6 @@ fn read_header(header: Value) -> Result<(Config, Vec<String>), Malformed> {
 }
 
 /// Returns the first difference between two values of the contract as canonical JSON.
-#[must_use]
 pub fn first_difference(expected: &Value, actual: &Value) -> Option<Difference> {
     difference(String::new(), Some(expected), Some(actual))
 }

@@ -89,7 +89,7 @@ fn a_rewrite_keeps_what_a_person_wrote() {
     let before = parse(text);
     let mut now = before.clone();
     now.fields.content = "new\n".into();
-    now.fields.tags = alloc::vec!["a".into()];
+    now.fields.tags = vec!["a".into()];
     now.updated += 1_000_000_000;
     now.forgotten = Some(0);
     let rewritten = now.rewrite(text, &before).unwrap();
@@ -109,7 +109,7 @@ fn a_rewrite_keeps_what_a_person_wrote() {
 fn a_rewrite_of_a_file_without_frontmatter_gives_it_one() {
     let before = parse("\n\nold");
     let mut now = before.clone();
-    now.fields.tags = alloc::vec!["t".into()];
+    now.fields.tags = vec!["t".into()];
     assert_eq!(parse(&now.rewrite("\n\nold", &before).unwrap()).fields, now.fields);
 }
 

@@ -16,12 +16,12 @@ fn edited(reply: Result<EntriesReply, Error>) -> Result<StoreReply, Error> {
 #[test]
 fn an_edit_changes_one_text_and_keeps_the_rest_of_the_entry() {
     let mut world = World::new();
-    let before = NewEntry { tags: alloc::vec!["ops".into()], ..entry("k", "port 1, port 2", "notes") };
+    let before = NewEntry { tags: vec!["ops".into()], ..entry("k", "port 1, port 2", "notes") };
     world.store_entry(NewEntry { source: Some("a person".into()), ..before });
     assert_eq!(edited(world.run(edit("port 2", "port 3"))).unwrap().state, StoreState::Updated);
     let found = world.get("k").unwrap();
     assert_eq!((found.content.as_str(), found.category.as_str()), ("port 1, port 3", "notes"));
-    assert_eq!((found.tags, found.source), (alloc::vec!["ops".to_string()], Some("a person".into())));
+    assert_eq!((found.tags, found.source), (vec!["ops".to_string()], Some("a person".into())));
 }
 
 #[test]

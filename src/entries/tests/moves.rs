@@ -14,7 +14,7 @@ fn j_export_and_import_make_no_difference() {
         ("ours", "mine", "notes"),
         ("gone", "v", "core"),
     ] {
-        world.store_entry(NewEntry { tags: alloc::vec!["a, b".into()], ..entry(key, content, category) });
+        world.store_entry(NewEntry { tags: vec!["a, b".into()], ..entry(key, content, category) });
     }
     world.keep(&"k".repeat(255), "long", "core");
     world.forget("gone");
@@ -117,7 +117,7 @@ fn files_that_cannot_be_imported_are_rejected_and_the_rest_is_imported() {
         assert_eq!(world.files(), before, "{path}");
     }
     let mut all: Vec<(String, Vec<u8>)> = given(&cases.map(|(path, text, _)| (path, text)));
-    all.push(("core/latin.md".into(), alloc::vec![b'v', 0xff]));
+    all.push(("core/latin.md".into(), vec![b'v', 0xff]));
     all.push(("core/fine.md".into(), b"v".to_vec()));
     let states = world.import(&all, ImportMode::Upsert);
     assert_eq!(states[16], ImportState::Rejected("it is not UTF-8 text".into()));
@@ -219,18 +219,15 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
 #[test]
 fn an_import_of_too_much_is_refused_as_a_whole() {
     let mut world = World::new();
-    let file = |bytes: usize| ImportFile { path: "core/k.md".into(), content: Ok(alloc::vec![b'x'; bytes]) };
+    let file = |bytes: usize| ImportFile { path: "core/k.md".into(), content: Ok(vec![b'x'; bytes]) };
     let request = |files| ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
     let earlier =
         ImportedFile { path: "x".into(), key: None, shared: false, replaces: false, state: ImportState::Unchanged };
     for (request, message) in [
-        (request(alloc::vec![file(1); 1_025]), "1025 files of one command, the limit is 1024: 1 too many"),
+        (request(vec![file(1); 1_025]), "1025 files of one command, the limit is 1024: 1 too many"),
+        (request(vec![file(262_144); 17]), "4456448 bytes of one command, the limit is 4194304: 262144 too many"),
         (
-            request(alloc::vec![file(262_144); 17]),
-            "4456448 bytes of one command, the limit is 4194304: 262144 too many",
-        ),
-        (
-            ImportEntries { earlier: alloc::vec![earlier; 65_536], ..request(alloc::vec![file(1)]) },
+            ImportEntries { earlier: vec![earlier; 65_536], ..request(vec![file(1)]) },
             "65537 files of the import, the limit is 65536: 1 too many",
         ),
     ] {

@@ -13,7 +13,7 @@ fn store_as(world: &mut World, provenance: Provenance, run: Option<&str>, entry:
 }
 
 fn tagged(content: &str, category: &str) -> NewEntry {
-    NewEntry { tags: alloc::vec!["web".into()], ..entry("k", content, category) }
+    NewEntry { tags: vec!["web".into()], ..entry("k", content, category) }
 }
 
 /// Ways to repeat `entry("k", "a page", "notes")` without its exact fields.

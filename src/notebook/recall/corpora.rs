@@ -1,7 +1,5 @@
 //! [`Corpora`]: the indexes of the notes and the entries, as one recall sees them.
 
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRef;
 
 use super::super::item_kind::ItemKind;
@@ -9,6 +7,7 @@ use super::succession::is_superseded;
 use super::types::NOTES;
 use crate::changes::Call;
 use crate::document::Note;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
@@ -108,7 +107,7 @@ impl<'a> Corpora<'a> {
         };
         let note_tie = |id: DocId| notes.tie(id);
         let counted: &dyn Fn(DocId) -> bool = &counts_note;
-        let mut sources = alloc::vec![Source {
+        let mut sources = vec![Source {
             counted: Some(counted).filter(|_| is_for_prompt),
             accepted: &accepts_note,
             superseded: &selection.superseded,
@@ -142,7 +141,7 @@ impl<'a> Corpora<'a> {
             }
             (_, None) => None,
         };
-        found.ok_or_else(|| Error::internal(alloc::format!("hit {} is not in the index", hit.doc)))
+        found.ok_or_else(|| Error::internal(format!("hit {} is not in the index", hit.doc)))
     }
 
     /// Returns the kind of a file of the index of notes.

@@ -1,9 +1,5 @@
 //! [`RecallHit`]s from ranked items: path, title and passage, as the files have them.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::super::checks::title_or_stem;
 use super::super::successor::{newer_note, superseded_mark};
 use super::corpora::Corpora;
@@ -11,6 +7,7 @@ use super::search::Asked;
 use super::texts::{Texts, with_cuts};
 use super::types::{LEAST_BYTES, RecallHit, ScorePart};
 use crate::document::{Note, head};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::day_of_log;
 use crate::search::ranked::{CUT, Passage, Ranked};
@@ -51,7 +48,7 @@ pub(super) fn hit(
         score: f64::from(ranked.score),
         terms: ranked.terms.clone(),
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
-        lines: passage.map(|passage| alloc::vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
+        lines: passage.map(|passage| vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
         superseded_by: newer.path.or_else(|| entry?.superseded_by.clone()),
         superseded_since: newer.since,
@@ -91,7 +88,7 @@ pub(super) fn around(hit: RecallHit, lines: usize) -> usize {
     let last = u32::try_from(lines).unwrap_or(u32::MAX);
     // The first line may have as many digits as the last.
     let digits = last.to_string().len() - 1;
-    rendered_size(&RecallHit { lines: alloc::vec![0, last], passage: String::new(), ..hit }) + digits
+    rendered_size(&RecallHit { lines: vec![0, last], passage: String::new(), ..hit }) + digits
 }
 
 /// Returns the hits that fit into a budget once they are rendered. The first is cut if it does not fit.

@@ -12,9 +12,6 @@ mod texts;
 mod turn;
 mod types;
 
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 pub use turn::RecallForTurn;
 pub use types::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 
@@ -26,6 +23,7 @@ pub(super) use succession::{is_superseded, successions};
 use super::index::{Notebook, warnings};
 use super::types::Warning;
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use crate::search::ranked::Ranked;
@@ -81,7 +79,6 @@ pub(crate) async fn recall(
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
 
     use super::super::testing::{Store, call_at, day};
     use super::*;
@@ -112,7 +109,7 @@ mod tests {
     fn a_note_that_was_unreadable_when_the_index_was_written_is_found_by_another_process_once_it_can_be_read() {
         let mut store = Store::with(&[]);
         for number in 0..200 {
-            store.put(&alloc::format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
+            store.put(&format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
         }
         store.put("facts/z.md", b"\xff\n".to_vec());
         assert_eq!(hits_of_new_process(&mut store), Vec::<String>::new());
@@ -125,7 +122,7 @@ mod tests {
     fn a_file_that_is_not_a_note_is_not_found_whatever_the_index_file_says() {
         let mut store = Store::with(&[(".zk/config.toml", "[note]\n"), ("facts/z.md", "# Z\n\nzebra\n")]);
         for number in 0..200 {
-            store.put(&alloc::format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
+            store.put(&format!("facts/n{number:03}.md"), b"# N\n\nhorse\n".to_vec());
         }
         assert_eq!(hits_of_new_process(&mut store), ["facts/z.md"]);
         // The index file claims to have been made under this configuration.

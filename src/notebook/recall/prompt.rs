@@ -1,9 +1,5 @@
 //! Recall for a prompt: items that may go into it, and the names of those that may not.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::super::index::Notebook;
 use super::super::superseded::without_older;
 use super::corpora::Reach;
@@ -12,6 +8,7 @@ use super::search::Asked;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
 use crate::document::Note;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::search::ranked::{Fit, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};

@@ -1,9 +1,5 @@
 //! Finds items for every kind of recall: brings the indexes up to date, ranks, and reads the text of the hits.
 
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, look, read_texts};
 use super::super::list_notes::selected;
 use super::super::note_filter::NoteFilter;
@@ -17,8 +13,9 @@ use crate::changes::Call;
 use crate::document::Note;
 use crate::order;
 use crate::part::SlicePart;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::search::ranked::{self, Field, Query, Question, Ranked, Ranking, Source, near_words};
+use crate::search::ranked::{self, Field, Grams, Query, Question, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::store::LocalTime;
 use crate::trust::Approved;
@@ -31,6 +28,10 @@ const REREAD: usize = 20;
 
 /// Weight of the best passage of a hit beside its own score, each as a share of the greatest.
 const PASSAGE_WEIGHT: f32 = 1.0;
+
+/// Weight of the likeness of the best passage and the question in their groups of letters. Tried with the sets in the tree and with
+/// chats: 0.1 to 0.4 is better in all of them, 1.0 is worse in chats.
+const LIKENESS_WEIGHT: f32 = 0.4;
 
 /// Factor for the score of a note whose best passage is the question itself.
 const ONLY_ASKS: f32 = 0.5;
@@ -133,7 +134,7 @@ impl Asked<'_> {
     pub(super) async fn find(&self) -> Result<Found, Error> {
         let Self { call, notebook, request, .. } = *self;
         if request.query.len() > MAX_RECALL_BYTES {
-            let message = alloc::format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
+            let message = format!("query has {} bytes, the limit is {MAX_RECALL_BYTES}", request.query.len());
             return Err(Error::new(ErrorCode::TooLarge, message, "ask a shorter question"));
         }
         let question = Question::parse(&request.query)
@@ -162,7 +163,7 @@ impl Asked<'_> {
                 let reread = reread.min(ranking.hits.len());
                 let of_best = self.contest(&self.corpora(), &selection, query, ranking.hits.part(..reread));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
-                    order_by_passages(best, &of_best, &self.corpora(), &|corpora, hit| {
+                    order_by_passages(&request.query, best, &of_best, &self.corpora(), &|corpora, hit| {
                         time.as_ref()
                             .is_some_and(|time| corpora.time_of(call, hit).is_some_and(|at| time.contains(&at)))
                     });
@@ -356,6 +357,7 @@ impl Asked<'_> {
 /// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words. A
 /// note in which somebody only asked the question has its words, and no answer.
 fn order_by_passages(
+    query: &str,
     hits: &mut [Ranked],
     contest: &Contest,
     corpora: &Corpora<'_>,
@@ -364,6 +366,7 @@ fn order_by_passages(
     let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
     let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
     let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
+    let asked_grams = Grams::new(&[query]);
     let are_pages: Vec<bool> = hits.iter().map(|hit| corpora.is_page(hit)).collect();
     let pages = are_pages.iter().filter(|is_page| **is_page).count();
     let are_many = pages > MANY_PAGES * (hits.len() - pages);
@@ -379,7 +382,8 @@ fn order_by_passages(
         let weight = factor(is_session, SESSION)
             * factor(are_many && is_page, ONE_OF_MANY_PAGES)
             * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
-        scored.push((weight * (own + PASSAGE_WEIGHT * passage), place, hit.clone()));
+        let likeness = contest.likeness(corpora, hit, &asked_grams);
+        scored.push((weight * (own + PASSAGE_WEIGHT * passage + LIKENESS_WEIGHT * likeness), place, hit.clone()));
     }
     after_what_answers(&mut scored, corpora);
     order::sort_slice(&mut scored, |(a, one, _), (b, other, _)| b.total_cmp(a).then(one.cmp(other)));

@@ -1,10 +1,8 @@
 //! The notes that supersede others.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use super::types::NOTES;
 use crate::changes::Call;
+use crate::prelude::*;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::sorted::SortedMap;

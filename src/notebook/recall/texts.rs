@@ -1,15 +1,13 @@
 //! [`Texts`]: the texts of the items of a page, and their passages, which compete.
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::{LEAST_BYTES, PASSAGE_BYTES};
 use crate::document::Note;
-use crate::search::ranked::{CUT, Competed, Fit, Fits, Passage, Passages, Pool, Query, Ranked, Scored};
+use crate::prelude::*;
+use crate::search::ranked::{CUT, Competed, Fit, Fits, Grams, Passage, Passages, Pool, Query, Ranked, Scored};
 use crate::search::{DocId, best_passage};
 use crate::sorted::SortedMap;
 
@@ -77,6 +75,14 @@ impl Contest {
     pub(super) fn best_score(&self, ranked: &Ranked) -> f32 {
         let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
         number.map_or(0.0, |number| self.competed.best_score(number))
+    }
+
+    /// Returns how alike the question and the best block of an item are.
+    pub(super) fn likeness(&self, corpora: &Corpora<'_>, ranked: &Ranked, asked: &Grams) -> f32 {
+        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
+        let block = number.and_then(|number| self.competed.best_block(number));
+        let Some((range, (text, note))) = block.zip(text_of(corpora, ranked)) else { return 0.0 };
+        asked.likeness(&Grams::new(&[&note.title, text.get(range).unwrap_or_default()]))
     }
 
     /// Returns true if the best that an item has is the question itself.

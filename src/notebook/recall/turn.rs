@@ -1,15 +1,13 @@
 //! `recall-for-turn`: finds the memories for one turn of a conversation.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::super::index::NotebookCall;
 use super::super::session::{Memories, RecalledMemory};
 use super::super::types::MemoriesReply;
 use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
+use crate::prelude::*;
 use crate::protocol::Error;
-use crate::request::{Effect, Request, Run, SAMPLE_TEXT};
+use crate::request::{Run, SAMPLE_TEXT, request};
 
 /// Recalls for one turn of a conversation. The result is shown only in this turn's prompt, however late it arrives. If
 /// a turn asks several times, only the last question counts.
@@ -23,15 +21,9 @@ pub struct RecallForTurn {
     pub limit: u32,
 }
 
-impl Request for RecallForTurn {
-    type Reply = MemoriesReply;
-    const NAME: &'static str = "recall-for-turn";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        [SAMPLE_TEXT, name].map(|query| Self { turn: 1, query: query.into(), limit: 3 }).to_vec()
-    }
-}
+request!(RecallForTurn "recall-for-turn" => MemoriesReply, Reads, |name| {
+    [SAMPLE_TEXT, name].map(|query| Self { turn: 1, query: query.into(), limit: 3 }).to_vec()
+});
 
 impl Run<NotebookCall<'_>> for RecallForTurn {
     async fn run(self, with: &NotebookCall<'_>) -> Result<MemoriesReply, Error> {

@@ -1,13 +1,10 @@
 //! [`Recall`], its reply, and the hits that all recalls share.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::super::item_kind::ItemKind;
 use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
-use crate::request::{Effect, Request, SAMPLE_TEXT};
+use crate::prelude::*;
+use crate::request::{SAMPLE_TEXT, request};
 use crate::search::Skipped;
 use crate::trust::{ForModel, Provenance};
 
@@ -128,7 +125,6 @@ pub struct ScorePart {
 
 impl RecallHit {
     /// Returns a note for models and people that the text may not go into prompts; empty if it may.
-    #[must_use]
     pub fn mark(&self) -> String {
         match self.unapproved {
             Some(from) => format!(" (unapproved: {from})"),
@@ -138,19 +134,13 @@ impl RecallHit {
     }
 }
 
-impl Request for Recall {
-    type Reply = RecallReply;
-    const NAME: &'static str = "recall";
-    const EFFECT: Effect = Effect::Reads;
-
-    fn samples(name: &str) -> Vec<Self> {
-        let recall = |query: &str| Self {
-            query: query.into(),
-            limit: 3,
-            explain: true,
-            assume_unchanged: true,
-            ..Self::default()
-        };
-        alloc::vec![recall(SAMPLE_TEXT), recall(name)]
-    }
-}
+request!(Recall "recall" => RecallReply, Reads, |name| {
+    let recall = |query: &str| Self {
+        query: query.into(),
+        limit: 3,
+        explain: true,
+        assume_unchanged: true,
+        ..Self::default()
+    };
+    vec![recall(SAMPLE_TEXT), recall(name)]
+});

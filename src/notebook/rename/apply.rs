@@ -1,9 +1,5 @@
 //! Steps of a rename. Any process can finish it after a crash at any point.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::intent::{Intent, Steps};
 use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, new_stem, no_free_name};
 use super::rewrite::{RenameSources, Rewritten, Task};
@@ -14,6 +10,7 @@ use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, create_note, no_note};
 use crate::notebook::types::{Warning, title_problem};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
@@ -413,7 +410,6 @@ impl Task<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::sync::Arc;
 
     use super::super::plan::Meaning;
     use crate::notebook::index::{catch_up, look};

@@ -1,10 +1,5 @@
 //! The command, the facts of the index that it needs, and finishing a rename that is in progress.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use super::apply::{self, Attempt, RenameReply};
 use super::intent::Intent;
 use super::plan::{Meaning, has_verbatim_names, naming, naming_files, same_title, unread};
@@ -16,8 +11,9 @@ use crate::notebook::index::{Notebook, NotebookCall, catch_up, look, look_checke
 use crate::notebook::named::of_this_memory;
 use crate::notebook::select::Resolver;
 use crate::notebook::snapshot::Names;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
-use crate::request::{Effect, Request, Run};
+use crate::request::{Request, Run, request};
 
 /// Maximum number of renames of others that are finished before the requested one.
 const MAX_RENAMES: u32 = 64;
@@ -31,15 +27,9 @@ pub struct Rename {
     pub title: String,
 }
 
-impl Request for Rename {
-    type Reply = RenameReply;
-    const NAME: &'static str = "rename";
-    const EFFECT: Effect = Effect::Removes;
-
-    fn samples(name: &str) -> Vec<Self> {
-        alloc::vec![Self { note: name.into(), title: format!("{name} renamed") }]
-    }
-}
+request!(Rename "rename" => RenameReply, Removes, |name| {
+    vec![Self { note: name.into(), title: format!("{name} renamed") }]
+});
 
 impl Run<NotebookCall<'_>> for Rename {
     async fn run(self, with: &NotebookCall<'_>) -> Result<RenameReply, Error> {
@@ -172,7 +162,6 @@ mod tests {
     use crate::notebook::testing::{Store, call_at, day, path, run_alone};
     use crate::protocol::Fs;
     use crate::trust::sha256;
-    use alloc::string::ToString;
 
     const OLD: &str = "facts/port.md";
 

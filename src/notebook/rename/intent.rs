@@ -9,10 +9,6 @@
 //! Others may have written the file, by mistake or on purpose. It must name notes of one folder of this notebook, and no text
 //! is removed that the new file does not have as well.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use saddlebag_log::Writer;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +17,7 @@ use crate::engine::{Loaded, load};
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath, is_identifier};
 use crate::trust::{Provenance, sha256};

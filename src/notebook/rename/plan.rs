@@ -1,9 +1,5 @@
 //! Facts of the index that a rename needs, and the choice of the new name.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::changes::Call;
 use crate::document::paths::{folder, stem};
 use crate::document::{Link, LinkKind, one_line};
@@ -18,6 +14,7 @@ use crate::notebook::snapshot::Snapshot;
 use crate::notebook::superseded::supersedes;
 use crate::notebook::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::list_tree;
 use crate::store::{Date, NOTE_SUFFIX, RelPath, is_hidden};

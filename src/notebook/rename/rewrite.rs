@@ -1,8 +1,5 @@
 //! [`Task`]: a rename, and the text that notes have after it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::intent::Intent;
@@ -17,6 +14,7 @@ use crate::notebook::note_info::json;
 use crate::notebook::superseded::{is_path, supersedes};
 use crate::notebook::types::{SUPERSEDES, Warning};
 use crate::order;
+use crate::prelude::*;
 use crate::store::RelPath;
 
 /// Facts of the index about the note to rename.

@@ -1,6 +1,5 @@
 //! Dates of filters, which are spans of time: a day, a month, a minute.
 
-use alloc::format;
 use core::ops::Range;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
@@ -192,8 +191,7 @@ pub(super) fn ago(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
-    use alloc::string::String;
+    use crate::prelude::*;
 
     /// Wednesday, 2026-01-07T10:30:00 at +01:00.
     const NOW: Timestamp = Timestamp { seconds: 1_767_778_200, nanoseconds: 0, utc_offset_seconds: 3600 };

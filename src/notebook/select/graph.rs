@@ -1,8 +1,6 @@
 //! The graph of the links: neighbours, distances, orphans, links that lead nowhere, and the links that a listing shows.
 
 use alloc::collections::VecDeque;
-use alloc::vec;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::links::{LinkTable, Resolution, Resolver};
@@ -10,6 +8,7 @@ use super::paths::{index_order, named};
 use crate::notebook::note_filter::{ConditionKind, NoteFilter};
 use crate::notebook::types::NoteView;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 

@@ -1,10 +1,5 @@
 //! The targets of links, by Saddlebag's rule ([`Resolver`]) or by zk's ([`ZkResolver`]).
 
-use alloc::borrow::Cow;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
@@ -17,6 +12,7 @@ use crate::notebook::types::{NoteView, SUPERSEDES};
 use crate::order;
 use crate::part::SlicePart;
 use crate::percent;
+use crate::prelude::*;
 
 /// The targets of the links of every note.
 #[derive(Clone, Debug, Default)]
@@ -273,7 +269,7 @@ impl<'a> Resolver<'a> {
         }
         let is_superseded = |&note: &usize| {
             // Through notes of other names, too: a decision may be reversed, and then taken again.
-            let mut chain = alloc::vec![note];
+            let mut chain = vec![note];
             let mut at = 0;
             while let Some(path) = chain.get(at).and_then(|note| self.paths.get(*note)) {
                 let names = [*path, without_extension(path)];

@@ -1,8 +1,5 @@
 //! Titles and aliases in the text of notes: [`Names`] finds which there are, [`NameLines`] the lines that name a note.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use hashbrown::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use unicode_normalization::UnicodeNormalization;
@@ -11,6 +8,7 @@ use super::links::{fold, names};
 use crate::document::Note;
 use crate::notebook::types::NoteView;
 use crate::order;
+use crate::prelude::*;
 
 /// Replaces a link; names do not contain it.
 const LINK: char = '\u{0}';

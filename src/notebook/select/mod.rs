@@ -15,8 +15,6 @@ mod tags;
 mod tests;
 mod zk_links;
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::cmp::Ordering;
 use core::ops::Range;
 
@@ -36,6 +34,7 @@ use self::tags::TagFilter;
 use super::note_filter::{ConditionKind, NoteCondition, NoteFilter};
 use super::types::{NoteView, SortKey};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::store::Timestamp;
 

@@ -1,12 +1,10 @@
 //! Paths of filters: which notes they name, by zk's rules.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use saddlebag_markdown::paths::{normalize, without_extension};
 
 use crate::notebook::types::NoteView;
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 
 /// Returns true if a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.

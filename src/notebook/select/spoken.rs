@@ -1,12 +1,11 @@
 //! Times that a question names, such as "last week", in English.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use chrono::{Datelike, Days, Month, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::dates::{Span, ago, days, in_nanoseconds, local, months, number, numeric, period, weekday};
+use crate::prelude::*;
 use crate::store::Timestamp;
 
 /// Maximum number of days that a question looks back over.
@@ -225,7 +224,6 @@ fn around(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::{String, ToString};
 
     use super::*;
     use crate::store::utc_day;

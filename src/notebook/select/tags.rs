@@ -1,12 +1,9 @@
 //! Tags: filters as globs, and the tags of a notebook with their counts.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::paths::index_order;
 use crate::notebook::glob::fits_text;
 use crate::notebook::types::{NoteView, TagCount};
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::sorted::SortedMap;
 

@@ -1,15 +1,12 @@
 //! What a filter selects, where links lead, and what an error says where zk says nothing.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec;
-use alloc::vec::Vec;
 use core::cell::Cell;
 
 use super::graph::DeadLink;
 use super::*;
 use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
+use crate::prelude::*;
 use crate::trust::TrustState;
 
 /// Noon of 2026-01-07, UTC.

@@ -1,15 +1,12 @@
 //! [`ZkResolver`]: where links lead by zk's rules.
 
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use hashbrown::HashMap;
 use saddlebag_markdown::paths::{folder, join, normalize, without_extension};
 
 use crate::document::{Link, LinkKind};
 use crate::order;
 use crate::part::SlicePart;
+use crate::prelude::*;
 
 /// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
 ///

@@ -3,9 +3,6 @@
 //! The head has the catalog, the table of files, and the dictionary of the ranked index. The body has the parsed notes, the
 //! postings, and the columns of the schemes. Both have them in this order.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::Piece;
@@ -13,6 +10,7 @@ use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{FrontmatterProblem, TagSyntax};
+use crate::prelude::*;
 use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::search::corpus::{Corpus, Page, Pages, Restored};
 use crate::search::files::{DocId, Table};
@@ -123,7 +121,7 @@ pub(super) fn encode(corpus: &Corpus, scheme: &str, now: i64) -> Option<(Vec<u8>
     }
     let generation = corpus.generation().filter(|_| incomplete.is_empty());
     let listed = Listed::of(corpus, generation, |folder| !incomplete.contains(folder));
-    let mut columns = alloc::vec![(scheme, now, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
+    let mut columns = vec![(scheme, now, SeenColumn::encode(&seen)?, postcard::to_allocvec(&listed).ok()?)];
     drop((seen, listed));
     for other in corpus.others.iter().filter(|other| other.name != scheme).take(MAX_SCHEMES - 1) {
         // Damaged columns are dropped, so that the index is written.

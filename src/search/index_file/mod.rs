@@ -62,8 +62,6 @@
 mod catalog;
 mod recent;
 
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use atomic_refcell::AtomicRefCell;
@@ -74,6 +72,7 @@ use super::corpus::{Corpus, Restored};
 use super::parts;
 use super::scopes::FolderScope;
 use crate::changes::Call;
+use crate::prelude::*;
 
 /// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;

@@ -3,10 +3,6 @@
 //! Without them, a new engine would list the store after each change until the index is written again. With them, it reads the
 //! notes that have changed since. The file has the token of the store that it is true for; it is not used for any other.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
-
 use atomic_refcell::AtomicRefCell;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::catalog::Listed;
 use crate::changes::Call;
 use crate::engine::{Loaded, load};
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Version};
 use crate::search::corpus::{Corpus, Pages};
 use crate::search::parts;

@@ -7,15 +7,12 @@ mod path;
 mod place;
 mod text;
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::arguments::Arguments;
 use super::types::Dialect;
 use crate::changes::{Backups, Call, File};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
+use crate::prelude::*;
 use crate::protocol::{Error, ErrorCode};
 use crate::search::Skipped;
 use crate::store::RelPath;

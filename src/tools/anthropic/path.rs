@@ -1,10 +1,7 @@
 //! [`MemoryPath`]: a path below `/memories`, as a model writes it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::super::arguments::shown;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::store::is_hidden;
 

@@ -13,15 +13,13 @@
 //! What a model makes without being asked is kept apart in `memories/`, and shown where the model put it. Hidden files,
 //! backups, templates and the memory of other scopes are never shown.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::str::FromStr;
 
 use super::path::{ENTRIES, MemoryPath, exactly};
 use crate::changes::Call;
 use crate::entries::{Entries, ShownFile, shown_files};
 use crate::order;
+use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
 use crate::search::{Skipped, skipped_names};
 use crate::store::{

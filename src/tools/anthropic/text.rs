@@ -1,10 +1,7 @@
 //! Text that `view`, `str_replace` and `insert` compute: pure functions, equal to the SDK byte for byte.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use super::path::exactly;
+use crate::prelude::*;
 use crate::protocol::Error;
 use crate::tools::types::Dialect;
 

@@ -1,12 +1,10 @@
 //! [`Call`]: a call across the contract, parsed from canonical JSON.
 
-use alloc::format;
-use alloc::string::String;
-
 use serde_json::Value;
 
 use super::convert::read_command;
 use super::fields::{Fields, Malformed};
+use crate::prelude::*;
 use crate::protocol::{CommandId, FsResult};
 use crate::store::Timestamp;
 use crate::tools::{CallTool, ToolOptions};

@@ -1,9 +1,5 @@
 //! Conversions: those of the types of `wit/`, and those of numbers, text, bytes, lists, options, results, and the families.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
@@ -11,6 +7,7 @@ use serde_json::Value;
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
 use crate::context::LeftOutKind;
+use crate::prelude::*;
 use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Version};
 use crate::request::Family;
 use crate::search::SkipKind;

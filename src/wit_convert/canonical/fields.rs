@@ -1,12 +1,10 @@
 //! [`FromCanonical`]: parsing canonical JSON. [`Fields`] and [`Case`] are the parts of a value, [`Malformed`] is the
 //! error.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-
 use serde_json::{Map, Value};
 
 use super::types::wit_name;
+use crate::prelude::*;
 
 /// A value that can be parsed from canonical JSON.
 pub trait FromCanonical: Sized {
@@ -18,7 +16,6 @@ pub trait FromCanonical: Sized {
     fn read(value: Value) -> Result<Self, Malformed>;
 
     /// Returns the value of a field that is left out: `None` of an option, and nothing for any other type.
-    #[must_use]
     fn left_out() -> Option<Self> {
         None
     }
@@ -36,20 +33,17 @@ pub struct Malformed {
 
 impl Malformed {
     /// Creates the error for a value that is not what `wanted` describes.
-    #[must_use]
     pub fn expected(wanted: &str, found: &Value) -> Self {
         let shown: String = found.to_string().chars().take(64).collect();
         Self::wrong(format!("expected {wanted}, found {shown}"))
     }
 
     /// Creates an error with this reason.
-    #[must_use]
     pub fn wrong(reason: String) -> Self {
         Self { at: String::new(), reason }
     }
 
     /// Returns the same error, with `name` before its place.
-    #[must_use]
     pub fn below(self, name: &str) -> Self {
         let at = match self.at.as_str() {
             "" => name.to_string(),
@@ -77,7 +71,6 @@ impl Fields {
     }
 
     /// Returns true if there is a field with this name, in the spelling of Rust or of `wit/`.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(&wit_name(name))
     }
@@ -151,7 +144,6 @@ impl Case {
     }
 
     /// Returns true if the case has this name, in the spelling of Rust.
-    #[must_use]
     pub fn is(&self, name: &str) -> bool {
         self.name == wit_name(name)
     }
@@ -200,7 +192,6 @@ impl Case {
     }
 
     /// Returns the error for a case with an unknown name.
-    #[must_use]
     pub fn unknown(self) -> Malformed {
         Malformed::wrong(format!("the case `{}` is unknown", self.name))
     }

@@ -1,9 +1,5 @@
 //! [`JsonMemory`]: a memory whose calls and results are JSON, as the world `saddlebag-json` has it.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use super::call::Call;
@@ -11,6 +7,7 @@ use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
 use crate::files::{MergeSides, merge};
+use crate::prelude::*;
 use crate::protocol::{CommandId, Error, ErrorCode};
 use crate::tools::{ToolSet, tools};
 use crate::{Config, Memory};
@@ -21,7 +18,6 @@ pub struct JsonMemory(Option<Memory>);
 
 impl JsonMemory {
     /// Creates a memory that is not open.
-    #[must_use]
     pub const fn new() -> Self {
         Self(None)
     }
@@ -75,7 +71,6 @@ impl JsonMemory {
     }
 
     /// Returns the tools of these sets.
-    #[must_use]
     pub fn tools(arguments: &str) -> String {
         match parsed(arguments).and_then(read_sets) {
             Ok(sets) => json(&Ok::<_, Refused>(tools(&sets))),
@@ -84,7 +79,6 @@ impl JsonMemory {
     }
 
     /// Makes the changes of two sides to one file together.
-    #[must_use]
     pub fn merge(arguments: &str) -> String {
         let read = |given| {
             let mut fields = Fields::of(given)?;

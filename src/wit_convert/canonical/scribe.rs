@@ -1,13 +1,12 @@
 //! [`ToCanonical`]: writing canonical JSON. A [`Scribe`] passes each value a [`Writer`].
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::Write;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::types::{Place, wit_name};
+use crate::prelude::*;
 use crate::trust::is_hidden;
 
 /// Fields that are never written: keys that the host keeps.
@@ -34,7 +33,6 @@ impl Scribe {
     }
 
     /// Returns the fields that had a value and were not written, such as `config.config.secret`.
-    #[must_use]
     pub fn never_written(&self) -> &[String] {
         &self.never_written
     }

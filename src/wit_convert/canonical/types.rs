@@ -1,7 +1,6 @@
 //! [`Place`]: the place of a value in the contract, and the spelling of names in `wit/`.
 
-use alloc::format;
-use alloc::string::String;
+use crate::prelude::*;
 
 /// A field or a case of the contract, in the spelling of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +15,6 @@ pub struct Place {
 
 impl Place {
     /// Returns the place in the spelling of `wit/`, such as `journal.write-reply.path`.
-    #[must_use]
     pub fn in_wit(&self) -> String {
         format!("{}.{}.{}", wit_name(self.interface), wit_name(self.owner), wit_name(self.member))
     }

@@ -53,7 +53,6 @@ impl Kind {
     /// # Panics
     ///
     /// If the variable names an unknown kind, because nothing would be written then.
-    #[must_use]
     pub fn is_written(self) -> bool {
         is_named(self, &std::env::var(REWRITE).unwrap_or_default())
     }

@@ -16,9 +16,9 @@ fn assert_named(files: impl IntoIterator<Item = String>, except: &[&str], advice
     let words = texts.iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));
     let words: std::collections::BTreeSet<&str> = words.collect();
     let sources: Vec<String> = sources("src").into_iter().filter(|file| !file.contains("tests")).map(read).collect();
-    let heads = sources.iter().flat_map(|text| text.lines()).filter(|line| line.starts_with("impl"));
+    let lines = sources.iter().flat_map(|text| text.lines());
     let mut commands: Vec<&str> =
-        heads.filter_map(|line| line.split_once("Request for ")?.1.split([' ', '<']).next()).collect();
+        lines.filter_map(|line| line.strip_prefix("request!(")?.split_once(' ')).map(|(command, _)| command).collect();
     assert!(commands.len() > 50, "{commands:?}");
     commands.retain(|command| !words.contains(command));
     commands.sort_unstable();

@@ -7,24 +7,18 @@ mod plan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
 use saddlebag::history::OperationInfo;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{LONG_TERM_FILE, NOTE_SUFFIX, PROJECTS_FOLDER, Timestamp};
 use saddlebag::trust::{SecretPolicy, secrets_in};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use self::plan::{LeftOut, Plan};
 use super::shared::minutes;
-use crate::failure::{Exit, Failure};
 use crate::git::repository::{Identity, NewCommit, Repository};
-use crate::global::Global;
-use crate::help::example;
 use crate::input::nanoseconds;
-use crate::output::{Output, single_line};
+use crate::output::single_line;
+use crate::prelude::*;
 use crate::store::{Root, Store, named_project};
-use crate::subcommand::Subcommand;
 
 /// Folders of the root with memory of other scopes than the notebook.
 const SCOPES: [&str; 3] = ["agents/", "projects/", "workspaces/"];
@@ -268,8 +262,8 @@ impl Committed {
     }
 
     fn print(&self, output: &mut Output) -> Result<(), Failure> {
-        if output.is_json() {
-            return Ok(output.object(self)?);
+        if output.json(self)? {
+            return Ok(());
         }
         output.line(&self.message)?;
         for CommitInfo { commit, subject, author, time, .. } in &self.commits {

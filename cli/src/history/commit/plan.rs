@@ -4,13 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use saddlebag::history::{ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, ReadVersion, VersionList};
 use saddlebag::protocol::ErrorCode;
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use crate::failure::Failure;
 use crate::git::repository::Repository;
-use crate::output::Output;
-use crate::store::Store;
+use crate::prelude::*;
 
 /// How often the versions of a file are read again because others changed it meanwhile.
 const MAX_TRIES: usize = 8;

@@ -1,6 +1,5 @@
 //! [`merge_bodies`]: the three-way merge of texts by blocks.
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
@@ -77,7 +76,7 @@ impl<'a> Merge<'a> {
         let keys = Keys::new(kind, &sides);
         let [base, one, other] = &keys.texts;
         let of_base = [one, other].map(|side| {
-            let mut places = alloc::vec![None; base.len()];
+            let mut places = vec![None; base.len()];
             for (in_base, place) in matching(base, side) {
                 if let Some(known) = places.get_mut(in_base) {
                     *known = Some(place);

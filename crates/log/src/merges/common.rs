@@ -19,7 +19,6 @@ const MOST_VERSIONS: usize = 500;
 /// may not be seen. A version that equals one of the texts is not looked at, because both were changed since. Texts of one paragraph
 /// come from the oldest version if it has one too and was made at the same time. If one is the newest version, and an older one has the
 /// paragraph of the other, they come from that; if versions have both paragraphs otherwise, no version is known.
-#[must_use]
 pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usize> {
     let skipped = versions.len().saturating_sub(MOST_VERSIONS);
     let paragraphs_of: Vec<HashSet<String>> = versions.iter().skip(skipped).map(|text| paragraphs(text)).collect();
@@ -35,7 +34,7 @@ pub fn common_version(versions: &[&str], ours: &str, theirs: &str) -> Option<usi
         is_changed
             && sides.iter().all(|side| {
                 // For each version, what it added and this version still has, and how much of it the side has.
-                let mut counts = alloc::vec![(0_usize, 0_usize); position + 1];
+                let mut counts = vec![(0_usize, 0_usize); position + 1];
                 for paragraph in *version {
                     let added = added_in.get(paragraph.as_str()).and_then(|added| counts.get_mut(*added));
                     if let Some((all, kept)) = added {

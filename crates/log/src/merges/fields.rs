@@ -1,6 +1,5 @@
 //! [`merge_heads`]: the three-way merge of frontmatter by field.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 

@@ -38,7 +38,7 @@ impl Keys {
         };
         let starts = sides.each_ref().map(|side| match kind {
             Kind::Log => starts(&side.blocks),
-            Kind::Note => alloc::vec![None; side.blocks.len()],
+            Kind::Note => vec![None; side.blocks.len()],
         });
         let texts = sides.each_ref().map(|side| side.texts().map(|text| number(TEXT, text)).collect());
         let mut places = [const { Vec::new() }; 3];

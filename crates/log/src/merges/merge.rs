@@ -21,7 +21,6 @@ use crate::merges::types::{Conflict, Kind, Merged, Part, Sides};
 /// - Fields that say who wrote and approved text come from the side of the text. Text of both has the provenance
 ///   that is trusted less, and no approval.
 /// - Without a base, nothing counts as deleted, and what both have is there once.
-#[must_use]
 pub fn merge(kind: Kind, sides: Sides<'_>) -> Merged {
     let ends = [sides.base, sides.ours, sides.theirs].map(|side| side.map(LineEnds::of));
     let is_mixed = ends.contains(&Some(LineEnds::Mixed));

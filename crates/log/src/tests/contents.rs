@@ -1,4 +1,3 @@
-use alloc::format;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
@@ -80,7 +79,7 @@ fn a_blob_is_asked_for_before_anything_else() {
 
 #[test]
 fn a_content_over_the_limit_is_refused() {
-    let large = alloc::vec![b'a'; 101];
+    let large = vec![b'a'; 101];
     let mut contents = Contents::new(100);
     let (digest, stored) = delta_of(&large[..100], &large);
     contents.add_content(Content { digest, stored });

@@ -1,4 +1,3 @@
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use std::time::{Duration, Instant};
@@ -100,13 +99,9 @@ fn hostile_contents_of_16_mib_take_less_than_a_second() {
         ("two letters", random(2), random(2)),
         ("five letters", random(5), random(5)),
         ("lines of 32 bytes", long_lines(b'a'), long_lines(b'b')),
-        ("one line", alloc::vec![b'a'; SIZE], alloc::vec![b'b'; SIZE]),
-        ("no lines but ends", alloc::vec![b'\n'; SIZE], alloc::vec![b'\n'; SIZE - 1]),
-        (
-            "ends and a letter",
-            [&alloc::vec![b'\n'; SIZE][..], b"a"].concat(),
-            [b"b", &alloc::vec![b'\n'; SIZE][..]].concat(),
-        ),
+        ("one line", vec![b'a'; SIZE], vec![b'b'; SIZE]),
+        ("no lines but ends", vec![b'\n'; SIZE], vec![b'\n'; SIZE - 1]),
+        ("ends and a letter", [&vec![b'\n'; SIZE][..], b"a"].concat(), [b"b", &vec![b'\n'; SIZE][..]].concat()),
         ("one letter between lines", b"a\n".repeat(SIZE / 2), b"a\nb\n".repeat(SIZE / 4)),
         (
             "many changes among equal lines",

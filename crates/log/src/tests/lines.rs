@@ -1,4 +1,3 @@
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -22,25 +21,25 @@ fn full() -> Record {
             session: Some("s1".into()),
         },
         reason: Some("asked for\nit".into()),
-        undoes: alloc::vec!["a".into(), "b".into()],
-        redoes: alloc::vec!["c".into()],
-        changes: alloc::vec![
+        undoes: vec!["a".into(), "b".into()],
+        redoes: vec!["c".into()],
+        changes: vec![
             Change { moved_from: Some("old.md".into()), ..Change::of("a.md", Some(b"old"), Some(b"new"), false, 100) },
             Change::append("log.md", 20_000_000, b"\n- more"),
             Change {
                 path: "b.md".into(),
-                contents: alloc::vec![
+                contents: vec![
                     Content { digest: Digest::of(b"1"), stored: Stored::Blob },
                     Content { digest: Digest::of(b"2"), stored: Stored::Removed },
                     Content {
                         digest: Digest::of(b"3"),
-                        stored: Stored::Delta { from: Digest::of(b"4"), delta: alloc::vec![0; 200] },
+                        stored: Stored::Delta { from: Digest::of(b"4"), delta: vec![0; 200] },
                     },
                 ],
                 ..Change::default()
             },
         ],
-        lost: alloc::vec![Change { after: State::Size(7), path: "c.md".into(), ..Change::default() }],
+        lost: vec![Change { after: State::Size(7), path: "c.md".into(), ..Change::default() }],
     }
 }
 
@@ -155,9 +154,9 @@ fn a_head_leaves_invalid_contents_to_whoever_asks_for_them() {
 #[test]
 fn a_content_that_unpacks_to_more_than_the_limit_is_refused() {
     let line = |size: usize| {
-        let stored = Stored::Whole(alloc::vec![b'a'; size]);
-        let contents = alloc::vec![Content { digest: Digest::of(b"1"), stored }];
-        Record { changes: alloc::vec![Change { contents, ..Change::default() }], ..Record::default() }.to_line()
+        let stored = Stored::Whole(vec![b'a'; size]);
+        let contents = vec![Content { digest: Digest::of(b"1"), stored }];
+        Record { changes: vec![Change { contents, ..Change::default() }], ..Record::default() }.to_line()
     };
     assert!(Record::from_line(&line(MAX_CONTENT)).is_some());
     let bomb = line(MAX_CONTENT + 1);
@@ -167,8 +166,8 @@ fn a_content_that_unpacks_to_more_than_the_limit_is_refused() {
     // Bytes that cannot be deflated.
     let mut numbers = Numbers(5);
     let line = |bytes: Vec<u8>| {
-        let contents = alloc::vec![Content { digest: Digest::of(b"1"), stored: Stored::Whole(bytes) }];
-        Record { changes: alloc::vec![Change { contents, ..Change::default() }], ..Record::default() }.to_line()
+        let contents = vec![Content { digest: Digest::of(b"1"), stored: Stored::Whole(bytes) }];
+        Record { changes: vec![Change { contents, ..Change::default() }], ..Record::default() }.to_line()
     };
     let bytes: Vec<u8> = (0..=MAX_CONTENT).map(|_| numbers.next(256) as u8).collect();
     let large = line(bytes);
@@ -179,14 +178,13 @@ fn a_content_that_unpacks_to_more_than_the_limit_is_refused() {
 #[test]
 fn each_content_is_deflated_if_that_is_smaller() {
     let change = |path: &str| Change::of(path, None, Some("line of a note\n".repeat(20).as_bytes()), false, 1000);
-    let record = Record { changes: alloc::vec![change("a.md"), change("b.md")], ..Record::default() };
+    let record = Record { changes: vec![change("a.md"), change("b.md")], ..Record::default() };
     let line = record.to_line();
     assert_eq!((line.matches("whole_deflated").count(), line.matches("\"whole\"").count()), (2, 0));
     assert_eq!(Record::from_line(&line), Some(record));
     let mut numbers = Numbers(5);
     let random: Vec<u8> = (0..1000).map(|_| numbers.next(256) as u8).collect();
-    let record =
-        Record { changes: alloc::vec![Change::of("a", None, Some(&random), false, 1000)], ..Record::default() };
+    let record = Record { changes: vec![Change::of("a", None, Some(&random), false, 1000)], ..Record::default() };
     assert_eq!(record.to_line().matches("\"whole\"").count(), 1);
 }
 
@@ -227,7 +225,7 @@ fn a_change_keeps_what_no_other_record_has() {
     assert_eq!(forms(&of(Some(&text), Some(&text), false, 1000)), [(old, "whole")]);
     // An empty file has a digest and no content.
     let emptied = of(Some(&text), Some(""), true, 1000);
-    assert_eq!((emptied.after, forms(&emptied)), (State::Bytes(Digest::of(b"")), alloc::vec![]));
+    assert_eq!((emptied.after, forms(&emptied)), (State::Bytes(Digest::of(b"")), vec![]));
     assert_eq!(forms(&of(Some(""), Some(&text), false, 1000)), [(old, "whole")]);
 }
 
@@ -263,7 +261,7 @@ fn an_append_to_a_large_file_keeps_what_was_added() {
 fn record(operation: usize, path: &str) -> Record {
     Record {
         operation: operation.to_string(),
-        changes: alloc::vec![Change { path: path.into(), ..Change::default() }],
+        changes: vec![Change { path: path.into(), ..Change::default() }],
         ..Record::default()
     }
 }
@@ -305,10 +303,10 @@ fn lines_without_a_path_are_passed_over() {
         let mut lines = Log::new(log.as_bytes()).lines_with(path);
         (operations(lines.by_ref()), lines.damaged())
     };
-    assert_eq!(with("a.md"), (alloc::vec!["0".into(), "4".into()], 1));
-    assert_eq!(with("say \"a\".md"), (alloc::vec!["3".into()], 0));
-    assert_eq!(with("ä\u{1}.md"), (alloc::vec!["5".into()], 0));
-    assert_eq!(with("c.md"), (alloc::vec![], 0));
+    assert_eq!(with("a.md"), (vec!["0".into(), "4".into()], 1));
+    assert_eq!(with("say \"a\".md"), (vec!["3".into()], 0));
+    assert_eq!(with("ä\u{1}.md"), (vec!["5".into()], 0));
+    assert_eq!(with("c.md"), (vec![], 0));
 }
 
 fn states() -> impl Strategy<Value = State> {
@@ -393,7 +391,7 @@ proptest! {
     fn a_line_of_changed_json_ends_in_an_answer(
         record in records(),
         place in any::<proptest::sample::Index>(),
-        text in proptest::sample::select(alloc::vec!["", "\"", "{", "}", "[", "]", ",", "null", "-1", "1e99", "\\u0000", "\\", "a"]),
+        text in proptest::sample::select(vec!["", "\"", "{", "}", "[", "]", ",", "null", "-1", "1e99", "\\u0000", "\\", "a"]),
     ) {
         let line = record.to_line();
         let (json, _) = line.rsplit_once(",\"sum\":").unwrap();

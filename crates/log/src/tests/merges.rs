@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn appends_are_undone_in_any_order(count in 1_usize..8, order in any::<u64>()) {
         let mut numbers = super::Numbers(order | 1);
-        let line = |number: usize| alloc::format!("- entry {number}\n");
+        let line = |number: usize| format!("- entry {number}\n");
         let text = |numbers: &[usize]| numbers.iter().map(|number| line(*number)).collect::<alloc::string::String>();
         let mut present: Vec<usize> = (0..count).collect();
         let mut now = text(&present).into_bytes();

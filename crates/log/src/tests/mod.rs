@@ -14,7 +14,7 @@ use proptest::prelude::*;
 /// Texts of few different lines, so that they have much in common. The last line may have no end.
 fn texts() -> impl Strategy<Value = String> {
     let line = prop_oneof![
-        6 => proptest::sample::select(alloc::vec!["a", "b", "c", "", "# Plan", "- [ ] Buy bread"]),
+        6 => proptest::sample::select(vec!["a", "b", "c", "", "# Plan", "- [ ] Buy bread"]),
         1 => Just("ä日本"),
     ];
     (proptest::collection::vec(line, 0..12), any::<bool>()).prop_map(|(lines, has_end)| {
@@ -28,7 +28,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         3 => texts().prop_map(String::into_bytes),
         1 => proptest::collection::vec(any::<u8>(), 0..200),
-        1 => proptest::collection::vec(proptest::sample::select(alloc::vec![b'a', b'\n']), 0..60),
+        1 => proptest::collection::vec(proptest::sample::select(vec![b'a', b'\n']), 0..60),
     ]
 }
 

@@ -1,13 +1,10 @@
 //! Tests of notes: cases of zk's vectors, the corner cases of its rules, and properties of any input.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-use alloc::{format, vec};
-
 use proptest::prelude::*;
 
 use super::text::steps;
 use super::*;
+use saddlebag_collections::prelude::*;
 
 mod edits;
 mod frontmatters;

@@ -1,9 +1,6 @@
 //! [`Fs`]: the only access of a command to the outside. Its operations go into a mailbox.
 
 use alloc::collections::VecDeque;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::pin::Pin;
@@ -15,6 +12,7 @@ use crate::{
     AppendOutcome, FsError, FsOp, FsOutcome, ListOutcome, Listing, Precondition, ReadOutcome, RelPath,
     RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, Version, WriteOutcome,
 };
+use saddlebag_collections::prelude::*;
 
 /// Number of an operation of one command, in the order in which it requested them.
 pub(super) type Slot = u32;
@@ -81,7 +79,6 @@ impl Fs {
     }
 
     /// Returns true if an operation of the command has changed the store, or may have.
-    #[must_use]
     pub fn has_changed(&self) -> bool {
         self.mailbox.borrow().has_changed()
     }

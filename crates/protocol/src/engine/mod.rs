@@ -12,12 +12,7 @@ mod mailbox;
 mod tests;
 mod validate;
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::pin::Pin;
@@ -30,6 +25,7 @@ use crate::{
     RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, ResultError, Step, SubmitError, WriteOutcome,
 };
 use mailbox::{Mailbox, Slot};
+use saddlebag_collections::prelude::*;
 use validate::Expected;
 
 pub use limits::Limits;
@@ -76,7 +72,6 @@ impl<R: 'static> Engine<R> {
     /// `epoch` must differ from the epoch of every earlier engine over the same store: it is part of every key.
     /// `is_bookkeeping` returns true for a file that is not user data, such as a cache. Changes of it do not count in
     /// [`Finished::changed`].
-    #[must_use]
     pub fn new(epoch: u64, limits: Limits, is_bookkeeping: fn(&RelPath) -> bool) -> Self {
         Self {
             epoch,
@@ -260,7 +255,6 @@ impl<R: 'static> Engine<R> {
 }
 
 /// Returns true if an operation with this outcome has changed its file, or may have.
-#[must_use]
 pub fn is_change(outcome: &Result<FsOutcome, FsError>) -> bool {
     match outcome {
         Ok(FsOutcome::Write(written)) => !matches!(written, WriteOutcome::Stale(_)),

@@ -1,10 +1,8 @@
 //! Tests of the engine with small commands. Each test plays the host.
 
-use alloc::string::ToString;
-use alloc::vec;
-
 use super::*;
 use crate::{FileContent, Precondition, ReadOutcome, Version, help_after};
+use saddlebag_collections::prelude::*;
 
 const EPOCH: u64 = 7;
 

@@ -1,13 +1,11 @@
 //! Checks that a result matches its request: the engine does not trust the host.
 
-use alloc::format;
-use alloc::string::String;
-
 use super::limits::Limits;
 use crate::{
     AppendOutcome, EntryKind, FileContent, FsError, FsOp, FsOutcome, ListOutcome, Listing, MAX_LEFT_OUT_NAMES,
     Precondition, ReadOutcome, RelPath, RemoveOutcome, RenameOutcome, WriteOutcome,
 };
+use saddlebag_collections::prelude::*;
 
 /// Maximum size of a token of the store in bytes.
 const MAX_TOKEN_BYTES: usize = 255;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use alloc::string::String;
+use saddlebag_collections::prelude::*;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -89,7 +89,7 @@ mod tests {
         let is_newer = |c: &char| matches!(*c as u32, 0xa7ce..=0xa7d5 | 0x1_6ea0..=0x1_6ed3);
         for c in (0x80..0x2_0000).filter_map(char::from_u32).filter(|c| !is_newer(c)) {
             for other in c.to_lowercase().chain(c.to_uppercase()).filter(|&other| other != c) {
-                let same = regex::Regex::new(&alloc::format!("^(?i:{c})$")).expect("a letter is a valid pattern");
+                let same = regex::Regex::new(&format!("^(?i:{c})$")).expect("a letter is a valid pattern");
                 let same = same.is_match(other.encode_utf8(&mut [0; 4]));
                 assert_eq!(folder.fold(c) == folder.fold(other), same, "{c:?} {other:?}");
             }

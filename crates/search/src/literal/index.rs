@@ -8,14 +8,13 @@
 //! Indexing costs more than one scan. So the first search scans every document, and only the second one indexes the
 //! words; later searches scan only documents that changed since.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use memchr::memmem;
 
 use super::fold::Folder;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, order};
 
 /// Number of a document. Numbers only grow, and a changed document gets a new one.
@@ -82,7 +81,6 @@ const MIN_DEAD_BYTES: u64 = 1 << 20;
 
 impl LiteralIndex {
     /// Creates an empty index. `suffix` is the extension that every name has.
-    #[must_use]
     pub fn new(suffix: &str) -> Self {
         Self { suffix_bytes: suffix.len(), ..Self::default() }
     }
@@ -105,7 +103,6 @@ impl LiteralIndex {
     }
 
     /// Returns true if there are names.
-    #[must_use]
     pub fn has_names(&self) -> bool {
         !self.names.starts.is_empty()
     }
@@ -370,7 +367,6 @@ fn read_number(bytes: &mut &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString;
     use proptest::prelude::*;
 
     /// Documents, each with a name, and their index.
@@ -501,7 +497,7 @@ mod tests {
             term in "[aAbBkKσΣß.*é]{1,3}",
         ) {
             let files: Vec<(String, String)> =
-                texts.into_iter().enumerate().map(|(i, text)| (alloc::format!("f{i}"), text)).collect();
+                texts.into_iter().enumerate().map(|(i, text)| (format!("f{i}"), text)).collect();
             let borrowed: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
             let regex = regex::RegexBuilder::new(&regex::escape(&term)).case_insensitive(true).build().expect("valid");
             let expected: Vec<(String, u32)> = files

@@ -1,12 +1,11 @@
 //! Terms of a query, and the documents that match them.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use saddlebag_collections::order;
 
 use super::index::{LiteralIndex, Occurrence, Rank, TextId, Texts};
+use saddlebag_collections::prelude::*;
 
 /// A query as its words: split at white space, duplicates removed (ignoring ASCII case).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +13,6 @@ pub struct Terms(Vec<String>);
 
 impl Terms {
     /// Splits a query. A query of only white space has no terms.
-    #[must_use]
     pub fn from_query(query: &str) -> Self {
         let mut terms: Vec<String> = Vec::new();
         for word in query.split_whitespace() {
@@ -26,7 +24,6 @@ impl Terms {
     }
 
     /// Returns the terms, in the order of the query.
-    #[must_use]
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }
@@ -64,13 +61,11 @@ pub struct Match {
 
 impl Matches {
     /// Returns the number of matching documents.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ranked.len()
     }
 
     /// Returns true if no document matches.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranked.is_empty()
     }
@@ -104,7 +99,7 @@ fn each_once<T: Ord>(mut items: Vec<T>) -> Vec<T> {
 pub fn find(index: &mut LiteralIndex, texts: &impl Texts, terms: &Terms) -> Matches {
     let folded = index.fold_terms(terms.as_slice());
     let occurrences = index.occurrences(texts, &folded);
-    let mut counts = alloc::vec![0_u32; folded.len()];
+    let mut counts = vec![0_u32; folded.len()];
     let mut ranked = Vec::new();
     let mut seen = SeenTerms::new(folded.len());
     let mut start = 0;
@@ -161,7 +156,7 @@ struct SeenTerms(Vec<Option<TextId>>);
 
 impl SeenTerms {
     fn new(terms: usize) -> Self {
-        Self(alloc::vec![None; terms])
+        Self(vec![None; terms])
     }
 
     fn is_new(&mut self, term: usize, text: TextId) -> bool {

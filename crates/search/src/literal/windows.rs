@@ -1,8 +1,6 @@
 //! Lines of a document that a search shows.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
+use saddlebag_collections::prelude::*;
 
 use memchr::memchr;
 
@@ -14,7 +12,6 @@ const MAX_WINDOWS: usize = 5;
 const NAME_MATCH_LINES: usize = 3;
 
 /// Returns the windows around `hits` (lines counted from 0, ascending), each followed by a line `…`.
-#[must_use]
 pub fn windows(text: &str, hits: &[u32]) -> String {
     let mut windows: Vec<(usize, usize)> = Vec::new();
     for &hit in hits {
@@ -59,7 +56,6 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the first lines of a document that matches only by its name.
-#[must_use]
 pub fn name_match(text: &str) -> String {
     let first: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(NAME_MATCH_LINES).collect();
     format!("(filename match)\n{}", first.join("\n"))

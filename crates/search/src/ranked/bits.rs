@@ -1,6 +1,6 @@
 //! [`Bits`]: a set of documents.
 
-use alloc::vec::Vec;
+use saddlebag_collections::prelude::*;
 
 /// A set of documents, by slot.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
     pub(super) fn new(slots: usize) -> Self {
-        Self(alloc::vec![0; slots.div_ceil(64)])
+        Self(vec![0; slots.div_ceil(64)])
     }
 
     pub(super) fn insert(&mut self, slot: u32) {
@@ -31,7 +31,7 @@ impl Bits {
 
     /// Returns the set of the same size without any document.
     pub(super) fn none(&self) -> Self {
-        Self(alloc::vec![0; self.0.len()])
+        Self(vec![0; self.0.len()])
     }
 
     pub(super) fn is_empty(&self) -> bool {

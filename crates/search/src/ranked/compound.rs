@@ -1,12 +1,10 @@
 //! [`Compound`]: a word that may be a part of words that are written as one, such as the German `Graphansicht`, or be one.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use saddlebag_collections::SlicePart;
 
 use super::index::{Form, RankedIndex};
 use super::language::Language;
+use saddlebag_collections::prelude::*;
 
 /// Minimum number of letters of a word within a compound.
 const MIN_WORD: usize = 5;

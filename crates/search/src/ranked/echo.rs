@@ -1,10 +1,10 @@
 //! Blocks that only ask what the query asks. They have its words side by side, so they would win, and they answer nothing.
 
-use alloc::string::String;
 use core::ops::Range;
 
 use super::language::Language;
 use saddlebag_collections::SlicePart;
+use saddlebag_collections::prelude::*;
 
 /// Part of what a question says that must be in the query, for the question to be that of the query.
 const ASKED: f32 = 0.6;

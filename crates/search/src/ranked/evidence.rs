@@ -1,8 +1,5 @@
 //! [`Judge`]: examines the best documents for phrases and proximity.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::index::RankedIndex;
 use super::matching::{Cursor, Walk};
 use super::plan::Plan;
@@ -11,6 +8,7 @@ use super::succession::Successions;
 use super::types::{FIELDS, Field, FieldSet, Ranked, ScorePart};
 use super::weights::{COVERAGE, Lengths, saturate};
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Bonus of two adjacent words, as a part of what the more common one adds.
 const PHRASE: f32 = 0.6;
@@ -168,7 +166,7 @@ impl Judge<'_> {
             return 0.0;
         }
         order::sort(&mut all, &mut Vec::new());
-        let mut counts = alloc::vec![0_u32; words];
+        let mut counts = vec![0_u32; words];
         let (mut missing, mut first, mut smallest) = (words, 0, u64::MAX);
         for &end in &all {
             if let Some(count) = counts.get_mut(end as u32 as usize) {

@@ -8,13 +8,11 @@
 //! `cargo xtask train` writes `everyday.txt` and `trained.rs`, the numbers of the [`RULE`], from the sets of prompts in
 //! `tests/retrieval/prompts/`.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::language::{Language, after_line, has_line};
 use super::passage::{Asked, Competed, Passages};
 use super::trained::NUMBERS;
 use super::weights::idf;
+use saddlebag_collections::prelude::*;
 
 /// Number of notes of which one has a rare word, and from which on all of the rarity counts: in fewer, most words are in one or
 /// two.
@@ -75,7 +73,6 @@ pub struct Rule {
 
 impl Rule {
     /// Returns how well a note fits, in thousandths.
-    #[must_use]
     pub fn score(&self, fit: &Fit, asks: bool) -> f32 {
         if fit.evidence <= 0.0 {
             return 0.0;
@@ -88,13 +85,11 @@ impl Rule {
 
 impl Fit {
     /// Returns the evidence as a share of the weight of all words of the prompt.
-    #[must_use]
     pub fn share(&self) -> f32 {
         if self.evidence > 0.0 { self.evidence / (self.evidence + self.missing) } else { 0.0 }
     }
 
     /// Returns true if at least half of the words that stand together are not among others.
-    #[must_use]
     pub fn is_mostly_beside(&self, others: Words) -> bool {
         2 * (self.together & !others).count_ones() >= self.together.count_ones()
     }
@@ -102,7 +97,6 @@ impl Fit {
 
 impl Fits {
     /// Weighs the words of a prompt.
-    #[must_use]
     pub fn new(passages: &Passages) -> Self {
         Self::weighed(passages, &everyday_weight)
     }
@@ -114,7 +108,6 @@ impl Fits {
     }
 
     /// Weighs the words of a prompt by other weights than ours. `weight_of` returns that of a key, in percent.
-    #[must_use]
     pub fn weighed(passages: &Passages, weight_of: &dyn Fn(&str) -> u8) -> Self {
         let notes = passages.notes.min(MANY);
         let rare = idf(notes, 1);
@@ -166,7 +159,6 @@ impl Fits {
     }
 
     /// Returns how well a note fits of which only the words of the prompt that it has are known.
-    #[must_use]
     pub fn of_terms(&self, passages: &Passages, terms: &[String]) -> Fit {
         let has = passages.asked.iter().enumerate().filter(|(_, asked)| terms.contains(&asked.text));
         self.of_words(has.fold(0, |words, (asked, _)| words | self.word(asked)))
@@ -197,7 +189,6 @@ fn is_telling(passages: &Passages, asked: &Asked) -> bool {
 
 /// Returns the key of a word in lower case among the everyday words: its English stem, or for a number how many digits it has, up
 /// to three.
-#[must_use]
 pub fn everyday_key(word: &str) -> String {
     if word.bytes().all(|byte| byte.is_ascii_digit()) {
         return "000".chars().take(word.len()).collect();
@@ -207,7 +198,6 @@ pub fn everyday_key(word: &str) -> String {
 }
 
 /// Returns true for a form of an everyday word or a particle in lower case.
-#[must_use]
 pub fn is_everyday(word: &str) -> bool {
     let key = everyday_key(word);
     after_line(EVERYDAY, &key).is_some() || has_line(PARTICLES, key.as_bytes())

@@ -5,10 +5,6 @@
 //! until `settle` merges both segments. Inside, a document is identified by its slot, its position among all documents of the
 //! index.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use hashbrown::{HashMap, HashTable};
@@ -18,6 +14,7 @@ use super::postings::{self, Postings};
 use super::segment::{DOC_BYTES, Segment, Writer, hash};
 use super::tokens::Tokens;
 use super::types::{FIELDS, Field};
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{Piece, SparseBytes, order};
 
 /// Gap between the positions of two fields, or two headings, larger than any phrase bridges.

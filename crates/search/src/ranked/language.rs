@@ -3,13 +3,10 @@
 //! The words are those of the index: diacritics are folded, and the stemmers of Snowball do as well without them. A guess of
 //! the language is never needed to find a word as it stands.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use once_cell::race::OnceBox;
 
 use super::stemmer::Program;
+use saddlebag_collections::prelude::*;
 
 /// Language of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -373,7 +370,7 @@ fn find_line<'a>(list: &'a str, compare: impl Fn(&'a [u8]) -> core::cmp::Orderin
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::ToString;
+    use saddlebag_collections::prelude::*;
 
     use proptest::prelude::*;
 

@@ -1,13 +1,12 @@
 //! Finds the documents that match a query, before ranking.
 
-use alloc::vec::Vec;
-
 use super::bits::Bits;
 use super::plan::Plan;
 use super::postings::{Posting, Postings};
 use super::query::{Node, Query};
 use super::types::Field;
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Number of postings between two remembered positions.
 const STRIDE: usize = 64;

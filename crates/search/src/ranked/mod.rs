@@ -66,6 +66,7 @@ mod compound;
 mod echo;
 mod evidence;
 mod fit;
+mod grams;
 mod index;
 mod language;
 mod matching;
@@ -90,6 +91,7 @@ mod types;
 mod weights;
 
 pub use fit::{Fit, Fits, RULE, Rule, Words, everyday_key, is_everyday};
+pub use grams::Grams;
 pub use index::{Fields, RankedIndex};
 pub use near::near_words;
 pub use passage::{CUT, Competed, Passage, Passages, Pool, Scored};

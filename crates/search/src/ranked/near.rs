@@ -1,12 +1,10 @@
 //! [`near_words`]: words that a query has misspelled.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::fit::is_everyday;
 use super::plan::Plan;
 use super::query::Query;
 use super::source::{Frequencies, Source, View};
+use saddlebag_collections::prelude::*;
 
 /// Minimum number of letters of a word that is looked up: of a shorter one, too many others differ by one letter.
 const MIN_LETTERS: usize = 5;
@@ -18,7 +16,6 @@ const MAX_COMPARED: usize = 100_000;
 /// Returns the words of a query that no note has, each with the most common word of the notes that begins with the same letter
 /// and differs by one letter: one more, one less, another one, or two neighbours exchanged. A word that only has another ending
 /// than its beginning is not such a word, and neither is an everyday one.
-#[must_use]
 pub fn near_words(sources: &[Source<'_>], query: &Query) -> Vec<(String, String)> {
     let views = View::of_all(sources);
     let plan = Plan::new(&views, query, Frequencies::Stored);

@@ -5,9 +5,6 @@
 //! by its neighbours, its heading, and its note. A block that a person said in a log of a chat counts more. All of it takes time
 //! linear in the text, except for the order of the blocks that have a word.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use hashbrown::HashMap;
@@ -20,6 +17,7 @@ use super::query::Query;
 use super::source::{Frequencies, Source, View};
 use super::tokens::{TokenKind, Tokens};
 use super::weights::{COVERAGE, idf, saturate};
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, order};
 
 /// Size in bytes from which a block of several lines is split into its entries.
@@ -211,7 +209,7 @@ impl Passages {
         let hits = self.hits(text, &range);
         let range = fit(text, range, &hits, max_bytes);
         let mut highlights: Vec<Range<usize>> = Vec::new();
-        let mut found = alloc::vec![false; self.asked.len()];
+        let mut found = vec![false; self.asked.len()];
         for hit in hits.iter().filter(|hit| range.start <= hit.span.start && hit.span.end <= range.end) {
             let Some((found, asked)) = found.get_mut(hit.asked).zip(self.asked.get(hit.asked)) else { continue };
             if asked.is_stop_word {
@@ -359,7 +357,7 @@ impl Passages {
 
     /// Returns the rarities of the words of the query: in the notes, and among the blocks.
     fn idfs(&self, blocks: &[Block]) -> Vec<f32> {
-        let mut having = alloc::vec![0_u32; self.asked.len()];
+        let mut having = vec![0_u32; self.asked.len()];
         for (asked, _) in blocks.iter().flat_map(|block| &block.counts) {
             if let Some(having) = having.get_mut(*asked) {
                 *having += 1;
@@ -418,7 +416,6 @@ impl Pool {
     }
 
     /// Scores the blocks of all notes.
-    #[must_use]
     pub fn compete(self, passages: &Passages) -> Competed {
         let Self { mut blocks, notes, .. } = self;
         passages.score(&mut blocks);
@@ -432,7 +429,6 @@ impl Pool {
 
 impl Competed {
     /// Returns the best part of a note, at most `max_bytes` unless it is one block; `None` if the note has no text.
-    #[must_use]
     pub fn best(&self, note: usize, max_bytes: usize) -> Option<Range<usize>> {
         widened(self.blocks_of(note), max_bytes)
     }
@@ -443,13 +439,16 @@ impl Competed {
     }
 
     /// Returns the score of the best block of a note; 0 if it has no word of the query.
-    #[must_use]
     pub fn best_score(&self, note: usize) -> f32 {
         self.blocks_of(note).iter().map(|block| block.score).fold(0.0, f32::max)
     }
 
+    /// Returns the range of the best block of a note.
+    pub fn best_block(&self, note: usize) -> Option<Range<usize>> {
+        widened(self.blocks_of(note), 0)
+    }
+
     /// Returns true if the block of a note with most of the query only asks what the query asks.
-    #[must_use]
     pub fn only_asks(&self, note: usize) -> bool {
         let most = |asks: bool| {
             let blocks = self.blocks_of(note).iter().filter(|block| block.only_asks == asks);
@@ -459,7 +458,6 @@ impl Competed {
     }
 
     /// Returns the blocks with words of the query that are not headings, best first.
-    #[must_use]
     pub fn ranked(&self) -> Vec<Scored> {
         let of_notes = self.notes.iter().enumerate();
         let blocks = of_notes.flat_map(|(number, note)| {
@@ -636,7 +634,6 @@ fn newlines(text: &str, range: Range<usize>) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
     use core::cmp::Reverse;
 
     use super::super::{Fields, RankedIndex};

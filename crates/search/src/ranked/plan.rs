@@ -1,7 +1,5 @@
 //! [`Concept`]: the terms of the indexes for a token of the query.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::compound::Compound;
@@ -13,6 +11,7 @@ use super::source::{Frequencies, Source, View};
 use super::types::Field;
 use super::weights::idf;
 use saddlebag_collections::SortedMap;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{SlicePart, TextPart, order};
 
 /// Weight of another form of the same stem, relative to the word itself.
@@ -120,7 +119,6 @@ impl Plan {
 impl Source<'_> {
     /// Returns the ranges of the body of the first index that a search of all these sources needs. They stay the same until
     /// an index [settles](RankedIndex::settle).
-    #[must_use]
     pub fn needed_ranges(sources: &[Self], query: &Query) -> Vec<Range<usize>> {
         let Some(first) = sources.first() else { return Vec::new() };
         let plan = Plan::new(&View::of_all(sources), query, Frequencies::Stored);

@@ -8,9 +8,8 @@
 //!
 //! Postings may come from a damaged file: whatever the bytes, reading ends and never leaves them.
 
-use alloc::vec::Vec;
-
 use super::types::{FIELDS, Field};
+use saddlebag_collections::prelude::*;
 
 /// Once, in the body.
 const ONCE: u32 = 0;

@@ -10,16 +10,13 @@
 //! row if it is required or excluded. A minus sign excludes only directly before a letter, a quote or a parenthesis, so that
 //! `exit code -1` and `--json` are text; so is `-v`, an option of one letter, in a sentence.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::language::Language;
 use super::pair::{self, Pair};
 use super::tokens::{TokenKind, Tokens};
 use super::types::Field;
 use saddlebag_collections::SortedMap;
 use saddlebag_collections::TextPart;
+use saddlebag_collections::prelude::*;
 
 /// Maximum number of different words of a query that count. A query may be a whole message.
 const MAX_WORDS: usize = 400;
@@ -157,7 +154,6 @@ impl Query {
 
 impl Query {
     /// Returns true if it is several plain words, of which any may be found.
-    #[must_use]
     pub fn is_sentence(&self) -> bool {
         matches!(&self.root, Node::Beside(nodes) if nodes.iter().all(|node| matches!(node, Node::Word(_))))
             && self.units.iter().all(|unit| !unit.is_prefix)
@@ -445,7 +441,6 @@ fn is_one_wide_character(term: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
 
     use super::*;
     use proptest::prelude::*;

@@ -4,14 +4,12 @@
 //! that says so. A text with operators is asked as words alone if it reads like a sentence, or if its operators leave nothing,
 //! or leave out every document that has the most of its other words.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::pair::Pair;
 use super::query::{EmptyQuery, Query, Word};
 use super::score::search;
 use super::source::Source;
 use super::types::Ranked;
+use saddlebag_collections::prelude::*;
 
 /// Number of documents that each reading is compared by.
 const COMPARED: usize = 256;
@@ -58,7 +56,6 @@ impl Question {
     }
 
     /// Decides by the documents how the question is read.
-    #[must_use]
     pub fn read(&self, sources: &[Source<'_>]) -> Reading<'_> {
         let reading = |query| Reading { query, as_text: &[], exclusions: Vec::new(), excluded: Vec::new() };
         let Some(query) = &self.query else { return reading(&self.text) };
@@ -86,25 +83,23 @@ impl Question {
 
 impl Reading<'_> {
     /// Says which operators were read as text, or what they leave out, by the names of documents; `None` if there is nothing to say.
-    #[must_use]
     pub fn remark(&self, name: impl FnMut(&Ranked) -> Option<String>) -> Option<String> {
         let quoted = |operators: &mut dyn Iterator<Item = &str>| {
-            let all: Vec<String> = operators.map(|operator| alloc::format!("`{operator}`")).collect();
+            let all: Vec<String> = operators.map(|operator| format!("`{operator}`")).collect();
             all.join(", ")
         };
         if !self.as_text.is_empty() {
             let operators = quoted(&mut self.as_text.iter().map(String::as_str));
-            return Some(alloc::format!(
+            return Some(format!(
                 "{operators}: searched as text, because as an operator it leaves out every item with the other words"
             ));
         }
         let names: Vec<String> = self.excluded.iter().filter_map(name).collect();
         let more = names.len().saturating_sub(MAX_NAMES);
-        let more = if more > 0 { alloc::format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let shown = names.get(..MAX_NAMES).unwrap_or(&names).join(", ");
         let exclusions = quoted(&mut self.exclusions.iter().copied());
-        let remark =
-            || alloc::format!("{exclusions} leaves out {shown}{more}; ask a whole sentence to search it as text");
+        let remark = || format!("{exclusions} leaves out {shown}{more}; ask a whole sentence to search it as text");
         (!names.is_empty()).then(remark)
     }
 }
@@ -154,7 +149,7 @@ mod tests {
         let question = Question::parse(text).unwrap();
         let reading = question.read(&sources);
         let hits = search(&sources, reading.query, 10).hits;
-        let remark = reading.remark(|hit| Some(alloc::format!("{}", hit.doc)));
+        let remark = reading.remark(|hit| Some(format!("{}", hit.doc)));
         (hits.into_iter().map(|hit| hit.doc).collect(), remark.unwrap_or_default())
     }
 
@@ -184,12 +179,12 @@ mod tests {
     fn operators_count_where_they_were_meant_and_name_what_they_leave_out() {
         assert_eq!(
             asked("port -staging"),
-            (alloc::vec![3], "`-staging` leaves out 2; ask a whole sentence to search it as text".into())
+            (vec![3], "`-staging` leaves out 2; ask a whole sentence to search it as text".into())
         );
         assert_eq!(asked("port NOT staging").0, [3]);
-        assert_eq!(asked("body:port 8443"), (alloc::vec![2, 3], String::new()));
-        assert_eq!(asked("port AND production"), (alloc::vec![3], String::new()));
-        assert_eq!(asked("\"style guide\" port"), (alloc::vec![1], String::new()));
+        assert_eq!(asked("body:port 8443"), (vec![2, 3], String::new()));
+        assert_eq!(asked("port AND production"), (vec![3], String::new()));
+        assert_eq!(asked("\"style guide\" port"), (vec![1], String::new()));
         let (found, remark) = asked("java -jar app.jar");
         assert_eq!(found.len(), 2);
         assert!(remark.starts_with("`-jar`: searched as text"), "{remark}");

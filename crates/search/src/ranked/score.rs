@@ -6,7 +6,6 @@
 //! so it is the same everywhere.
 
 use alloc::collections::BinaryHeap;
-use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
 use super::bits::Bits;
@@ -19,12 +18,12 @@ use super::succession::Successions;
 use super::types::{Field, Ranked, Ranking, Tie};
 use super::weights::{COVERAGE, Lengths, idf, saturate};
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Minimum number of documents that are examined closely.
 const MIN_CANDIDATES: usize = 64;
 
 /// Returns the best `limit` documents of all sources that match.
-#[must_use]
 pub fn search(sources: &[Source<'_>], query: &Query, limit: usize) -> Ranking {
     let views = View::of_all(sources);
     let counts = View::counts(&views);
@@ -175,13 +174,13 @@ impl<'a> Sums<'a> {
             slots,
             touched: Vec::new(),
             walks: core::iter::repeat_with(Vec::new).take(concepts).collect(),
-            found: alloc::vec![found; concepts],
+            found: vec![found; concepts],
         }
     }
 
     /// Adds all concepts to the scores of all sources, of which `docs` documents count. Returns the rarities, by concept.
     fn add_all(all: &mut [Self], plan: &Plan, docs: u32) -> Vec<f32> {
-        let mut idfs = alloc::vec![0.0; plan.concepts.len()];
+        let mut idfs = vec![0.0; plan.concepts.len()];
         // Stop words come last: they add to the score of documents but do not find any.
         for is_stop_word in [false, true] {
             let concepts = plan.concepts.iter().zip(&mut idfs).enumerate();

@@ -5,13 +5,11 @@
 //! are little-endian. Only the documents are read when it is loaded, so a damaged file may give wrong answers but
 //! neither panics nor loops.
 
-use alloc::string::String;
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::language::Language;
 use super::postings::Postings;
+use saddlebag_collections::prelude::*;
 use saddlebag_collections::{Piece, SparseBytes, order};
 
 /// "SBR2".
@@ -190,7 +188,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn new(docs: impl Iterator<Item = [u8; DOC_BYTES]>) -> Self {
-        let mut head = alloc::vec![0; HEADER * WORD];
+        let mut head = vec![0; HEADER * WORD];
         docs.for_each(|doc| head.extend_from_slice(&doc));
         Self { head, ..Self::default() }
     }

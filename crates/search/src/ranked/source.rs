@@ -1,11 +1,10 @@
 //! [`Source`]: an index that is searched together with others, with the documents of it that count.
 
-use alloc::vec::Vec;
-
 use super::bits::Bits;
 use super::index::{Counts, Form, RankedIndex};
 use super::succession::Succession;
 use super::types::Tie;
+use saddlebag_collections::prelude::*;
 
 /// An index that is searched together with others. Their documents are ranked as if they were in one index.
 pub struct Source<'a> {

@@ -24,8 +24,7 @@
 //! A program begins with its sets, a line each: the name, a lower-case letter, and the letters of the set. Definitions follow, each below
 //! a line with its name, a capital letter. `M` is the definition that is run.
 
-use alloc::string::String;
-use alloc::vec::Vec;
+use saddlebag_collections::prelude::*;
 
 /// The rules of a language.
 pub(super) struct Program {
@@ -39,7 +38,7 @@ pub(super) struct Program {
 impl Program {
     pub(super) fn new(text: &'static str) -> Self {
         let text = text.as_bytes();
-        let mut program = Self { text, next: alloc::vec![0; text.len()], lines: [0; 128] };
+        let mut program = Self { text, next: vec![0; text.len()], lines: [0; 128] };
         let (mut open, mut is_quoted, mut before) = (Vec::new(), false, b'\n');
         for (at, &op) in text.iter().enumerate() {
             let place = u16::try_from(at).unwrap_or_default();

@@ -1,10 +1,9 @@
 //! [`Succession`]: a document that a newer one supersedes. The newer one inherits its score.
 
-use alloc::vec::Vec;
-
 use super::index::Doc;
 use super::types::Ranked;
 use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Factor for the score of a superseded document.
 pub(super) const SUPERSEDED_WEIGHT: f32 = 0.4;

@@ -1,10 +1,9 @@
 //! [`telling_words`]: the words of text or of a name that say what it is about.
 
-use alloc::vec::Vec;
-
 use super::fit::PARTICLES;
 use super::language::{Language, has_line};
 use super::tokens::{TokenKind, Tokens};
+use saddlebag_collections::prelude::*;
 
 /// Words that any note may be called, in lower case and without diacritics: of notes, of their weight, and of the occasion. English,
 /// German, French; Spanish, Italian and Portuguese.
@@ -30,7 +29,6 @@ const PAIRS: &[(&str, &str)] = &[("on", "call")];
 /// assert_eq!(telling_words("The lock of a sale is in pkg/lotlock."), ["lock", "sale", "pkg/lotlock"]);
 /// assert!(telling_words("2026-11-28: notes from the call, important!!").is_empty());
 /// ```
-#[must_use]
 pub fn telling_words(text: &str) -> Vec<&str> {
     let is_joining = |c: char| matches!(c, '_' | '-' | '/' | '.' | '@' | '\'' | '’' | ':');
     let words = text.split(|c: char| !c.is_alphanumeric() && !is_joining(c)).map(|word| word.trim_matches(is_joining));

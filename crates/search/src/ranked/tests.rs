@@ -1,15 +1,12 @@
 //! Tests of the index, its persistence and the ranking together.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use proptest::prelude::*;
 use saddlebag_collections::SparseBytes;
 
 use super::*;
+use saddlebag_collections::prelude::*;
 
 /// A note for tests.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +26,7 @@ impl Text {
 
     fn insert(&self, index: &mut RankedIndex, doc: u32) -> bool {
         let Self { title, alias, heading, tag, path, body } = self;
-        let all = |text| if str::is_empty(text) { Vec::new() } else { alloc::vec![text] };
+        let all = |text| if str::is_empty(text) { Vec::new() } else { vec![text] };
         let (aliases, headings, tags) = (all(alias), all(heading), all(tag));
         index.insert(doc, &Fields { title, aliases, headings, tags, path, body })
     }
@@ -208,7 +205,7 @@ fn the_caller_filters_and_a_superseded_document_ranks_after_its_successor() {
 
 #[test]
 fn a_successor_inherits_the_score_and_is_found_even_without_a_word_of_the_query() {
-    let mut bodies = alloc::vec!["use the database postgres"; 1];
+    let mut bodies = vec!["use the database postgres"; 1];
     bodies.extend(["we run sqlite", "the postgres host", "a database"]);
     let index = index_of(&bodies);
     let ask = |query: &str, limit: usize, superseded: &[Succession]| {
@@ -271,7 +268,7 @@ enum Step {
 fn words() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         4 => "[a-d]{1,2}",
-        2 => proptest::sample::select(alloc::vec!["deploy", "deploys", "deployed", "the", "src/main.rs", "fooBar"])
+        2 => proptest::sample::select(vec!["deploy", "deploys", "deployed", "the", "src/main.rs", "fooBar"])
             .prop_map(String::from),
         1 => "[日本語é]{1,3}",
     ];
@@ -302,7 +299,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn queries() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         6 => "[a-d]{1,2}",
-        2 => proptest::sample::select(alloc::vec![
+        2 => proptest::sample::select(vec![
             "deploying", "the", "main.rs", "foo*", "\"a b\"", "-c", "-aa", "title:a", "a | b", "AND", "(", ")", "d*", "日本", "語",
         ]).prop_map(String::from),
     ];

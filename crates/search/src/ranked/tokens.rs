@@ -5,8 +5,8 @@
 //! tokens at the position of their first part. Han, Kana and Hangul, written without spaces, become overlapping pairs of
 //! characters.
 
-use alloc::vec::Vec;
 use core::ops::Range;
+use saddlebag_collections::prelude::*;
 
 use saddlebag_collections::{SlicePart, TextPart, is_picture};
 use unicode_normalization::UnicodeNormalization;
@@ -471,8 +471,7 @@ fn push_folded(out: &mut Vec<u8>, c: char) {
 
 #[cfg(test)]
 mod tests {
-    use alloc::format;
-    use alloc::string::String;
+    use saddlebag_collections::prelude::*;
 
     use super::*;
     use proptest::prelude::*;

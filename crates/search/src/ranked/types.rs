@@ -1,8 +1,7 @@
 //! The fields of a note, and the results of a search.
 
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::cmp::Reverse;
+use saddlebag_collections::prelude::*;
 
 /// Number of fields of a note.
 pub const FIELDS: usize = 6;
@@ -65,7 +64,6 @@ impl FieldSet {
     }
 
     /// Returns true if the set contains the field.
-    #[must_use]
     pub fn contains(self, field: Field) -> bool {
         self.0 & 1 << field as u8 != 0
     }

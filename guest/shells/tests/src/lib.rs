@@ -46,7 +46,6 @@ impl WasiHttpHooks for NoRequests {
 
 impl State {
     /// Grants nothing.
-    #[must_use]
     pub fn new(wasi: WasiCtx) -> Self {
         Self {
             wasi,
@@ -88,7 +87,6 @@ pub struct Ran {
 }
 
 /// Returns the file of a shell that `cargo xtask shells` has built.
-#[must_use]
 pub fn file(name: &str) -> PathBuf {
     let folder = std::env::var_os("SADDLEBAG_SHELLS").map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../target/shells"));
@@ -97,13 +95,11 @@ pub fn file(name: &str) -> PathBuf {
 
 impl Shell {
     /// Compiles a shell quickly.
-    #[must_use]
     pub fn new(name: &str) -> Self {
         Self::compiled(name, Strategy::Winch)
     }
 
     /// Compiles a shell as runtimes do.
-    #[must_use]
     pub fn optimised(name: &str) -> Self {
         Self::compiled(name, Strategy::Cranelift)
     }
@@ -140,25 +136,21 @@ impl Shell {
     }
 
     /// Returns a new store with what an instance is granted.
-    #[must_use]
     pub fn store(&self, state: State) -> Store<State> {
         Store::new(&self.engine, state)
     }
 
     /// Returns the compiled component.
-    #[must_use]
     pub fn component(&self) -> &Component {
         &self.component
     }
 
     /// Returns an empty linker.
-    #[must_use]
     pub fn linker(&self) -> Linker<State> {
         Linker::new(&self.engine)
     }
 
     /// Returns what makes instances of a command.
-    #[must_use]
     pub fn command(&self) -> CommandPre<State> {
         let mut linker = self.linker();
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("linked");
@@ -166,13 +158,11 @@ impl Shell {
     }
 
     /// Runs a command once, in a fresh instance, with a folder as `/memory`.
-    #[must_use]
     pub fn run(&self, folder: &Path, environment: &[(&str, &str)], arguments: &[&str], input: &str) -> Ran {
         self.run_by(&self.command(), folder, environment, arguments, input)
     }
 
     /// Runs a command that is ready.
-    #[must_use]
     pub fn run_by(
         &self,
         command: &CommandPre<State>,
@@ -198,7 +188,6 @@ impl Shell {
     }
 
     /// Sends one request to a server, in a fresh instance.
-    #[must_use]
     pub fn request(&self, folder: &Path, method: &str, path: &str, content_type: &str, body: &str) -> (u16, String) {
         let mut linker = self.linker();
         wasmtime_wasi::p2::add_to_linker_sync(&mut linker).expect("linked");
