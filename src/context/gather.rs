@@ -16,7 +16,7 @@ use crate::prelude::*;
 use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
-use crate::store::{Date, RelPath};
+use crate::store::{Date, FACTS_FOLDER, RelPath};
 use crate::trust::{Approved, ForModel, Provenance, titles};
 
 /// Number of bytes at the start of a large file that are read for its frontmatter.
@@ -148,8 +148,13 @@ async fn map(with: &PromptCall<'_>, form: BlockForm, room: usize, with_entries: 
         return Ok(MapSection::default());
     }
     let mut map = Map::load(call, Some(entries).filter(|_| with_entries)).await?;
-    let (left_out, newest) = (core::mem::take(&mut map.left_out), map.newest);
-    Ok(MapSection { section: map.section(call, form, max_bytes).await, left_out, newest })
+    let (mut left_out, newest) = (core::mem::take(&mut map.left_out), map.newest);
+    let has_names = map.has_names();
+    let section = map.section(call, form, max_bytes).await;
+    if has_names && section.is_none() {
+        left_out.push(LeftOut::whole(FACTS_FOLDER, SectionKind::Map.title(), LeftOutReason::Budget, 0));
+    }
+    Ok(MapSection { section, left_out, newest })
 }
 
 /// Reads the sections.

@@ -235,7 +235,12 @@ impl Map {
         Ok(())
     }
 
-    /// Returns the section of the block; `None` if there is nothing to list.
+    /// Returns true if there are names to list.
+    pub(super) fn has_names(&self) -> bool {
+        !self.items.is_empty()
+    }
+
+    /// Returns the section of the block; `None` if there is nothing to list, or no room for a name.
     pub(super) async fn section(mut self, call: &Call, form: BlockForm, max_bytes: usize) -> Option<Section> {
         let kind = SectionKind::Map;
         let costs = |item: &Item| form.mark().len() + ForModel::escaped(&item.said.line(&item.said.name)).len() + 1;
@@ -288,6 +293,10 @@ impl Map {
                 let examples: Vec<&Item> = items.iter().filter_map(|&place| rest.get(place)).collect();
                 lines.add_group(name, &examples);
             }
+        }
+        // Without a name, the other lines say nothing.
+        if lines.files.is_empty() {
+            return None;
         }
         let path = FACTS_FOLDER.to_string();
         Some(Section { kind, path, content: SectionContent::Joined { text: lines.text, files: lines.files } })

@@ -421,6 +421,7 @@ async fn of_time(
             date,
             only_asks: false,
             is_known: false,
+            is_whole: false,
             bytes: 0,
         };
         hits.push(match &item {

@@ -1,9 +1,10 @@
 //! [`question`]: the words of a prompt that are searched for, and if the prompt asks.
 
-use crate::document::{head, one_line};
+use crate::document::{head, one_line, tail};
 use crate::prelude::*;
 
-/// Number of bytes of a prompt that are searched for.
+/// Number of bytes of a prompt that are searched for: of a longer one the beginning and the end, where a question stands above or
+/// below what was pasted.
 const MAX_QUESTION_BYTES: usize = 8 << 10;
 
 /// Maximum length of the ending of a file's name.
@@ -11,7 +12,7 @@ const MAX_ENDING: usize = 5;
 
 /// Returns true if the first line of a prompt, or its end, is a question.
 pub fn asks(prompt: &str) -> bool {
-    let prompt = head(prompt, MAX_QUESTION_BYTES).trim();
+    let prompt = prompt.trim();
     let is_mark = |c: char| matches!(c, '?' | '？' | '؟');
     prompt.lines().next().is_some_and(|line| line.contains(is_mark)) || prompt.ends_with(is_mark)
 }
@@ -23,7 +24,12 @@ pub fn asks(prompt: &str) -> bool {
 pub fn question(prompt: &str) -> Option<String> {
     let is_json = prompt.trim_start().starts_with(['{', '[']) && prompt.trim_end().ends_with(['}', ']']);
     let mut words = String::new();
-    let mut rest = head(prompt, MAX_QUESTION_BYTES);
+    let both;
+    let mut rest = prompt;
+    if prompt.len() > MAX_QUESTION_BYTES {
+        both = [head(prompt, MAX_QUESTION_BYTES / 2), tail(prompt, MAX_QUESTION_BYTES / 2)].join("\n");
+        rest = &both;
+    }
     while !rest.is_empty() {
         if let Some(after) = is_json.then(|| after_key(rest)).flatten() {
             words.push(' ');
@@ -81,6 +87,14 @@ mod tests {
     fn the_syntax_of_queries_has_no_meaning() {
         assert_eq!(asked("is -legacy \"on\" title:port?  don't"), "is legacy on title port don't");
         assert_eq!(question(" ?! "), None);
+    }
+
+    #[test]
+    fn of_a_long_prompt_the_beginning_and_the_end_are_asked_for() {
+        let prompt = format!("Read this:\n{}\nwhich port has the gate?", "pasted line\n".repeat(9_000));
+        let asked = asked(&prompt);
+        assert!(asked.starts_with("Read this pasted") && asked.ends_with("line which port has the gate"), "{asked}");
+        assert!(asked.len() <= MAX_QUESTION_BYTES && asks(&prompt));
     }
 
     #[test]

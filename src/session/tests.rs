@@ -905,6 +905,19 @@ fn what_a_prompt_has_shown_is_not_said_again_before_a_tool() {
 }
 
 #[test]
+fn an_item_that_was_said_whole_before_a_tool_is_not_said_again_at_a_prompt() {
+    let asked = "How does the total of taxes get rounded, is it once?";
+    for (rest, expected) in [("", &[][..]), ("\n\nThe total of taxes is for the year.", &["facts/a.md"])] {
+        let mut store = Store::with(&[]);
+        let text = format!("# Rounding of taxes\n\nsrc/tax.rs rounds the total of taxes once.{rest}\n");
+        store.put("facts/a.md", text.into_bytes());
+        run(&mut store, day(), begin("one", BeginSource::Startup));
+        assert_eq!(run(&mut store, day(), before("one", &["src/tax.rs"], None)).sources, ["facts/a.md"]);
+        assert_eq!(run(&mut store, day(), prompt("one", asked)).sources, expected, "{rest}");
+    }
+}
+
+#[test]
 fn the_form_of_a_command_that_worked_is_said_until_this_form_works() {
     let mut store = Store::with(&[]);
     let said = |store: &mut Store| run(store, day(), before("one", &[], Some("cd /s && cargo test -p x 2>&1 | tail")));

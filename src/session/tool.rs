@@ -84,17 +84,21 @@ impl Run<SessionCall<'_>> for RecallForTool {
         let mut line = Line::new(call, Event::Subject);
         let mut reply = RecallForToolReply::default();
         let mut items: Vec<SectionItem> = Vec::new();
-        for Found { source, item } in found(with, &subjects, &state).await? {
+        for Found { source, item, is_whole } in found(with, &subjects, &state).await? {
             // Another line of the same item may be about another file.
             let mark = mark(&item);
             if state.has_shown(&mark, LastChange::default()) {
                 continue;
             }
+            let (path, bytes) = (item.path.clone(), item.text.as_str().len());
             match fitted(form, &mut items, item, self.max_bytes as usize) {
                 Some(text) => {
+                    let is_uncut = items.last().is_some_and(|shown| shown.text.as_str().len() == bytes);
                     reply.text = Some(text);
                     reply.sources.extend(source);
                     line.shown.push(mark);
+                    // A prompt need not say it again.
+                    line.shown.extend(Some(path).filter(|_| is_whole && is_uncut));
                 }
                 None => {
                     reply.not_shown.extend(source.map(|source| NotShown { source, reason: NotShownReason::Budget }))
@@ -134,6 +138,8 @@ struct Found {
     /// Name for the reply; `None` for what the session itself says.
     source: Option<String>,
     item: SectionItem,
+    /// True if the text is all that the item says.
+    is_whole: bool,
 }
 
 /// Finds what names a subject: decisions, then what the session says, then other items, each best first.
@@ -171,14 +177,14 @@ async fn found(with: &SessionCall<'_>, subjects: &[Subject], state: &State) -> R
         };
         let source = if hit.category.is_some() { hit.name.as_str().into() } else { hit.path.clone() };
         let item = SectionItem { path: hit.path, key: Some(source.clone()), heading, text: hit.passage };
-        Found { source: Some(source), item }
+        Found { source: Some(source), item, is_whole: hit.is_whole }
     };
     let of_session = subjects.iter().filter_map(|subject| worked(subject, state));
     let decisions = decisions.into_iter().map(of_hit);
     Ok(decisions.chain(of_session).chain(others.into_iter().map(of_hit)).collect())
 }
 
-/// Returns a mark of the text of an item, for the state. It is not a path, so a prompt may still show the whole item.
+/// Returns a mark of the text of an item, for the state. It is not a path, so a prompt may still show an item of which this is a part.
 fn mark(item: &SectionItem) -> String {
     let digest = sha256(item.text.as_str());
     format!("{}#{}", item.path, digest.get(..MARK_DIGITS).unwrap_or_default())
@@ -212,7 +218,7 @@ fn worked(subject: &Subject, state: &State) -> Option<Found> {
     let text = format!("`{}` failed; then this worked: `{}`", words.join(" "), form?);
     let text = Approved::judge(one_line(&text)).ok()?;
     let item = SectionItem { path: String::new(), key: None, heading: "in this session".into(), text };
-    Some(Found { source: None, item })
+    Some(Found { source: None, item, is_whole: false })
 }
 
 /// Adds an item, and returns the text with all items. The first one is cut if it is too long. `None` if it does not fit.

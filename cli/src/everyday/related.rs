@@ -47,6 +47,10 @@ impl Subcommand for RelatedArgs {
         if !output.json(&around)? {
             print(&around, output)?;
             output.flush()?;
+            if is_empty {
+                let what = if mentions { "no other note mentions it" } else { "no note is related to it" };
+                output.note(&format!("{what}; `saddlebag link NOTE OTHER` links two notes"));
+            }
             warn_of_skipped(skipped, output);
         }
         Ok(if is_empty { Exit::Nothing } else { Exit::Done })

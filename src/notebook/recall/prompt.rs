@@ -32,6 +32,8 @@ pub(crate) struct PromptHit {
     pub(crate) only_asks: bool,
     /// True if the session has seen the item before.
     pub(crate) is_known: bool,
+    /// True if the passage is all that it says.
+    pub(crate) is_whole: bool,
     /// Size of its text in bytes; 0 if it was not read.
     pub(crate) bytes: usize,
 }
@@ -126,11 +128,13 @@ pub(crate) async fn recall_for_prompt(
         });
         let RecallHit { path, title, category, mut passage, .. } =
             hit(&asked, &corpora, &texts, (place, ranked), found_passage.as_ref())?;
+        let mut is_whole = false;
         if let Some(excerpt) = excerpt {
             let Some(note) = corpora.note_of_text(ranked, document).filter(|_| !is_known) else { continue };
             let shown = without_older(text, &note);
             let body = shown.get(note.body.clone()).unwrap_or_default();
             let Some(found) = excerpt(&title, &note, body) else { continue };
+            is_whole = found.trim() == body.trim();
             passage = found;
         }
         shown.push(PromptHit {
@@ -142,6 +146,7 @@ pub(crate) async fn recall_for_prompt(
             date: corpora.time_of(call, ranked).unwrap_or_default(),
             only_asks: texts.only_asks(place),
             is_known,
+            is_whole,
             bytes: text.len(),
         });
     }
