@@ -6,13 +6,16 @@ use saddlebag_collections::prelude::*;
 /// Number of counters. Groups that share one add little noise in a paragraph.
 const COUNTERS: usize = 2048;
 
+/// Number of letters that are read. The counts of so many cannot overflow.
+const MAX_LETTERS: usize = 16_384;
+
 /// How often each group of three letters occurs in a text.
 pub struct Grams {
-    counts: Vec<u16>,
+    counts: Vec<u32>,
     /// Counter of each group of the text, in order.
-    places: Vec<u16>,
+    places: Vec<u32>,
     /// Sum of the squares of the counts.
-    square: u64,
+    square: u32,
 }
 
 impl Grams {
@@ -20,7 +23,8 @@ impl Grams {
     pub fn new(texts: &[&str]) -> Self {
         let mut grams = Self { counts: vec![0; COUNTERS], places: Vec::new(), square: 0 };
         let (mut first, mut second) = (' ', ' ');
-        for letter in texts.iter().flat_map(|text| text.chars().chain([' '])).flat_map(char::to_lowercase) {
+        let letters = texts.iter().flat_map(|text| text.chars().chain([' '])).flat_map(char::to_lowercase);
+        for letter in letters.take(MAX_LETTERS) {
             let third = if letter.is_alphanumeric() { letter } else { ' ' };
             if (second, third) == (' ', ' ') {
                 continue;
@@ -29,10 +33,10 @@ impl Grams {
                 .iter()
                 .fold(0_u32, |mixed, letter| (mixed ^ u32::from(*letter)).wrapping_mul(0x9E37_79B1).rotate_left(15));
             let place = mixed as usize % COUNTERS;
-            if let Some(count) = grams.counts.get_mut(place).filter(|count| **count < u16::MAX) {
-                grams.square += 2 * u64::from(*count) + 1;
+            if let Some(count) = grams.counts.get_mut(place) {
+                grams.square += 2 * *count + 1;
                 *count += 1;
-                grams.places.push(place as u16);
+                grams.places.push(place as u32);
             }
             (first, second) = (second, third);
         }
@@ -41,8 +45,11 @@ impl Grams {
 
     /// Returns the cosine of the counts: from 0 for nothing in common to 1.
     pub fn likeness(&self, other: &Self) -> f32 {
-        let shared = self.places.iter().filter_map(|place| other.counts.get(usize::from(*place)));
-        let product: u64 = shared.map(|count| u64::from(*count)).sum();
-        product as f32 / (self.square.isqrt() * other.square.isqrt()).max(1) as f32
+        let shared = self.places.iter().filter_map(|place| other.counts.get(*place as usize));
+        let product: u32 = shared.sum();
+        let square = (self.square as f32 * other.square as f32).max(1.0);
+        // The square root, which `core` lacks: a guess from the exponent, and one step of Newton's.
+        let guess = f32::from_bits((square.to_bits() >> 1) + 0x1FBD_1DF5);
+        product as f32 / (0.5 * (guess + square / guess))
     }
 }
