@@ -235,8 +235,12 @@ fn every_call_of_the_memory_tool(target: &Target) -> Vec<Command> {
 
 /// Runs every command. No reply may contain the secret, and the outside must stay unchanged.
 fn assert_nothing_escapes(place: &Place, targets: &[Target], lines: &[String]) {
+    assert_nothing_escapes_with(&[agent_config(), Config { project: None, ..agent_config() }], place, targets, lines);
+}
+
+fn assert_nothing_escapes_with(configs: &[Config], place: &Place, targets: &[Target], lines: &[String]) {
     let before = place.outside();
-    for config in [agent_config(), Config { project: None, ..agent_config() }] {
+    for config in configs.iter().cloned() {
         let mut drive = place.drive(config);
         let mut commands: Vec<Submission<Command>> = targets.iter().flat_map(every_command).collect();
         commands.extend(lines.iter().map(|line| Slash { line: line.clone() }.submission()));
@@ -261,6 +265,15 @@ fn usual_targets() -> Vec<Target> {
 
 #[test]
 fn nothing_escapes_the_root() {
+    assert_hostile_names_stay_inside(agent_config());
+}
+
+#[test]
+fn nothing_escapes_the_root_without_a_project() {
+    assert_hostile_names_stay_inside(Config { project: None, ..agent_config() });
+}
+
+fn assert_hostile_names_stay_inside(config: Config) {
     let place = Place::new();
     let outside = place.folder.path().join("outside/x");
     let absolute = outside.to_str().unwrap();
@@ -298,7 +311,7 @@ fn nothing_escapes_the_root() {
         })
         .collect();
 
-    assert_nothing_escapes(&place, &targets, &lines);
+    assert_nothing_escapes_with(&[config], &place, &targets, &lines);
 }
 
 #[test]

@@ -909,8 +909,8 @@ fn an_item_that_was_said_whole_before_a_tool_is_not_said_again_at_a_prompt() {
     let asked = "How does the total of taxes get rounded, is it once?";
     for (rest, expected) in [("", &[][..]), ("\n\nThe total of taxes is for the year.", &["facts/a.md"])] {
         let mut store = Store::with(&[]);
-        let text = format!("# Rounding of taxes\n\nsrc/tax.rs rounds the total of taxes once.{rest}\n");
-        store.put("facts/a.md", text.into_bytes());
+        let text = "# Rounding of taxes\n\nsrc/tax.rs rounds the total of taxes once.";
+        store.put("facts/a.md", [text, rest].concat().into_bytes());
         run(&mut store, day(), begin("one", BeginSource::Startup));
         assert_eq!(run(&mut store, day(), before("one", &["src/tax.rs"], None)).sources, ["facts/a.md"]);
         assert_eq!(run(&mut store, day(), prompt("one", asked)).sources, expected, "{rest}");
