@@ -80,17 +80,18 @@ pub trait Request: Clone + Debug + PartialEq {
     fn samples(name: &str) -> Vec<Self>;
 }
 
-/// Makes a command a [`Request`]: its name, the type of its reply, its effect, `run` if it needs a run, and its samples.
+/// Makes a command a [`Request`]: its name, the type of its reply, its effect, `needs_run = true` if it needs a run, and its
+/// samples.
 macro_rules! request {
     (
         $request:ident $name:literal => $reply:ty,
-        $effect:ident, $($run:ident,)? |$sample:pat_param| $samples:expr $(,)?
+        $effect:ident, $(needs_run = $needs_run:literal,)? |$sample:pat_param| $samples:expr $(,)?
     ) => {
         impl $crate::request::Request for $request {
             type Reply = $reply;
             const NAME: &'static str = $name;
             const EFFECT: $crate::request::Effect = $crate::request::Effect::$effect;
-            $(const NEEDS_RUN: bool = stringify!($run).len() > 0;)?
+            $(const NEEDS_RUN: bool = $needs_run;)?
 
             fn samples($sample: &str) -> alloc::vec::Vec<Self> {
                 $samples

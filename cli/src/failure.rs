@@ -161,11 +161,6 @@ impl Failure {
         Self { code: code.into(), message: message.into(), help: help.into() }
     }
 
-    /// Refuses a form of the output beside JSON.
-    pub(crate) fn format_with_json() -> Self {
-        Self::usage("--format is not for JSON", "leave out --json or --format")
-    }
-
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::new(ProgramCode::Usage, message, help)
     }

@@ -40,7 +40,7 @@ pub struct CheckpointReply {
     pub message: ForModel,
 }
 
-request!(Checkpoint "checkpoint" => CheckpointReply, Removes, run, |_| vec![Self]);
+request!(Checkpoint "checkpoint" => CheckpointReply, Removes, needs_run = true, |_| vec![Self]);
 
 impl Run<EntriesCall<'_>> for Checkpoint {
     async fn run(self, with: &EntriesCall<'_>) -> Result<CheckpointReply, Error> {

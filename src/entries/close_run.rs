@@ -11,7 +11,7 @@ use crate::trust::ForModel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseRun;
 
-request!(CloseRun "close-run" => CheckpointReply, Removes, run, |_| vec![Self]);
+request!(CloseRun "close-run" => CheckpointReply, Removes, needs_run = true, |_| vec![Self]);
 
 /// The entries of the conversation are discarded.
 impl Run<EntriesCall<'_>> for CloseRun {

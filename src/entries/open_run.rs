@@ -34,7 +34,7 @@ pub struct RunReply {
     pub message: ForModel,
 }
 
-request!(OpenRun "open-run" => RunReply, Appends, run, |_| vec![Self { fence: 2 }]);
+request!(OpenRun "open-run" => RunReply, Appends, needs_run = true, |_| vec![Self { fence: 2 }]);
 
 impl Run<EntriesCall<'_>> for OpenRun {
     async fn run(self, with: &EntriesCall<'_>) -> Result<RunReply, Error> {

@@ -23,7 +23,7 @@ pub(super) fn list(args: &ListArgs, global: &Global, store: &mut Store, output: 
         ..ListNotes::default()
     };
     if output.is_json() && args.format.is_some() {
-        return Err(Failure::format_with_json());
+        return Err(Failure::usage("--format is not for JSON", "leave out --json or --format"));
     }
     // Notes for all projects have no links with those of a project, whose names they may share.
     let mut user = if request.filter.names_notes() { None } else { of_user(global)? };

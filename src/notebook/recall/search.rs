@@ -124,7 +124,7 @@ impl Found {
     /// Returns the texts of the page, whose blocks have competed.
     pub(super) fn texts<'c>(&mut self, asked: &Asked<'_>, corpora: &'c Corpora<'_>) -> Texts<'c> {
         let contest = self.contest.take().filter(|contest| contest.has_all(&self.page));
-        let contest = contest.unwrap_or_else(|| asked.contest(corpora, &self.selection, &self.query, &self.page));
+        let contest = contest.unwrap_or_else(|| asked.contest(corpora, &self.selection, &self.query, &self.page, None));
         Texts::new(corpora, contest, &self.page)
     }
 }
@@ -161,9 +161,10 @@ impl Asked<'_> {
                     continue;
                 }
                 let reread = reread.min(ranking.hits.len());
-                let of_best = self.contest(&self.corpora(), &selection, query, ranking.hits.part(..reread));
+                let (best, grams) = (ranking.hits.part(..reread), Grams::new(&[&request.query]));
+                let of_best = self.contest(&self.corpora(), &selection, query, best, Some(&grams));
                 if let Some(best) = ranking.hits.get_mut(..reread) {
-                    order_by_passages(&request.query, best, &of_best, &self.corpora(), &|corpora, hit| {
+                    order_by_passages(best, &of_best, &self.corpora(), &|corpora, hit| {
                         time.as_ref()
                             .is_some_and(|time| corpora.time_of(call, hit).is_some_and(|at| time.contains(&at)))
                     });
@@ -200,8 +201,15 @@ impl Asked<'_> {
         Ok(self.page(self.rank(query, &selection).hits))
     }
 
-    fn contest(&self, corpora: &Corpora<'_>, selection: &Selection, query: &Query, hits: &[Ranked]) -> Contest {
-        Contest::new(corpora, selection, &|path| self.leaves_out(path), query, hits)
+    fn contest(
+        &self,
+        corpora: &Corpora<'_>,
+        selection: &Selection,
+        query: &Query,
+        hits: &[Ranked],
+        question: Option<&Grams>,
+    ) -> Contest {
+        Contest::new(corpora, selection, &|path| self.leaves_out(path), query, hits, question)
     }
 
     pub(super) fn corpora(&self) -> Corpora<'_> {
@@ -357,7 +365,6 @@ impl Asked<'_> {
 /// Orders the best hits by their own scores and those of their best passages: a long note may have an answer in few words. A
 /// note in which somebody only asked the question has its words, and no answer.
 fn order_by_passages(
-    query: &str,
     hits: &mut [Ranked],
     contest: &Contest,
     corpora: &Corpora<'_>,
@@ -366,7 +373,6 @@ fn order_by_passages(
     let passages: Vec<f32> = hits.iter().map(|hit| contest.best_score(hit)).collect();
     let most = |scores: &mut dyn Iterator<Item = f32>| scores.fold(0.0_f32, f32::max).max(f32::MIN_POSITIVE);
     let (most_hit, most_passage) = (most(&mut hits.iter().map(|hit| hit.score)), most(&mut passages.iter().copied()));
-    let asked_grams = Grams::new(&[query]);
     let are_pages: Vec<bool> = hits.iter().map(|hit| corpora.is_page(hit)).collect();
     let pages = are_pages.iter().filter(|is_page| **is_page).count();
     let are_many = pages > MANY_PAGES * (hits.len() - pages);
@@ -382,7 +388,7 @@ fn order_by_passages(
         let weight = factor(is_session, SESSION)
             * factor(are_many && is_page, ONE_OF_MANY_PAGES)
             * factor(is_of_the_time(corpora, hit), OF_THE_TIME);
-        let likeness = contest.likeness(corpora, hit, &asked_grams);
+        let likeness = contest.likeness(hit);
         scored.push((weight * (own + PASSAGE_WEIGHT * passage + LIKENESS_WEIGHT * likeness), place, hit.clone()));
     }
     after_what_answers(&mut scored, corpora);

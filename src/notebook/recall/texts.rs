@@ -15,8 +15,17 @@ use crate::sorted::SortedMap;
 pub(super) struct Contest {
     passages: Passages,
     competed: Competed,
-    /// Numbers of the items among those that compete; `None` if there were too many.
-    numbers: SortedMap<(usize, DocId), Option<usize>>,
+    /// The items, by their indexes and documents.
+    items: SortedMap<(usize, DocId), Competitor>,
+}
+
+/// An item of a contest.
+#[derive(Clone, Copy)]
+struct Competitor {
+    /// Number among those that compete; `None` if there were too many.
+    number: Option<usize>,
+    /// How alike the question and its best block are; 0 if that was not asked.
+    likeness: f32,
 }
 
 /// The texts of the items of a page, whose blocks have competed.
@@ -44,17 +53,19 @@ pub(super) struct PassageOf {
 }
 
 impl Contest {
-    /// Lets the blocks of the items compete. `is_left_out` is a predicate for paths of notes that do not count.
+    /// Lets the blocks of the items compete. `is_left_out` is a predicate for paths of notes that do not count. With the groups of
+    /// letters of a question, the best blocks are compared with them.
     pub(super) fn new(
         corpora: &Corpora<'_>,
         selection: &Selection,
         is_left_out: &dyn Fn(&str) -> bool,
         query: &Query,
         hits: &[Ranked],
+        question: Option<&Grams>,
     ) -> Self {
         let mut passages = corpora.with_sources(selection, is_left_out, |sources| Passages::new(sources, query));
         let best = hits.iter().map(|ranked| ranked.score).fold(0.0, f32::max);
-        let (mut pool, mut numbers) = (Pool::default(), SortedMap::default());
+        let (mut pool, mut texts) = (Pool::default(), Vec::new());
         for ranked in hits {
             let Some((text, note)) = text_of(corpora, ranked) else { continue };
             let share = if best > 0.0 { ranked.score / best } else { 0.0 };
@@ -65,35 +76,41 @@ impl Contest {
             } else {
                 pool.add(&mut passages, (&note.title, &text), note.body.clone(), &mut headings, weight)
             };
-            numbers.insert((ranked.source, ranked.doc), number);
+            texts.push(((ranked.source, ranked.doc), number, text, note.title));
         }
         let competed = pool.compete(&passages);
-        Self { passages, competed, numbers }
+        let mut items = SortedMap::default();
+        for (place, number, text, title) in texts {
+            let best = question.zip(number.and_then(|number| competed.best_block(number)));
+            let best = best.map(|(question, range)| (question, text.get(range).unwrap_or_default()));
+            let likeness = best.map_or(0.0, |(question, block)| question.likeness(&Grams::new(&[&title, block])));
+            items.insert(place, Competitor { number, likeness });
+        }
+        Self { passages, competed, items }
+    }
+
+    fn number(&self, ranked: &Ranked) -> Option<usize> {
+        self.items.get(&(ranked.source, ranked.doc))?.number
     }
 
     /// Returns the score of the best block of an item; 0 if it did not compete.
     pub(super) fn best_score(&self, ranked: &Ranked) -> f32 {
-        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
-        number.map_or(0.0, |number| self.competed.best_score(number))
+        self.number(ranked).map_or(0.0, |number| self.competed.best_score(number))
     }
 
     /// Returns how alike the question and the best block of an item are.
-    pub(super) fn likeness(&self, corpora: &Corpora<'_>, ranked: &Ranked, asked: &Grams) -> f32 {
-        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
-        let block = number.and_then(|number| self.competed.best_block(number));
-        let Some((range, (text, note))) = block.zip(text_of(corpora, ranked)) else { return 0.0 };
-        asked.likeness(&Grams::new(&[&note.title, text.get(range).unwrap_or_default()]))
+    pub(super) fn likeness(&self, ranked: &Ranked) -> f32 {
+        self.items.get(&(ranked.source, ranked.doc)).map_or(0.0, |item| item.likeness)
     }
 
     /// Returns true if the best that an item has is the question itself.
     pub(super) fn only_asks(&self, ranked: &Ranked) -> bool {
-        let number = self.numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
-        number.is_some_and(|number| self.competed.only_asks(number))
+        self.number(ranked).is_some_and(|number| self.competed.only_asks(number))
     }
 
     /// Returns true if all items competed, or would have if there had been room.
     pub(super) fn has_all(&self, hits: &[Ranked]) -> bool {
-        hits.iter().all(|ranked| self.numbers.contains_key(&(ranked.source, ranked.doc)))
+        hits.iter().all(|ranked| self.items.contains_key(&(ranked.source, ranked.doc)))
     }
 }
 
@@ -118,10 +135,10 @@ fn text_of<'a>(corpora: &'a Corpora<'_>, ranked: &Ranked) -> Option<(Cow<'a, str
 impl<'a> Texts<'a> {
     /// Reads the items of a page that have competed.
     pub(super) fn new(corpora: &'a Corpora<'_>, contest: Contest, page: &[Ranked]) -> Self {
-        let Contest { passages, competed, numbers } = contest;
+        let Contest { passages, competed, items: competitors } = contest;
         let items = page.iter().enumerate().filter_map(|(place, ranked)| {
             let (text, note) = text_of(corpora, ranked)?;
-            let number = numbers.get(&(ranked.source, ranked.doc)).copied().flatten();
+            let number = competitors.get(&(ranked.source, ranked.doc)).and_then(|item| item.number);
             Some(Text { place, number, text, note })
         });
         Self { passages, competed, items: items.collect() }

@@ -1,5 +1,4 @@
-//! [`Grams`]: a text as groups of three letters. Two texts can be alike in them without a word in common, and no language needs a
-//! table for it.
+//! [`Grams`]: counts groups of three letters, to compare texts that need not share a word. It works in any language without tables.
 
 use saddlebag_collections::prelude::*;
 
@@ -9,7 +8,7 @@ const COUNTERS: usize = 2048;
 /// Number of letters that are read. The counts of so many cannot overflow.
 const MAX_LETTERS: usize = 16_384;
 
-/// How often each group of three letters occurs in a text.
+/// Counts of the groups of three letters in a text.
 pub struct Grams {
     counts: Vec<u32>,
     /// Counter of each group of the text, in order.
