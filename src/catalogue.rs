@@ -6,9 +6,9 @@
 use crate::Config;
 use crate::entries::EntriesConfig;
 pub use crate::memory::catalogue;
-use crate::prelude::*;
 use crate::request::{SAMPLE_HISTORY, SAMPLE_SESSION, SAMPLE_STATE, SAMPLE_WAITING};
 pub use crate::request::{SAMPLE_NAME, SAMPLE_RUN, SAMPLE_TEXT};
+use saddlebag_collections::prelude::*;
 
 /// Returns the files of a store in which the samples of every command succeed on 2026-05-25, with [`sample_config`].
 /// Paths are relative to the root.

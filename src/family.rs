@@ -46,7 +46,7 @@ macro_rules! family {
             }
 
             /// Runs the command.
-            pub(crate) async fn run(mut self, with: &$context) -> Result<$reply, $crate::protocol::Error> {
+            pub(crate) async fn run(mut self, with: &$context) -> Result<$reply, saddlebag_protocol::Error> {
                 let policy = &with.call.screen;
                 match &mut self {
                     $(Self::$request(request) => $crate::changes::Texts::screen(request, policy)?,
@@ -91,7 +91,7 @@ macro_rules! texts {
         );
 
         impl $crate::changes::Texts for $request {
-            fn screen(&mut self, _: &$crate::changes::InputPolicy) -> Result<(), $crate::protocol::Error> {
+            fn screen(&mut self, _: &$crate::changes::InputPolicy) -> Result<(), saddlebag_protocol::Error> {
                 Ok(())
             }
         }
@@ -99,7 +99,7 @@ macro_rules! texts {
     ($request:ident { $($field:ident $(: $how:ident $what:literal)?),* $(,)? }) => {
         impl $crate::changes::Texts for $request {
             #[allow(unused_variables, reason = "most fields have no text")]
-            fn screen(&mut self, policy: &$crate::changes::InputPolicy) -> Result<(), $crate::protocol::Error> {
+            fn screen(&mut self, policy: &$crate::changes::InputPolicy) -> Result<(), saddlebag_protocol::Error> {
                 let Self { $($field),* } = self;
                 $($($crate::changes::texts::$how(policy, $field, $what)?;)?)*
                 Ok(())

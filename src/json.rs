@@ -5,8 +5,8 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::prelude::*;
 use crate::store::utc_text;
+use saddlebag_collections::prelude::*;
 
 /// Writes a time, in nanoseconds since 1970, as RFC 3339; 0 means unknown and becomes `null`.
 pub(crate) fn time<S: Serializer>(nanoseconds: &u64, serializer: S) -> Result<S::Ok, S::Error> {

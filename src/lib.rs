@@ -56,9 +56,7 @@ pub mod wit_convert;
 #[cfg(test)]
 mod words;
 
-use saddlebag_collections::{order, part, prelude, sorted};
 pub use saddlebag_markdown as document;
-use saddlebag_markdown::percent;
 pub use saddlebag_protocol as protocol;
 
 pub use engine::Limits;

@@ -16,8 +16,6 @@ use crate::history::{HistoryCall, HistoryCommand, HistoryReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Moment, Origin, Submission};
-use crate::prelude::*;
-use crate::protocol::{self, CommandId, Error, ErrorDetails, FsResult, ResultError, SubmitError};
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
 use crate::search::Corpus;
 use crate::session::{SessionCall, SessionCommand, SessionReply};
@@ -26,6 +24,8 @@ use crate::store::{
 };
 use crate::tools::{ToolAnswer, ToolsCall, ToolsCommand, ToolsReply};
 use crate::trust::{ForModel, HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig, Writer, secrets_in};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{self as protocol, CommandId, Error, ErrorDetails, FsResult, ResultError, SubmitError};
 
 /// Maximum length of [`Config::path_prefix`], and of each of [`Config::roots`], in bytes.
 pub const MAX_PATH_PREFIX_BYTES: usize = 4096;

@@ -1,9 +1,9 @@
 //! [`Origin`]: the caller of a command. [`Submission`]: a command with its origin.
 
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{MAX_IDENTIFIER_BYTES, is_identifier};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum length of a name in an [`Origin`] in bytes.
 pub const MAX_ORIGIN_NAME_BYTES: usize = 255;

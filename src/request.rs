@@ -7,8 +7,8 @@
 use core::fmt::Debug;
 use core::future::Future;
 
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Name for the samples: [`sample_files`](crate::catalogue::sample_files) has a note and an entry with it.
 pub const SAMPLE_NAME: &str = "a";

@@ -4,12 +4,12 @@ use crate::context::{BlockForm, Overflow, SourceFamily};
 use crate::entries::{HydrationPolicy, ImportMode};
 use crate::journal::{FileState, WriteMode};
 use crate::notebook::{ErrorState, SortBy};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, ErrorCode};
 use crate::session::{BeginSource, NotShownReason};
 use crate::store::BackupPlace;
 use crate::tools::{Dialect, ToolSet};
 use crate::trust::{FlagKind, Provenance, SecretPolicy};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, ErrorCode};
 
 /// Files that define enums with words.
 const CONTRACT: &str = concat!(

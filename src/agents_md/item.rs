@@ -1,8 +1,8 @@
 //! One fact as a list item, which shows its text as it is and stays below its dash.
 
-use crate::document::FenceTracker;
-use crate::prelude::*;
 use crate::trust::{for_model, is_ignorable, is_line_break};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::FenceTracker;
 
 /// Renders a fact as lines of Markdown, without a final line ending.
 ///

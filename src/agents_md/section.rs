@@ -2,11 +2,11 @@
 
 use core::ops::Range;
 
-use crate::document::hidden_lines;
-use crate::percent;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::sha256;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::hidden_lines;
+use saddlebag_markdown::percent;
+use saddlebag_protocol::Error;
 
 const BEGIN: &str = "<!-- saddlebag:begin";
 const END: &str = "<!-- saddlebag:end";

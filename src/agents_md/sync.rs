@@ -7,11 +7,11 @@ use super::section::{self, Contents, Section};
 use crate::changes::Call;
 use crate::context::{LeftOut, LeftOutReason};
 use crate::entries::{self, Entries, EntryInfo, EntryProblem, OutReason};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Parts of a memory that the commands about AGENTS.md need.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::item;
 use super::section::{Contents, Section, find};
 use super::sync::replaced;
-use crate::prelude::*;
-use crate::protocol::ErrorCode;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::ErrorCode;
 
 const BEGIN: &str = "<!-- saddlebag:begin agent=main -->";
 const END: &str = "<!-- saddlebag:end -->";

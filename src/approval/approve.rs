@@ -2,10 +2,10 @@
 
 use super::decide::{Decision, decide};
 use super::types::{ApproveItem, SkippedItem, TrustCall};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Approves items, so that their text can appear in prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, named, pending_approvals};
 use crate::changes::{Backups, Call, File};
-use crate::document::head;
 use crate::entries::{self, ForgetEntry};
 use crate::files::REVIEW_SOURCE;
 use crate::notebook::forget_version;
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, approve as approved_text, version_of};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Decision of a person.
 #[derive(Clone, Copy)]

@@ -8,10 +8,10 @@ use crate::files::{Names, candidates};
 use crate::history::{HistoryCall, find_forgotten};
 use crate::notebook::{check_not_kept, forget_version};
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
 use crate::trust::{Value, note_value, version_of};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// A note or an entry that a name means, forgotten or not.
 pub(super) struct Meant {

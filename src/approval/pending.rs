@@ -3,12 +3,12 @@
 use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
 use crate::changes::Call;
 use crate::entries::is_mark;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::{SkipKind, Skipped};
 use crate::store::{Layout, RelPath};
 use crate::trust::{PendingApproval, sha256};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Default number of items on a page.
 pub const DEFAULT_PENDING_ITEMS: u32 = 50;

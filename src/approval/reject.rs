@@ -3,10 +3,10 @@
 use super::decide::{Decision, decide};
 use super::for_good::reject_for_good;
 use super::types::{ApproveItem, SkippedItem, TrustCall};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Rejects items that wait for approval. A note is forgotten as by `forget`, an entry as by `forget-entry`, so that
 /// both can be restored, and an import does not bring them back.

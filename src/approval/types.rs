@@ -1,17 +1,17 @@
 //! Types that the commands of approval share, and the list of what waits for it.
 
 use crate::changes::Call;
-use crate::document::{Outside, head};
 use crate::engine::ambiguous;
 use crate::entries::{self, Entries};
 use crate::files::{Names, candidates};
 use crate::notebook::{self, Notebook};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::{SkipKind, Skipped};
 use crate::store::RelPath;
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Outside, head};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Size of a preview in bytes.
 const PREVIEW_BYTES: usize = 160;

@@ -5,10 +5,10 @@ use super::types::TrustCall;
 use crate::entries::{self, RestoreEntry};
 use crate::journal::restore_file;
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, SAMPLE_NAME, request};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Brings back a note or an entry that was forgotten, and lifts the rejection of its value. The rejection of what was purged is
 /// lifted as well.

@@ -5,12 +5,12 @@ use atomic_refcell::AtomicRefCell;
 use super::change::{Change, File};
 use super::operation::Recorder;
 use super::policy::InputPolicy;
-use crate::document::head;
 use crate::engine::{Fs, Scope};
-use crate::prelude::*;
-use crate::protocol::{self, Error, View};
 use crate::store::{LocalTime, RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
 use crate::trust::{Provenance, RejectedValues, Writer, sha256};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
+use saddlebag_protocol::{self as protocol, Error, View};
 
 /// Environment of one command.
 #[derive(Clone)]

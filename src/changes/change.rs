@@ -1,10 +1,10 @@
 //! [`File`] and [`Change`]: a file as it was loaded, and one change of it.
 
 use crate::engine::Loaded;
-use crate::prelude::*;
-use crate::protocol::{Error, Precondition, Version};
 use crate::store::{Layout, RelPath};
 use crate::trust::TrustState;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, Precondition, Version};
 
 /// A file as it was loaded. Only loading gives it bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

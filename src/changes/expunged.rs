@@ -12,9 +12,9 @@ use super::expunged_text::{BLOCK_BYTES, ExpungedText};
 use super::logs::history_of;
 use super::make::{Made, contention};
 use super::operation::Recorder;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum number of attempts at a file that others change.
 const MAX_ATTEMPTS: u32 = 64;

@@ -5,8 +5,8 @@ use saddlebag_log::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// What stands in the place of expunged text.
 pub const EXPUNGED: &str = "(expunged)";

@@ -12,10 +12,10 @@ use super::kept::Kept;
 use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, Made, contention};
 use super::recorder::Recorded;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Precondition};
-use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{Error, ErrorCode, Precondition};
 
 /// File in which a change keeps the bytes that it replaces, unless the history keeps them: see [`Kept`]. The host changes both
 /// files in one step, so a change that fails leaves the older backup alone. An empty file is not kept, because an editor may be

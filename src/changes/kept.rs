@@ -14,10 +14,10 @@ use saddlebag_log::{Contents, Digest, Log, Missing, State, Step, versions};
 use super::call::Call;
 use super::change::File;
 use super::logs::history_of;
-use crate::prelude::*;
-use crate::protocol::{Error, Precondition, Version};
-use crate::sorted::SortedMap;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::{Error, Precondition, Version};
 
 /// Commands that take changes back, or make them again.
 const REVERTS: [&str; 2] = ["undo", "redo"];

@@ -2,9 +2,9 @@
 
 use super::call::Call;
 use super::operation::Recorder;
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error};
 use crate::store::{HistoryFolder, Layout, RelPath, is_month};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Entry, EntryKind, Error};
 
 /// Extension of a log.
 const LOG_SUFFIX: &str = ".log";

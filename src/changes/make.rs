@@ -2,10 +2,10 @@
 
 use super::call::Call;
 use super::change::{After, Change, File};
-use crate::protocol::{
+use crate::store::{Layout, RelPath};
+use saddlebag_protocol::{
     AppendOutcome, Error, ErrorCode, FileContent, Precondition, ReadOutcome, RenameOutcome, WriteOutcome,
 };
-use crate::store::{Layout, RelPath};
 
 /// Outcome of making a change.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use super::change::{Change, File};
 use super::logs::history_of;
 use super::operation::Recorder;
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, Precondition, ReadOutcome};
 use crate::store::{HistoryFolder, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, Error, Precondition, ReadOutcome};
 
 /// Time in nanoseconds within which a process may be about to make what it has recorded.
 const ONE_MOMENT: u64 = 2_000_000_000;

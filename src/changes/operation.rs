@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::written::WrittenLogs;
-use crate::prelude::*;
-use crate::protocol::Precondition;
 use crate::store::{HistoryFolder, RelPath};
 use crate::trust::HostSecret;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Precondition;
 
 /// Default age in days after which the log of a month is removed.
 const DEFAULT_MAX_AGE_DAYS: u32 = 730;

@@ -12,12 +12,12 @@ use saddlebag_sanitize::{Echo, FoundSecret, echo, redact, secrets_in};
 
 use super::change::{After, Change, File};
 use super::expunged_text::ExpungedText;
-use crate::document::Frontmatter;
-use crate::part::{SlicePart, TextPart};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Precondition};
 use crate::store::{Layout, RelPath, is_instructions};
 use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, Writer, mark};
+use saddlebag_collections::part::{SlicePart, TextPart};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Frontmatter;
+use saddlebag_protocol::{Error, ErrorCode, Precondition};
 
 /// Policy of a memory, and a record of the changes that it made to the text of one command.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 use super::call::Call;
 use super::change::File;
 use crate::engine::load;
-use crate::prelude::*;
-use crate::protocol::{Entry, Error, ListOutcome, ReadOutcome};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Entry, Error, ListOutcome, ReadOutcome};
 
 /// Maximum number of failed reads of a log that others write meanwhile.
 const MAX_FAILED_READS: u32 = 8;

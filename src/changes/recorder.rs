@@ -21,10 +21,10 @@ use super::logs::history_of;
 use super::make::contention;
 use super::operation::Recorder;
 use super::written::RECENT_BYTES;
-use crate::prelude::*;
-use crate::protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, Version, WriteOutcome};
 use crate::store::{BackupPlace, HistoryFolder, Layout, RelPath};
 use crate::trust::{Provenance, SecretPolicy, Writer};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{AppendOutcome, Error, ErrorCode, Precondition, ReadOutcome, Version, WriteOutcome};
 
 /// Size in bytes above which a content has a separate file.
 const MAX_INLINE_BYTES: usize = 1 << 20;

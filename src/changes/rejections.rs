@@ -5,12 +5,12 @@
 
 use super::call::Call;
 use super::change::{After, Change, File};
-use crate::document::Frontmatter;
 use crate::engine::load;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::store::{Layout, RelPath, is_below_entries, utc_text};
 use crate::trust::{RejectedValues, Rejection, Value};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Frontmatter;
+use saddlebag_protocol::{Error, ErrorCode, ReadOutcome};
 
 /// Field of an entry that is forgotten.
 const FORGOTTEN: &str = "forgotten";

@@ -8,10 +8,10 @@ use saddlebag_log::{Log, Stored};
 use super::call::Call;
 use super::operation::HistoryPolicy;
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Precondition};
-use crate::sorted::SortedSet;
 use crate::store::{HistoryFolder, Layout, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{Error, ErrorCode, Precondition};
 
 /// Number of seconds of a day.
 const DAY_SECONDS: i64 = 86_400;

@@ -4,9 +4,9 @@ use core::mem;
 
 use super::call::Call;
 use super::policy::InputPolicy;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::Run;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// A command whose fields are listed with its family, each with what the policy does to it.
 pub(crate) trait Texts {

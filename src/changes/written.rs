@@ -2,9 +2,9 @@
 
 use saddlebag_log::Digest;
 
-use crate::prelude::*;
-use crate::protocol::Version;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Version;
 
 /// Number of bytes at the end of a log in which a digest counts as recorded. An older content is recorded again, so that
 /// reading a version back needs few records.

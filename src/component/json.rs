@@ -2,8 +2,8 @@
 
 use core::cell::RefCell;
 
-use crate::prelude::*;
 use crate::wit_convert::canonical::JsonMemory;
+use saddlebag_collections::prelude::*;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag-json" });
 

@@ -4,9 +4,9 @@ use core::cell::RefCell;
 use core::convert::Infallible;
 use core::str::FromStr;
 
-use crate::prelude::*;
-use crate::protocol::ResultError;
 use crate::wit_convert::{Mismatch, WitConvert};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::ResultError;
 
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
@@ -59,7 +59,7 @@ impl engine::GuestMemory for Memory {
 
     fn handle_memory_result(&self, reply: fs::Reply) -> Result<engine::Step, engine::ResultError> {
         let key = reply.key.clone();
-        let result: Result<crate::protocol::FsResult, Mismatch> = reply.convert();
+        let result: Result<saddlebag_protocol::FsResult, Mismatch> = reply.convert();
         returned(match result {
             Ok(result) => self.0.borrow_mut().handle_memory_result(result),
             Err(error) => Err(ResultError::InvalidResult { key, reason: format!("{error}") }),

@@ -5,8 +5,8 @@
 
 use saddlebag_collections::words;
 
-use crate::prelude::*;
 use crate::trust::{Approved, BLOCK_END, BLOCK_START, Flag, ForModel, escaped_item, for_model};
+use saddlebag_collections::prelude::*;
 
 /// Form of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_cut_keeps_the_mark() {
-        let cut = crate::document::tail;
+        let cut = saddlebag_markdown::tail;
         let tail = |form: BlockForm, text: &'static str, room| form.tail(&ForModel::ours(text), room, cut);
         assert_eq!(tail(BlockForm::Openai, "> abc\n> END", 5), "> END");
         assert_eq!(tail(BlockForm::Openai, "> abcdef", 5), "> def");

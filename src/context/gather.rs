@@ -7,17 +7,17 @@ use super::section::{PromptCall, Section, SectionContent, SectionItem, SectionKi
 use super::types::{Context, ContextEntries, ContextReply, LeftOut, LeftOutReason, Overflow};
 use super::user_notes::user_notes;
 use crate::changes::Call;
-use crate::document::breaks_one_line;
 use crate::engine::{Loaded, load_all};
 use crate::entries::{self, Entries, EntryInfo, Hydrate, HydrateReply};
 use crate::journal::whole_characters;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, FACTS_FOLDER, RelPath};
 use crate::trust::{Approved, ForModel, Provenance, titles};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::breaks_one_line;
+use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 
 /// Number of bytes at the start of a large file that are read for its frontmatter.
 const HEAD_BYTES: u32 = 65_536;

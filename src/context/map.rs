@@ -16,17 +16,17 @@ use super::sources::JoinedFile;
 use super::types::{LeftOut, LeftOutReason};
 use super::user_notes::SUPERSEDES;
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax, one_line};
 use crate::engine::{Loaded, load, load_all};
 use crate::entries::{self, Entries};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, key_words, list_markdown, says_nothing};
-use crate::sorted::SortedMap;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, NOTE_SUFFIX, RelPath, is_in_folder};
 use crate::trust::{Approved, ForModel};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_markdown::{Note, TagSyntax, one_line};
+use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode};
 
 /// Default size limit of the map in bytes.
 pub const DEFAULT_MAP_BYTES: u32 = 4_000;

@@ -6,13 +6,13 @@ use super::form::BlockForm;
 use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::sources::{Content, JoinedFile, LineSource, Part, Place, line_feeds};
 use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
-use crate::document::{head, is_open_item, tail};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
 use crate::search::TRUNCATED;
 use crate::store::Date;
 use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, is_open_item, tail};
 
 /// Minimum size of text that is worth including, in bytes.
 pub(super) const MIN_SHARE_BYTES: usize = 48;

@@ -8,14 +8,14 @@ use super::gather::{Gathered, gather};
 use super::overflow::{self, MIN_SHARE_BYTES, Wanted, first_lines};
 use super::section::PromptCall;
 use super::types::{Context, ContextReply, LeftOut, LeftOutReason, Overflow, RULE};
-use crate::document::FenceTracker;
 use crate::journal::{MEMORY_PROMPT, whole_characters};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::search::TRUNCATED;
 use crate::trust::{ForModel, estimate_tokens};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::FenceTracker;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default size limit of a preamble in bytes.
 pub const DEFAULT_PREAMBLE_BYTES: u32 = 131_072;

@@ -4,9 +4,9 @@ use super::sources::{JoinedFile, SourceFamily};
 use super::types::LeftOutReason;
 use crate::changes::Call;
 use crate::entries::Entries;
-use crate::prelude::*;
 use crate::store::Date;
 use crate::trust::{Approved, titles};
+use saddlebag_collections::prelude::*;
 
 /// Kind of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use core::ops::Range;
 use saddlebag_collections::words;
 
 use super::form::BlockForm;
-use crate::prelude::*;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
 
 /// Source of consecutive lines of a block. Lines end in a line feed. Titles, markers and empty lines between sections
 /// belong to the block itself and have no source.

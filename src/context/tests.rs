@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::prelude::*;
 use crate::store::Date;
 use crate::trust::Approved;
+use saddlebag_collections::prelude::*;
 
 const FORMS: [BlockForm; 3] = [BlockForm::Claude, BlockForm::Openai, BlockForm::Plain];
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];

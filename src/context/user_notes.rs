@@ -3,14 +3,14 @@
 use super::section::{Section, SectionContent, SectionItem, SectionKind};
 use super::types::{LeftOut, LeftOutReason};
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax};
 use crate::engine::{Loaded, load_all};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, is_name};
 use crate::trust::Approved;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Maximum number of notes in the block: the last changed.
 const MAX_NOTES: usize = 20;

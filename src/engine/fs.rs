@@ -1,8 +1,10 @@
 //! [`Fs`]: the file system as a command sees it, and reading of whole files.
 
-use crate::prelude::*;
-use crate::protocol::{self, Error, FileContent, FsError, ListOutcome, Operation, ReadOutcome, Version, join};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{
+    self as protocol, Error, FileContent, FsError, ListOutcome, Operation, ReadOutcome, Version, join,
+};
 
 /// The file system as a command sees it: it can read, list and create folders. Files are changed through the gate.
 ///

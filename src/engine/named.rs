@@ -1,8 +1,8 @@
 //! [`NamedFile`]: a file that a name may mean.
 
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of files that a message names.
 const NAMED_FILES: usize = 5;

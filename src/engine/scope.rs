@@ -1,9 +1,9 @@
 //! Environment that the commands of one scope share.
 
-use crate::prelude::*;
-use crate::protocol::{self, Error};
 use crate::store::{BackupPlace, Layout, RelPath};
 use crate::trust::{Provenance, TrustConfig};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{self as protocol, Error};
 
 /// Limits of an engine. The host may have stricter limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

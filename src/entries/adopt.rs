@@ -22,13 +22,13 @@ use super::screen;
 use super::state::Entries;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, head, set_field, yaml_string};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::Corpus;
-use crate::sorted::SortedMap;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_markdown::{Frontmatter, head, set_field, yaml_string};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Imports entries, or reports what an import would do. Returns a result per entry, in order.
 pub(crate) async fn adopt(

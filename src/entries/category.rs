@@ -4,8 +4,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use super::limits::{Limit, within};
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum length of a category in bytes.
 pub const MAX_CATEGORY_BYTES: usize = 64;

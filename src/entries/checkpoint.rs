@@ -8,10 +8,10 @@ use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{SkippedEntry, StoreState};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of one checkpoint in bytes: keys, contents and categories.
 pub const MAX_CHECKPOINT_BYTES: u64 = 262_144;

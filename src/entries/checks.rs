@@ -3,9 +3,9 @@
 use super::category::Category;
 use super::document::Fields;
 use super::limits::{Limit, checked_key, over, within};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::{TrustState, Writer};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum size of the content of an entry in bytes.
 pub const MAX_CONTENT_BYTES: usize = 16_384;

@@ -3,9 +3,9 @@
 use super::checkpoint::{CheckpointReply, checkpoint};
 use super::runs::named;
 use super::state::EntriesCall;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_protocol::Error;
 
 /// Stores everything that the run holds, and ends the run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::scope::EntriesScope;
 use super::state::Entries;
 use super::view::{View, look};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Parameters of a hydration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,12 +19,12 @@
 use core::fmt::Write as _;
 
 use super::category::Category;
-use crate::document::{Frontmatter, Value, moment, remove_field, set_field, yaml_scalar};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::store::{EntryFolder, RelPath, utc_text};
 pub(crate) use crate::trust::version_of;
 use crate::trust::{Provenance, TrustState, Writer, is_unclosed, mark};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, moment, remove_field, set_field, yaml_scalar};
+use saddlebag_protocol::Error;
 
 /// Fields of an entry, without its times.
 #[derive(Clone, Debug, PartialEq, Eq)]

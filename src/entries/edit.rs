@@ -6,10 +6,10 @@ use super::settle::MAX_RACES;
 use super::state::EntriesCall;
 use super::store::StoreEntry;
 use super::types::{StoreReply, StoreState};
-use crate::document::replace_once;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::replace_once;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Replaces text that occurs exactly once in the content of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::hydrate::HydrateReply;
 use super::plan::HydrationPolicy;
 use super::state::EntriesCall;
 use super::view::{absent, check_name};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Explains for every entry why it would be hydrated or left out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use super::state::EntriesCall;
 use super::types::EntryProblem;
 use super::view::{Stored, by_path, look};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum number of files on a page of an export.
 pub const MAX_EXPORT_FILES: usize = 1_024;

@@ -14,10 +14,10 @@ use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, View, by_path, look, path_of};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, portable_path, text_of_name};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// File of an entry, as it is shown.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use super::readable::{Readable, readable};
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::ranked::{self, Passages, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
-use crate::sorted::SortedMap;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::Error;
 
 /// Default number of hits.
 pub const DEFAULT_FOUND_ENTRIES: u32 = 20;
@@ -77,7 +77,7 @@ impl Run<EntriesCall<'_>> for FindEntries {
                     [readable.entry.fields.key.as_str(), &readable.entry.fields.content].join("\n").to_lowercase();
                 let terms: Vec<String> = words.iter().filter(|word| text.contains(word.as_str())).cloned().collect();
                 let entry = readable.info(call);
-                let passage = crate::document::head(&entry.content, PASSAGE_BYTES).to_string();
+                let passage = saddlebag_markdown::head(&entry.content, PASSAGE_BYTES).to_string();
                 (!terms.is_empty()).then_some(EntryHit { entry, score: 0.0, terms, passage })
             });
         let mut hits: Vec<EntryHit> = held_hits.collect();

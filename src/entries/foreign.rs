@@ -6,11 +6,11 @@ use super::state::Entries;
 use super::types::EntryProblem;
 use super::view::{Stored, look};
 use crate::changes::Call;
-use crate::document::{Frontmatter, Value};
 use crate::json::word_and_value;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value};
+use saddlebag_protocol::Error;
 
 /// Category of imported daily entries that are too old for `daily`. It does not expire.
 pub(super) const DAILY_LOG: &str = "daily-log";

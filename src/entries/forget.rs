@@ -8,10 +8,10 @@ use super::settle::MAX_RACES;
 use super::state::{Entries, EntriesCall};
 use super::view::{absent, found, look_for};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Forgets an entry. Its file becomes a tombstone, so that older text cannot restore the entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use super::readable::{Readable, readable};
 use super::state::{EntriesCall, Held};
 use super::types::EntryInfo;
 use super::view::{View, absent, look_for};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Returns the entry of this key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use super::plan::{HydrationPolicy, taken};
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Result of a hydration, or its explanation. Text is made harmless by [`for_model`](crate::trust::for_model). Sizes
 /// count the text as it is stored.

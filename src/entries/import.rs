@@ -18,11 +18,11 @@ use super::state::EntriesCall;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::json::word_and_value;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, at_most, request};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState, approve, mark};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of files in one command.
 pub const MAX_IMPORT_FILES: usize = 1_024;

@@ -8,9 +8,9 @@ use super::document::Fields;
 use super::scope::{EntriesScope, Pool};
 use super::view::{Stored, View};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
-use crate::sorted::SortedMap;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Entries before the import, and keys that the import already processed.
 pub(super) struct Intake<'a> {

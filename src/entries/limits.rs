@@ -1,7 +1,7 @@
 //! Errors for exceeded limits: the value, the limit, and the difference.
 
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum length of a key in bytes.
 pub const MAX_KEY_BYTES: usize = 255;

@@ -5,10 +5,10 @@ use super::select::{Cursor, EntryFilter, LIST_ENTRIES, MAX_LIST_ENTRIES, in_orde
 use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Lists entries; the last created comes first.
 #[derive(Clone, Debug, PartialEq, Eq)]

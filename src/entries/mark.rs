@@ -3,8 +3,8 @@
 use sha2::{Digest as _, Sha256};
 
 use super::checks::MAX_SOURCE_BYTES;
-use crate::document::{Frontmatter, Value, set_field, tail, yaml_scalar};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, set_field, tail, yaml_scalar};
 
 /// Key of the frontmatter that holds the summary of an entry.
 pub(super) const SUMMARY_FIELD: &str = "summary";

@@ -123,11 +123,11 @@ use crate::changes::{self, Call, Texts};
 use crate::engine::NamedFile;
 use crate::family::family;
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 use state::EntriesCall;
 
 family! {

@@ -4,10 +4,10 @@ use super::limits::{Limit, within};
 use super::runs::{check_fence, named, read_fence};
 use super::state::{EntriesCall, OpenedRun};
 use crate::changes::{Backups, File};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of open runs.
 pub const MAX_RUNS: usize = 16;

@@ -6,8 +6,8 @@
 use saddlebag_collections::words;
 
 use super::category::Tier;
-use crate::order;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Default budget in bytes.
 pub const DEFAULT_HYDRATE_BYTES: u64 = 262_144;

@@ -6,12 +6,12 @@ use super::scope::Pool;
 use super::state::EntriesCall;
 use super::view::{Stored, absent, found, look, look_for};
 use crate::changes::{Call, Change};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::request::{Run, request};
-use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Removes forgotten entries for good, and files of a key that a newer file of the same key replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use super::state::Entries;
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::naming_advice;
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Result of a change.
 pub(super) struct Applied {

@@ -9,12 +9,12 @@ use super::state::{Entries, Held};
 use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, look};
 use crate::changes::Call;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};
-use crate::sorted::SortedMap;
 use crate::store::RelPath;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::Error;
 
 /// An entry that is stored, or held by a run.
 pub(super) struct Readable {

@@ -6,9 +6,9 @@ use super::rules::{Base, read_entry};
 use super::scope::Pool;
 use super::view::{Stored, View, absent};
 use crate::changes::{Backups, Call, Change, File};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Turns an entry into a tombstone. Returns its version, and true if it was one before.
 pub(super) async fn bury(

@@ -1,8 +1,8 @@
 //! Text of a tool or an import that an agent stores again. Repeating words does not approve them.
 
 use super::document::Fields;
-use crate::prelude::*;
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
 
 /// Returns true if somebody who is not a person stores the words of unapproved text again. The category, the tags and the
 /// white space may differ.

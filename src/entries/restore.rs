@@ -13,11 +13,11 @@ use super::state::{Entries, EntriesCall};
 use super::types::{StoreReply, StoreState};
 use super::view::{Stored, View, absent, found, look_for};
 use crate::changes::{Backups, Call, File, KeptText};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Restores an entry. A forgotten entry is shown again; any other gets the text from before it was last overwritten. A
 /// second restore undoes the first.

@@ -7,11 +7,11 @@ use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::SkippedEntry;
 use super::view::{look, path_of};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, at_most, request};
-use crate::sorted::SortedSet;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Forgets all entries that were in no imported file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use super::retention::{Kept, over_cap};
 use super::scope::Pool;
 use super::view::{Stored, View};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Keys that a change removed.
 #[derive(Default)]

@@ -8,10 +8,10 @@ use super::retention::is_expired;
 use super::scope::Pool;
 use super::types::StoreState;
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Precondition of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

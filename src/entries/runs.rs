@@ -14,8 +14,8 @@ use super::screen::keep_trust_of_key;
 use super::state::{Entries, Held, MAX_HELD};
 use super::view::look;
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 pub(super) fn named(run: Option<&str>) -> Result<&str, Error> {
     run.ok_or_else(|| Error::invalid_argument("the request names no run", "give the name of the run"))

@@ -5,9 +5,9 @@
 use super::category::Category;
 use super::document::Fields;
 use super::retention::MAX_ENTRIES;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{EntryFolder, Layout, PathError, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum length of the name of an agent or a workspace in bytes.
 pub const MAX_SCOPE_NAME_BYTES: usize = 255;

@@ -6,9 +6,9 @@ use super::document::Fields;
 use super::repeat::{keep_trust, repeats_unapproved};
 use super::view::View;
 use crate::changes::{Call, InputPolicy};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::{Provenance, TrustState, Writer};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Returns an entry as it may be stored.
 pub(super) fn screened(call: &Call, entry: &NewEntry, provenance: Option<Provenance>) -> Result<Fields, Error> {

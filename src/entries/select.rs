@@ -8,8 +8,8 @@ use core::cmp::{Ordering, Reverse};
 use super::category::Category;
 use super::document::Entry;
 use super::types::EntryInfo;
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Default number of entries on a page.
 pub(super) const LIST_ENTRIES: u32 = 100;

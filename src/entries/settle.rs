@@ -8,9 +8,9 @@ use super::state::Entries;
 use super::types::StoreState;
 use super::view::{Stored, View, has_rival, look};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of attempts when others move, create or remove the same entry meanwhile.
 pub(super) const MAX_RACES: u32 = 64;

@@ -7,12 +7,12 @@ use super::document::{Entry, Fields, Problem};
 use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
 use crate::changes::{Call, history_of};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId};
-use crate::sorted::SortedMap;
 use crate::store::{EntryFolder, HistoryFolder, Layout, PathError};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Parts of a memory that the entries commands need, and the scope that the command names.
 #[derive(Clone, Copy)]

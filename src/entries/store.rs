@@ -8,10 +8,10 @@ use super::state::EntriesCall;
 use super::types::StoreReply;
 use super::view::look;
 use super::{runs, screen};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Stores an entry: creates it, or replaces the text of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use super::*;
 use crate::engine::Limits;
 use crate::notebook::testing::{Store, call_at};
 use crate::origin::Submission;
-use crate::prelude::*;
-use crate::protocol::CommandId;
 use crate::store::{LocalTime, Timestamp};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::CommandId;
 
 mod edits;
 mod invariants;

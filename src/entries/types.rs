@@ -1,8 +1,8 @@
 //! Types that several commands of the entries share.
 
 use crate::json::word_and_value;
-use crate::prelude::*;
 use crate::trust::{Approved, ForModel, Provenance, TrustState};
+use saddlebag_collections::prelude::*;
 
 /// Result of storing an entry.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

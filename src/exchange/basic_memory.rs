@@ -11,12 +11,12 @@ use super::text::{
     after_frontmatter, body, file_name, hash8, is_safe_path, list_of, one_line, stem, text_of, unknown_fields, yaml_of,
 };
 use super::types::{Converted, Exported, Loss, TextFile};
-use crate::document::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, yaml_string};
 use crate::entries::ForeignEntry;
-use crate::percent;
-use crate::prelude::*;
-use crate::sorted::SortedSet;
 use crate::store::utc_text;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_markdown::percent;
+use saddlebag_markdown::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, yaml_string};
 
 /// Separator between the content of an entry and the lines that are generated for basic-memory.
 const END: &str = "<!-- the memory ends here; what follows is generated -->";
@@ -431,7 +431,7 @@ fn permalink_of(entry: &ForeignEntry) -> Option<&str> {
 fn groups(entries: &[ForeignEntry]) -> Vec<Vec<&ForeignEntry>> {
     let mut sorted: Vec<&ForeignEntry> = entries.iter().filter(|entry| permalink_of(entry).is_some()).collect();
     let rank = |entry: &ForeignEntry| (entry.imported_line(), entry.line);
-    crate::order::sort_slice(&mut sorted, |a, b| {
+    saddlebag_collections::order::sort_slice(&mut sorted, |a, b| {
         (permalink_of(a), rank(a), &a.key).cmp(&(permalink_of(b), rank(b), &b.key))
     });
     let mut groups: Vec<Vec<&ForeignEntry>> = Vec::new();

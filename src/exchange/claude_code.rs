@@ -7,12 +7,12 @@ use super::text::{
     unknown_fields, yaml_of,
 };
 use super::types::{Converted, Exported, TextFile};
-use crate::document::{FenceTracker, Frontmatter, Value, head, heading, parse_date, yaml_scalar, yaml_string};
 use crate::entries::ForeignEntry;
-use crate::order;
-use crate::prelude::*;
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::utc_text;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::{FenceTracker, Frontmatter, Value, head, heading, parse_date, yaml_scalar, yaml_string};
 
 /// File name of the index.
 const INDEX: &str = "MEMORY.md";

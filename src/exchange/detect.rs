@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::readers::day_of;
 use super::text::{base_name, stem};
-use crate::document::Frontmatter;
+use saddlebag_markdown::Frontmatter;
 
 /// Result of a detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::text::base_name;
 use super::types::{Converted, Exported, TextFile};
 use super::{basic_memory, claude_code, json, mcp_memory, readers};
 use crate::entries::ForeignEntry;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// A memory format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,9 +4,9 @@ use super::format::Format;
 use super::read_files::read_files;
 use super::types::{ExchangeCall, ForeignFile, RejectedPart};
 use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, at_most, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum length of the name of the place that files come from, in bytes.
 pub const MAX_PLACE_BYTES: usize = 4_096;

@@ -5,11 +5,11 @@ use saddlebag_collections::UnknownWord;
 use serde_json::Value;
 
 use super::types::{Converted, Exported, TextFile};
-use crate::document::parse_date;
 use crate::entries::ForeignEntry;
-use crate::prelude::*;
 use crate::store::utc_text;
 use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::parse_date;
 
 /// Version of a line.
 const VERSION: u64 = 1;

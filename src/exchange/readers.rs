@@ -9,11 +9,11 @@ use super::claude_code::{self, Dialect};
 use super::json::text_field;
 use super::text::{base_name, body, bullet, hash8, heading_level, lines, short, slug, stem, text_of};
 use super::types::{Converted, TextFile};
-use crate::document::{FenceTracker, Frontmatter, heading, list_item, parse_date};
 use crate::entries::ForeignEntry;
-use crate::percent;
-use crate::prelude::*;
 use crate::store::Date;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::percent;
+use saddlebag_markdown::{FenceTracker, Frontmatter, heading, list_item, parse_date};
 
 /// Length of a day such as `2026-11-27`.
 const DAY_BYTES: usize = 10;

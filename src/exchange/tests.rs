@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::export_to::page;
 use super::*;
 use crate::entries::{ForeignEntry, MAX_IMPORT_BYTES};
-use crate::prelude::*;
-use crate::protocol::ErrorCode;
 use crate::store::utc_text;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::ErrorCode;
 
 /// 2026-05-25T12:00:00Z, in nanoseconds.
 const NOON: u64 = 1_779_710_400_000_000_000;

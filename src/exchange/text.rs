@@ -1,8 +1,8 @@
 //! Helpers of the converters: lines, short names, frontmatter.
 
-use crate::document::{Frontmatter, Value};
 use crate::entries::hash;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value};
 
 /// Maximum size of a generated description in bytes.
 const HOOK_BYTES: usize = 100;
@@ -34,7 +34,7 @@ pub(super) fn bullet(line: &str) -> Option<&str> {
 
 /// Shortens text for an error.
 pub(super) fn short(text: &str) -> String {
-    format!("{}", crate::document::head(text, 60).escape_debug())
+    format!("{}", saddlebag_markdown::head(text, 60).escape_debug())
 }
 
 /// Returns eight hexadecimal digits of the text's digest.
@@ -66,7 +66,7 @@ pub(super) fn hook(content: &str) -> String {
     let words: Vec<&str> = content.split_whitespace().take(40).collect();
     let line = words.join(" ");
     let line: String = line.chars().filter(|c| !c.is_control()).collect();
-    if line.len() <= HOOK_BYTES { line } else { format!("{}…", crate::document::head(&line, HOOK_BYTES)) }
+    if line.len() <= HOOK_BYTES { line } else { format!("{}…", saddlebag_markdown::head(&line, HOOK_BYTES)) }
 }
 
 /// Returns a file name for a key: ASCII letters, digits, `-` and `_`, with a digest if that differs from the key.

@@ -2,8 +2,8 @@
 
 use crate::changes::Call;
 use crate::entries::{Entries, ForeignEntry};
-use crate::prelude::*;
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
 
 /// A file of another format.
 #[derive(Clone, Debug, PartialEq, Eq)]

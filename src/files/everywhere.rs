@@ -6,10 +6,10 @@ use super::timeline::{Dated, timeline};
 use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error};
 use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, Error};
 
 /// Adds the hits in the notes of all other projects to the reply of this memory to the same request. Scores of two projects cannot
 /// be compared, so the best hits of all come first, those of this memory before the others, then the second hits.

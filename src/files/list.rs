@@ -2,10 +2,10 @@
 
 use super::types::{FileListing, FilesCall, parse};
 use crate::journal::ListedFile;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::Skipped;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum number of files on a page.
 pub const MAX_LISTED_FILES: u32 = 1000;

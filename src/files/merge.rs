@@ -4,13 +4,13 @@ use core::fmt::Write as _;
 
 use saddlebag_log::merges::{Conflict, Kind, Merged, Part, Sides};
 
-use crate::document::{head, yaml_scalar};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{
     DAILY_FOLDER, Date, Layout, NOTE_SUFFIX, PathError, RelPath, file_stem, is_of_entries, text_of_name,
 };
 use crate::trust::{Provenance, TrustState, mark, sha256};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, yaml_scalar};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of each version of a file, in bytes.
 pub const MAX_MERGED_BYTES: usize = 4 << 20;
@@ -255,7 +255,7 @@ mod tests {
             let review = there.review.unwrap();
             assert_eq!(Some(&review), back.review.as_ref());
             assert!(review.path.starts_with(expected) && review.path.ends_with(".md"), "{}", review.path);
-            let frontmatter = crate::document::Frontmatter::parse(&review.text);
+            let frontmatter = saddlebag_markdown::Frontmatter::parse(&review.text);
             assert_eq!(frontmatter.problem, None, "{}", review.text);
             assert!(TrustState::from_parsed(&frontmatter, &review.text).unapproved().is_some(), "{}", review.text);
         }

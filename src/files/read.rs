@@ -3,9 +3,9 @@
 use super::types::{FilesCall, is_listed, parse};
 use crate::journal::{ReadReply, read_file};
 use crate::notebook::successor;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Reads a part of a file. The path in the reply is relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq)]

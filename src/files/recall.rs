@@ -8,11 +8,11 @@ use crate::entries::{Entries, searchable};
 use crate::notebook::{
     ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of,
 };
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::SearchableEntries;
 use crate::store::NOTE_SUFFIX;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 impl Run<FilesCall<'_>> for Recall {
     async fn run(self, with: &FilesCall<'_>) -> Result<RecallReply, Error> {

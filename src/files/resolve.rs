@@ -6,10 +6,10 @@ use crate::engine::{NamedFile, ambiguous, prefer_approved};
 use crate::entries::{self, Entries};
 use crate::journal::{Target, file_size};
 use crate::notebook::{self, ItemKind, Notebook};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Finds the item that a name means.
 ///

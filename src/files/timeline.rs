@@ -3,17 +3,17 @@
 use core::ops::Range;
 
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax};
 use crate::notebook::{
     ItemKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
     asks_for_latest, render, shortened, time_in, words_of,
 };
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::Run;
 use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, Date, LocalTime, NOTE_SUFFIX, is_in_folder};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::Error;
 
 const DAY_NANOSECONDS: u64 = 86_400_000_000_000;
 

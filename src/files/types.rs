@@ -6,11 +6,11 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::journal::ListedFile;
 use crate::notebook::Notebook;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Parts of a memory that the commands about files need.
 pub(crate) struct FilesCall<'a> {

@@ -6,9 +6,9 @@ use super::files::FileHistory;
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::read_version::numbered;
 use super::types::HistoryCall;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Compares two versions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use super::log::{History, complete_interrupted};
 use super::places::{FileKind, Place, history_folders, places};
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{After, Call, Change, ExpungedText};
-use crate::document::Frontmatter;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Error, Precondition};
 use crate::request::{Run, SAMPLE_TEXT, request};
-use crate::sorted::SortedSet;
 use crate::store::{HistoryFile, Layout, RelPath};
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_markdown::Frontmatter;
+use saddlebag_protocol::{Error, Precondition};
 
 /// Maximum number of times that all places are searched, while others write the text again.
 const MAX_PASSES: usize = 8;

@@ -9,11 +9,11 @@ use saddlebag_log::{Change, Content, Contents, Digest, Head, Log, Missing, Recor
 
 use super::log::MOVING;
 use crate::changes::{Call, ExpungedText};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ReadOutcome, Version};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_protocol::{Error, ReadOutcome, Version};
 
 /// Maximum number of attempts at reading a file that grows.
 const MAX_ATTEMPTS: u32 = 64;
@@ -392,5 +392,5 @@ pub(super) async fn read_version(call: &Call, path: &RelPath) -> Result<Option<(
         }
     }
     let message = format!("{path}: changed by others {MAX_ATTEMPTS} times in a row");
-    Err(Error::new(crate::protocol::ErrorCode::Contention, message, "try again when fewer writers are at work"))
+    Err(Error::new(saddlebag_protocol::ErrorCode::Contention, message, "try again when fewer writers are at work"))
 }

@@ -5,10 +5,10 @@ use saddlebag_log::{Change, Contents, Missing, State, Step, Version, versions};
 use super::log::{History, LineAt, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
-use crate::prelude::*;
-use crate::protocol::Error;
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_protocol::Error;
 
 /// Maximum number of earlier paths of a file whose records are looked at for its contents.
 const MAX_EARLIER_PATHS: usize = 64;

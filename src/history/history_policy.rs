@@ -2,9 +2,9 @@
 
 use super::log::folders;
 use super::types::HistoryCall;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Shows the policy of the history of the store, or changes it. `None` leaves a field unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

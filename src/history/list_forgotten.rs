@@ -3,17 +3,17 @@
 use super::places::{FileKind, Place, history_folders, places};
 use super::types::{DEFAULT_HISTORY_ITEMS, HistoryCall, MAX_HISTORY_ITEMS};
 use crate::changes::File;
-use crate::document::{Note, TagSyntax};
 use crate::engine::ambiguous;
 use crate::files::is_listed;
 use crate::notebook::{SESSION, slug};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::search::is_markdown;
-use crate::sorted::SortedSet;
 use crate::store::{Layout, RelPath};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Lists notes that are gone and whose text is kept, the last forgotten first.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::log::{History, Recorded};
 use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
-use crate::sorted::SortedMap;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::Error;
 
 /// Lists operations, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,6 +109,6 @@ pub(super) fn operations(
             }
         }
     }
-    crate::order::sort_slice(&mut found, |(a, _), (b, _)| a.cmp(b));
+    saddlebag_collections::order::sort_slice(&mut found, |(a, _), (b, _)| a.cmp(b));
     found.into_iter().map(|(_, info)| info).collect()
 }

@@ -9,10 +9,10 @@ use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::files::{Names, resolve};
 use crate::notebook::slug;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Lines of context around a difference.
 pub(super) const CONTEXT_LINES: usize = 3;

@@ -7,12 +7,12 @@ use crate::changes::{Call, history_of, is_session_of};
 use crate::entries::Entries;
 use crate::files::is_listed;
 use crate::notebook::{is_made_by_setup, settle_rename};
-use crate::order;
 use crate::origin::Moment;
-use crate::prelude::*;
-use crate::protocol::{Entry, Error, ErrorCode};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath, SCRATCHPAD_FILE, rfc3339};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_protocol::{Entry, Error, ErrorCode};
 
 /// Commands that make a file under its new name before they remove the old one, and those that take that back.
 pub(super) const MOVING: [&str; 4] = ["rename", "call", "undo", "redo"];

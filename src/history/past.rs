@@ -6,14 +6,14 @@ use super::files::FileHistory;
 use super::log::History;
 use crate::changes::Call;
 use crate::entries::Entries;
-use crate::order;
 use crate::origin::Moment;
-use crate::prelude::*;
-use crate::protocol::{
+use crate::store::{RelPath, rfc3339};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Listing, ReadOutcome, Version, View,
 };
-use crate::sorted::{SortedMap, SortedSet};
-use crate::store::{RelPath, rfc3339};
 
 /// Maximum size of all files that were different, in bytes.
 const MAX_PAST_BYTES: u64 = 256 << 20;

@@ -2,10 +2,10 @@
 
 use super::types::HistoryCall;
 use crate::changes::history_of;
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error};
-use crate::sorted::SortedSet;
 use crate::store::{HistoryFile, HistoryFolder, Layout, RelPath, is_hidden, is_name};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{Entry, EntryKind, Error};
 
 /// Folders of other tools, which have thousands of files.
 const FOREIGN_FOLDERS: [&str; 2] = [".git", "node_modules"];
@@ -74,8 +74,8 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
             continue;
         }
         if seen.len() > MAX_FOLDERS {
-            return Err(crate::protocol::Error::new(
-                crate::protocol::ErrorCode::TooLarge,
+            return Err(saddlebag_protocol::Error::new(
+                saddlebag_protocol::ErrorCode::TooLarge,
                 format!("the store has more than {MAX_FOLDERS} folders"),
                 "move folders that are not memory out of the store",
             ));
@@ -91,7 +91,7 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
             }
         }
     }
-    crate::order::sort_slice(&mut found, |a, b| a.path.cmp(&b.path));
+    saddlebag_collections::order::sort_slice(&mut found, |a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
     Ok(found)
 }

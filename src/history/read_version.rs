@@ -5,9 +5,9 @@ use saddlebag_log::Version;
 use super::files::FileHistory;
 use super::list_versions::history_of;
 use super::types::HistoryCall;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Reads a version of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

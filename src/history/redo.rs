@@ -6,9 +6,9 @@ use super::revert::{Left, Reverted};
 use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::undo::{MAX_NAMED, SkippedOperation, Took, UndoReply, finish, is_lasting};
 use super::unmade::take_back_unmade;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Makes the operations of the last undo again. A second `redo` makes those of the undo before it again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

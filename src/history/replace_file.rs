@@ -3,11 +3,11 @@
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{Backups, File};
 use crate::files::is_listed;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Version};
 use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode, Version};
 
 /// Gives a Markdown file of the scope another content, or removes it, as a change of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

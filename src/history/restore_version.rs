@@ -10,9 +10,9 @@ use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{Backups, Call, File, is_tombstone};
 use crate::entries::with_category_of;
 use crate::origin::Moment;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Gives a file the text of an earlier version. The text that it had stays in the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use super::files::FileHistory;
 use super::log::{History, Recorded};
 use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, Change, history_of};
-use crate::document::{Frontmatter, remove_field};
 use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION, superseded_by};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::{Frontmatter, remove_field};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// How much of an operation the files still have.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,9 +3,9 @@
 use super::types::{HistoryCall, check_is_kept};
 use crate::changes::history_of;
 use crate::origin::MAX_REASON_BYTES;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Names a point in the history: records an operation without changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use saddlebag_log::{Change, Record, State};
 use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath, rfc3339};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of operations or versions in a reply.
 pub const DEFAULT_HISTORY_ITEMS: u32 = 50;

@@ -8,11 +8,11 @@ use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::{Call, history_of};
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, ReadOutcome};
 use crate::request::{Request, Run, request};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{HistoryFolder, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_protocol::{Error, ErrorCode, ReadOutcome};
 
 /// Maximum number of sessions that an error names.
 const MAX_SESSIONS: usize = 5;
@@ -124,7 +124,9 @@ impl Undo {
         // Without a selection one operation is undone: the last of which something is left.
         let is_last = self.operations.is_empty() && !selects;
         if is_last {
-            crate::order::sort_slice(&mut selected, |a, b| place(&last_made, a).cmp(&place(&last_made, b)));
+            saddlebag_collections::order::sort_slice(&mut selected, |a, b| {
+                place(&last_made, a).cmp(&place(&last_made, b))
+            });
             begin_with_last(&history, &mut selected);
         }
         let mut reverted = Reverted::new(&history);

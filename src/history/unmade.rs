@@ -6,9 +6,9 @@ use super::files::FileHistory;
 use super::log::{History, Recorded, folders};
 use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, File};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::HistoryFolder;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Commands that undo and make again.
 const COMMANDS: [&str; 2] = ["undo", "redo"];

@@ -4,9 +4,9 @@ use super::target::Target;
 use super::types::{JOURNAL, JournalCall, WriteMode, WriteReply};
 use super::write::{OverLimit, write};
 use crate::changes::{Backups, Call};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Adds an entry to today's log.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 //! line under a heading is compared only with the lines under that heading. A list item is kept or left out together
 //! with the lines nested under it.
 
-use crate::document::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
-use crate::prelude::*;
-use crate::sorted::SortedSet;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_markdown::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
 
 /// Result of removing duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]

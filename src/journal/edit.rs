@@ -3,12 +3,12 @@
 use super::target::Target;
 use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
 use crate::changes::{Backups, Call, Kept};
-use crate::document::replace_once;
-use crate::prelude::*;
-use crate::protocol::{Cause, Error, ErrorCode};
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::store::RelPath;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::replace_once;
+use saddlebag_protocol::{Cause, Error, ErrorCode};
 
 /// Changes a target in one place, or deletes a note.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use super::append_daily::append_daily;
 use super::types::{JOURNAL, JournalCall, WriteReply};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Returns the heading of a compaction summary in the log, with the number of messages if it is given.
 ///

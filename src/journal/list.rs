@@ -2,12 +2,12 @@
 
 use super::types::{JournalCall, ListedFile};
 use crate::changes::Call;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error};
 use crate::request::{Run, request};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, Error};
 
 /// Lists the files that [`Search`](super::Search) covers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use super::target::Target;
 use super::types::{FileState, JournalCall, ReadReply};
 use crate::changes::Call;
-use crate::document::head;
-use crate::prelude::*;
-use crate::protocol::{Error, ReadOutcome};
 use crate::request::{Run, request};
 use crate::search::TRUNCATED;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
+use saddlebag_protocol::{Error, ReadOutcome};
 
 /// Maximum number of bytes of a UTF-8 character after its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;

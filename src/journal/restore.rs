@@ -3,10 +3,10 @@
 use super::target::Target;
 use super::types::{ChangedFile, JournalCall};
 use crate::changes::{Backups, Call, File, KeptText};
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Restores the text that was kept when a file was changed or removed. The replaced text is kept in its place, so a second restore
 /// undoes the first.

@@ -4,10 +4,10 @@ use atomic_refcell::AtomicRefCell;
 
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::{Corpus, Extent, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Searches the files of the journal, see [`Layout::is_journal`](crate::store::Layout::is_journal), or all that
 /// [`Recall`](crate::notebook::Recall) covers.

@@ -17,10 +17,10 @@ use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JOURNAL, JournalCa
 use super::write::{OverLimit, write};
 use crate::changes::texts::text;
 use crate::changes::{Backups, Call};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::{Corpus, Skipped};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Help of the error for an invalid line.
 pub const SLASH_USAGE: &str = "usage: /memory [status|search|read|write|edit|clear|restore]";

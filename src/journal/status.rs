@@ -2,13 +2,13 @@
 
 use super::types::JournalCall;
 use crate::changes::Call;
-use crate::document::is_open_item;
 use crate::engine::{Loaded, load_all};
-use crate::prelude::*;
-use crate::protocol::{Error, ReadOutcome};
 use crate::request::{Run, request};
 use crate::search::{SkipReason, Skipped};
 use crate::store::{LONG_TERM_FILE, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::is_open_item;
+use saddlebag_protocol::{Error, ReadOutcome};
 
 /// Returns the sizes of the files that are always in the context.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use core::str::FromStr;
 
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 use crate::store::{Date, LONG_TERM_FILE, NOTE_SUFFIX, NoteName, RelPath, SCRATCHPAD_FILE};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// A file of the journal, as people and models name it.
 #[derive(Clone, Debug, PartialEq, Eq)]

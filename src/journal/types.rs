@@ -4,10 +4,10 @@ use atomic_refcell::AtomicRefCell;
 use saddlebag_collections::words;
 
 use crate::changes::{Call, Field, Screen};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::Corpus;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum size of one write, or of the new text of one edit, in bytes.
 pub const MAX_WRITE_BYTES: usize = 65_536;

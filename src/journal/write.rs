@@ -5,12 +5,12 @@ use super::read::file_size;
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
 use crate::changes::{Backups, Call};
-use crate::document::{head, underlines};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, underlines};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Writes text to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

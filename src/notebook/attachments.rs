@@ -2,14 +2,14 @@
 
 use super::select::{path_parts, resolve_path};
 use crate::changes::Call;
-use crate::document::paths::file_name;
-use crate::document::{Link, LinkKind};
-use crate::percent;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::list_tree;
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{NOTE_SUFFIX, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::paths::file_name;
+use saddlebag_markdown::percent;
+use saddlebag_markdown::{Link, LinkKind};
+use saddlebag_protocol::Error;
 
 /// Extensions of the files that a wiki link can name. A title such as `Node.js` or `v1.2` has none of them.
 const FILE_EXTENSIONS: [&str; 29] = [
@@ -98,7 +98,7 @@ impl Attachments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Note, TagSyntax};
+    use saddlebag_markdown::{Note, TagSyntax};
 
     #[test]
     fn a_link_to_a_file_or_a_folder_leads_somewhere() {

@@ -1,10 +1,10 @@
 //! The rules for the title, the content and the tags of a new note.
 
-use crate::document::paths::stem;
-use crate::document::{head, one_line};
 use crate::journal::MAX_WRITE_BYTES;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::stem;
+use saddlebag_markdown::{head, one_line};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of a title in bytes.
 pub const MAX_TITLE_BYTES: usize = 1_000;

@@ -15,12 +15,12 @@ use core::str::FromStr;
 
 use super::glob::Glob;
 use super::template::Template;
-use crate::document::TagSyntax;
-use crate::document::paths::file_name;
-use crate::prelude::*;
-use crate::protocol::Error;
-use crate::sorted::SortedMap;
 use crate::store::{SCOPE_PATTERNS, is_hidden};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_markdown::TagSyntax;
+use saddlebag_markdown::paths::file_name;
+use saddlebag_protocol::Error;
 
 /// Path of the configuration, relative to the notebook.
 pub const CONFIG_FILE: &str = ".zk/config.toml";

@@ -14,9 +14,9 @@ use super::template::{LINK_VARIABLES, Template};
 use super::types::Warning;
 use crate::changes::Call;
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Version};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode, Version};
 
 /// Maximum size of the configuration in bytes.
 const MAX_CONFIG_BYTES: u32 = 256 << 10;
@@ -137,7 +137,7 @@ impl<'a> Section<'a> {
         let groups = self.section("group");
         // Sorted by name, whatever the order in the file.
         let mut names: Vec<&str> = groups.table.into_iter().flatten().map(|(name, _)| &**name.get_ref()).collect();
-        crate::order::sort_slice(&mut names, Ord::cmp);
+        saddlebag_collections::order::sort_slice(&mut names, Ord::cmp);
         if names.len() > MAX_GROUPS {
             self.warn("group", &format!("{} groups, the limit is {MAX_GROUPS}; the rest is ignored", names.len()));
         }
@@ -274,7 +274,7 @@ impl<'a> Section<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::TagSyntax;
+    use saddlebag_markdown::TagSyntax;
 
     fn parse(text: &str) -> NotebookConfig {
         let (config, warnings) = NotebookConfig::parse(text);

@@ -5,11 +5,11 @@ use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look
 use super::links::with_anchor;
 use super::select::{self, Resolver};
 use super::snapshot::Snapshot;
-use crate::document::{Link, line_of};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::{DocId, Skipped};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Link, line_of};
+use saddlebag_protocol::Error;
 
 /// Lists the links that lead to no note, or to more than one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

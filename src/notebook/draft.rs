@@ -10,16 +10,16 @@ use super::superseded::{LINK_START, Superseded};
 use super::template::{FILENAME_VARIABLES, Template, Variables};
 use super::types::{SUPERSEDES, Warning};
 use crate::changes::Call;
-use crate::document::paths::file_name;
-use crate::document::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, LocalTime, RelPath, SCOPE_FOLDERS, TEMPLATES_FOLDER, is_device_name,
     is_hidden, is_name,
 };
 use crate::trust::{Provenance, mark};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::file_name;
+use saddlebag_markdown::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
+use saddlebag_protocol::{EntryKind, Error};
 
 /// Maximum number of folders in a file name that a template makes.
 const MAX_NAME_FOLDERS: usize = 8;

@@ -5,9 +5,9 @@ use super::template::{MAX_TEMPLATE_BYTES, NOTE_VARIABLES, Template};
 use super::types::Warning;
 use crate::changes::{Call, Change};
 use crate::engine::{Loaded, load_all};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{RelPath, TEMPLATES_FOLDER, ZK_FOLDER};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Returns a file or folder of the notebook from its path relative to the notebook.
 pub(super) fn notebook_file(call: &Call, path: &str) -> Result<RelPath, Error> {

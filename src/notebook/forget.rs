@@ -9,11 +9,11 @@ use super::snapshot::Snapshot;
 use super::superseded::counting_again;
 use super::types::SUPERSEDES;
 use crate::changes::{Backups, Call, Kept};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::{ForModel, version_of};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Removes a note. Its text is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`Glob`]: a pattern for paths.
 
-use crate::prelude::*;
 use core::str::FromStr;
+use saddlebag_collections::prelude::*;
 
 /// Maximum length of a pattern in bytes.
 pub const MAX_GLOB_BYTES: usize = 1_024;

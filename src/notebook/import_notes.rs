@@ -12,16 +12,16 @@ use super::index::{Notebook, NotebookCall, catch_up, look};
 use super::rename::settle;
 use super::slug::slug;
 use crate::changes::{Backups, Call, File, history_of};
-use crate::document::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, ErrorCode};
 use crate::request::{Run, at_most, request};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
+use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Maximum number of notes in one command.
 pub const MAX_IMPORTED_NOTES: usize = 256;

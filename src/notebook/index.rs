@@ -12,15 +12,15 @@ use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
 use crate::changes::Call;
 use crate::engine::Scope;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Version};
 use crate::search::{
     Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
     read_needed_of_index, refresh, save_index_file,
 };
-use crate::sorted::SortedMap;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::{Error, ErrorCode, Version};
 
 /// Maximum number of attempts to read notes that change meanwhile.
 pub(super) const MAX_ATTEMPTS: u32 = 8;
@@ -334,8 +334,8 @@ mod tests {
     use super::super::listing::ListNotes;
     use super::super::testing::{Store, call_at, day, path};
     use super::*;
-    use crate::document::{Note, TagSyntax};
     use crate::request::Run;
+    use saddlebag_markdown::{Note, TagSyntax};
 
     const TEXT: &str = "# Port\n\n5433\n";
 

@@ -7,13 +7,13 @@ use super::files::{folders_above, notebook_file, template_folders};
 use super::index::NotebookCall;
 use super::today::DAILY_TEMPLATE;
 use crate::changes::{Call, File};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error, ErrorCode, FsError};
 use crate::request::{Run, request};
 use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, FACTS_FOLDER, RelPath, SCOPE_PATTERNS, TEMPLATES_FOLDER, ZK_FOLDER,
 };
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{EntryKind, Error, ErrorCode, FsError};
 
 /// Creates the missing folders, configuration and templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ async fn init(call: &Call) -> Result<InitReply, Error> {
     let (folder, other) = if is_note { (&of_zk, &ours) } else { (&ours, &of_zk) };
     for (name, text) in [("fact.md", NOTE_TEMPLATE), ("decision.md", NOTE_TEMPLATE), ("daily.md", DAILY_TEMPLATE)] {
         let elsewhere = notebook_file(call, &format!("{other}/{name}"))?;
-        if call.fs.read(&elsewhere, 0, 0).await.is_ok_and(|read| read != crate::protocol::ReadOutcome::Absent) {
+        if call.fs.read(&elsewhere, 0, 0).await.is_ok_and(|read| read != saddlebag_protocol::ReadOutcome::Absent) {
             reply.kept.push(call.scope.display_path(&elsewhere));
             continue;
         }

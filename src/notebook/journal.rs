@@ -8,10 +8,10 @@ use super::today::make_day;
 use super::types::Warning;
 use crate::changes::Call;
 use crate::journal::{MAX_WRITE_BYTES, file_size};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Adds one line with the time of day to today's note.
 #[derive(Clone, Debug, PartialEq, Eq)]

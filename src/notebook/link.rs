@@ -9,12 +9,12 @@ use super::rename::settle;
 use super::select::{Resolution, Resolver};
 use super::snapshot::Names;
 use crate::changes::{Backups, Call};
-use crate::document::{Link as NoteLink, Note, append_block};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Link as NoteLink, Note, append_block};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of the text of a link in bytes.
 pub const MAX_LINK_TEXT_BYTES: usize = 1_000;

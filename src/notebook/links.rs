@@ -26,11 +26,11 @@
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::template::{Template, Variables};
-use crate::document::paths::{file_name, folder};
-use crate::document::{Link, LinkKind, one_line};
-use crate::part::SlicePart;
-use crate::percent;
-use crate::prelude::*;
+use saddlebag_collections::part::SlicePart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::{file_name, folder};
+use saddlebag_markdown::percent;
+use saddlebag_markdown::{Link, LinkKind, one_line};
 
 /// Target of a new link, relative to the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,7 +335,7 @@ mod tests {
                 for title in titles {
                     let link = format_link(&config, "facts/a.md", target(path, title));
                     let text = format!("before {link} after");
-                    let note = crate::document::Note::parse(&text, config.tags);
+                    let note = saddlebag_markdown::Note::parse(&text, config.tags);
                     let [found] = note.links.as_slice() else { panic!("{text}: {:?}", note.links) };
                     let stem = |path: &str| path.trim_start_matches("facts/").trim_end_matches(".md").to_string();
                     assert_eq!(stem(&found.target), stem(path), "{text}");

@@ -16,12 +16,12 @@ use super::select::{link_table, select, zk_href};
 use super::snapshot::Snapshot;
 use super::types::Warning;
 use crate::changes::Call;
-use crate::document::{Link, LinkKind, Note};
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped};
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Link, LinkKind, Note};
+use saddlebag_protocol::Error;
 
 /// Maximum size of a block that is a snippet as a whole, in bytes. A table may have thousands of links, and each has a
 /// snippet.

@@ -7,9 +7,9 @@ use super::snapshot::Snapshot;
 use super::types::SortKey;
 use crate::changes::Call;
 use crate::engine::Scope;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::DocId;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Lists notes by filters, as `zk list` does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -147,6 +147,6 @@ impl Listing {
 /// Returns a predicate for the notes of a page.
 fn marks(page: &[DocId]) -> impl Fn(DocId) -> bool + use<> {
     let mut sorted = page.to_vec();
-    crate::order::sort_slice(&mut sorted, Ord::cmp);
+    saddlebag_collections::order::sort_slice(&mut sorted, Ord::cmp);
     move |id| sorted.binary_search(&id).is_ok()
 }

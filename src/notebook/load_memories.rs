@@ -9,13 +9,13 @@ use super::session::{Memories, RecalledMemory};
 use super::snapshot::Snapshot;
 use super::types::{MemoriesReply, part_of};
 use crate::changes::Call;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::DocId;
 use crate::store::{FACTS_FOLDER, is_in_folder};
 use crate::trust::Approved;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Default number of facts.
 pub const INITIAL_MEMORIES: u32 = 10;

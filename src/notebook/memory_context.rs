@@ -4,11 +4,11 @@ use super::checks::MAX_SHOWN_TITLE_BYTES;
 use super::index::{Notebook, NotebookCall};
 use super::session::{Memories, RecalledMemory};
 use crate::context::{SectionItem, TurnMemories};
-use crate::document::{head, one_line};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::trust::{Flag, ForModel, add_flags, escaped_item};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, one_line};
+use saddlebag_protocol::Error;
 
 /// Maximum number of bytes of one memory that are shown.
 pub const MAX_MEMORY_BYTES: usize = 1_200;

@@ -4,9 +4,9 @@ use super::index::{Notebook, catch_up, look_checked};
 use super::successor::{Successor, newer_note};
 use crate::changes::Call;
 use crate::engine::{NamedFile, Scope};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{Layout, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Returns the notes that a name may mean, with their titles.
 pub(crate) async fn named_notes(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<Vec<NamedFile>, Error> {

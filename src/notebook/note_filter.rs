@@ -1,7 +1,7 @@
 //! [`NoteFilter`]: selects notes by conditions.
 
 use crate::engine::Scope;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Filter for notes: a note matches if it meets the conditions and every field that is set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

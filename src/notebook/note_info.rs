@@ -6,12 +6,12 @@ use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
 use super::successor::newer_note;
 use crate::changes::Call;
-use crate::document::{Note, Value, json_string};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
 use crate::search::{Corpus, IndexedFile};
 use crate::trust::{Provenance, Writer};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, Value, json_string};
 
 /// A note.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]

@@ -4,14 +4,14 @@ use super::config_file::load_config;
 use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax};
 use crate::engine::NamedFile;
 use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::FolderScope;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_below_entries};
 use crate::trust::TrustState;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Replaces the page that a command names by its path.
 pub(crate) async fn locate_page(

@@ -6,13 +6,13 @@ use super::remember_error::has_expired;
 use super::snapshot::Snapshot;
 use super::types::part_of;
 use crate::changes::Call;
-use crate::document::{Note, TagSyntax, Value};
 use crate::engine::{Loaded, load, load_all};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::{DocId, IndexedFile, SkipReason, Skipped};
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance, TrustState, Writer, version_of};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax, Value};
+use saddlebag_protocol::Error;
 
 /// Returns the pages that wait for approval: notes, and the shared long-term memory. Also returns the files that could not
 /// be read.

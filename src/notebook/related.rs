@@ -5,11 +5,11 @@ use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, RelatedReason, related};
 use super::snapshot::Snapshot;
 use super::successor::newer_note;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::Skipped;
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Lists the notes that are linked with a note: links in both directions first, then notes that share a linked note.
 #[derive(Clone, Debug, PartialEq, Eq)]

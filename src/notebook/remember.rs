@@ -13,15 +13,15 @@ use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
 use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning, title_problem};
 use crate::changes::{Call, File};
-use crate::document::one_line;
 use crate::json::word_and_value;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::one_line;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes with one name.
 const MAX_NAMES: u32 = 10_000;
@@ -308,7 +308,7 @@ fn no_note_of_title(title: &str) -> Error {
 mod tests {
     use super::super::testing::{Store, run_alone, run_as};
     use super::*;
-    use crate::document::{Note, TagSyntax};
+    use saddlebag_markdown::{Note, TagSyntax};
 
     fn fact(title: &str, content: &str) -> Remember {
         Remember {

@@ -12,14 +12,14 @@ use super::index::NotebookCall;
 use super::rename::settle;
 use super::slug::slug;
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Entry, Error};
 use crate::request::{Run, request};
 use crate::store::{FACTS_FOLDER, LocalTime};
 use crate::trust::{ForModel, TrustState};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
+use saddlebag_protocol::{Entry, Error};
 
 /// Maximum number of notes about errors. Further ones are refused until some are forgotten.
 pub const MAX_ERROR_NOTES: usize = 200;
@@ -340,7 +340,7 @@ fn is_hex(word: &str) -> bool {
 mod tests {
     use super::super::testing::{Store, call_at, day};
     use super::*;
-    use crate::document::{Note, TagSyntax};
+    use saddlebag_markdown::{Note, TagSyntax};
 
     #[test]
     fn the_same_error_gives_the_same_note() {

@@ -4,10 +4,10 @@ use super::checks::{MAX_SHOWN_TITLE_BYTES, tool_name};
 use super::index::NotebookCall;
 use super::remember::{Remember, RememberReply, remember};
 use super::rename::settle;
-use crate::document::{head, one_line};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, one_line};
+use saddlebag_protocol::Error;
 
 /// Maximum number of characters of a summary that are kept.
 pub const MAX_SUMMARY_CHARS: usize = 800;

@@ -5,14 +5,14 @@ use super::files::{below_notebook, normalized_lines};
 use super::index::Notebook;
 use super::superseded::is_path;
 use super::types::{SUPERSEDES, part_of};
-use crate::document::{Frontmatter, Note, Value, one_line};
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::IndexedFile;
-use crate::sorted::SortedSet;
 use crate::store::RelPath;
 use crate::trust::TrustState;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_markdown::{Frontmatter, Note, Value, one_line};
+use saddlebag_protocol::Error;
 
 /// Existing notes of the same title as a new one.
 pub(super) struct SameTitle<'a> {

@@ -1,8 +1,8 @@
 //! [`Session`]: memories of a conversation, and memories of one of its turns.
 
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::Approved;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// A note that was recalled for a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::document::head;
-use crate::prelude::*;
 use crate::store::is_device_name;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
 
 /// Maximum length of a slug in bytes. With a number and an extension, it is far below the limit of a path's segment.
 pub const MAX_SLUG_BYTES: usize = 80;

@@ -6,14 +6,14 @@ use super::files::below_notebook;
 use super::select::{Resolver, notes_named};
 use super::types::{NoteView, SESSION, SUPERSEDES};
 use crate::changes::Call;
-use crate::document::{Frontmatter, Link, Note};
 use crate::engine::{ambiguous, prefer_approved};
 use crate::journal::Target;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::{RelPath, is_of_sessions};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Link, Note};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes that an error suggests.
 const NAMED_NOTES: usize = 5;

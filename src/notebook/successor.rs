@@ -1,8 +1,8 @@
 //! The note that supersedes another, as everything that shows a note marks it.
 
 use crate::changes::Call;
-use crate::prelude::*;
 use crate::search::{Corpus, IndexedFile};
+use saddlebag_collections::prelude::*;
 
 /// The note that supersedes another one.
 #[derive(Clone, Debug, Default)]

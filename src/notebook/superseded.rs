@@ -7,11 +7,11 @@ use super::select::{Resolution, Resolver};
 use super::snapshot::Snapshot;
 use super::types::SUPERSEDES;
 use crate::changes::Call;
-use crate::document::{Frontmatter, LinkKind, Note, one_line};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, is_name};
 use crate::trust::TrustState;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, LinkKind, Note, one_line};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Beginning of the line that links to the superseded note.
 pub(super) const LINK_START: &str = "- Supersedes: ";

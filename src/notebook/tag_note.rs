@@ -5,11 +5,11 @@ use super::files::{check_not_kept, no_note, notebook_file};
 use super::index::{Notebook, NotebookCall, catch_up, look_checked};
 use super::rename::settle;
 use crate::changes::{Backups, Call};
-use crate::document::{Note, TagSyntax, set_field, yaml_string};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax, set_field, yaml_string};
+use saddlebag_protocol::Error;
 
 /// Field of the frontmatter that lists the tags.
 const FIELD: &str = "tags";

@@ -3,10 +3,10 @@
 use super::index::{NotebookCall, catch_up, look, skipped};
 use super::select::tag_counts;
 use super::types::TagCount;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::Skipped;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Counts the notes of every tag.
 #[derive(Clone, Debug, PartialEq, Eq)]

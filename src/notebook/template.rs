@@ -5,11 +5,11 @@
 //! templates, and never escaped for HTML.
 
 use super::slug::slug;
-use crate::document::json_string;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::sorted::SortedMap;
 use crate::store::LocalTime;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_markdown::json_string;
 
 /// Maximum size of a template in bytes.
 pub const MAX_TEMPLATE_BYTES: usize = 64 << 10;

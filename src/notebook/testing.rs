@@ -11,15 +11,15 @@ use crate::changes::{Call, Texts, run};
 use crate::context::DEFAULT_MAP_BYTES;
 use crate::engine::{Limits, Scope};
 use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
-use crate::prelude::*;
-use crate::protocol::{
+use crate::request::Run;
+use crate::store::{BackupPlace, Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
+use crate::trust::{Provenance, TrustConfig, Writer};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{
     AppendOutcome, CommandId, Engine, Entry, EntryKind, Error, FileContent, Finished, Fs, FsError, FsOp, FsOutcome,
     FsResult, LeftOut, ListOutcome, Listing, Precondition, ReadOutcome, RemoveOutcome, RenameOutcome, Version,
     WriteOutcome,
 };
-use crate::request::Run;
-use crate::store::{BackupPlace, Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
-use crate::trust::{Provenance, TrustConfig, Writer};
 
 /// Returns 2026-05-25 12:34:56.
 pub(crate) fn day() -> LocalTime {

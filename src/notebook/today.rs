@@ -8,11 +8,11 @@ use super::rename::settle;
 use super::template::Variables;
 use super::types::Warning;
 use crate::changes::{Call, File};
-use crate::document::paths::{file_name, folder};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::{file_name, folder};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Template of a day, if the notebook has none.
 pub(super) const DAILY_TEMPLATE: &str = "# {{format-date now '%Y-%m-%d'}}\n\n";

@@ -6,11 +6,11 @@ use core::ops::Range;
 
 use saddlebag_collections::words;
 
-use crate::document::Note;
 use crate::journal::Target;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::Error;
 
 pub(crate) use crate::context::SUPERSEDES;
 /// End of a warning about a second note with the same title. The message begins with the path of that note.

@@ -4,11 +4,11 @@ use super::index::{MAX_ATTEMPTS, NotebookCall, catch_up, changed_meanwhile, look
 use super::named::of_this_memory;
 use super::select::{Graph, LinkTable, NameLines};
 use super::snapshot::Snapshot;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::search::{DocId, Skipped};
 use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Lists the notes that name a note's title or an alias without linking to it.
 #[derive(Clone, Debug, PartialEq, Eq)]

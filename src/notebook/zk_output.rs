@@ -3,9 +3,9 @@
 use serde::{Deserialize, Deserializer};
 
 use super::select::path_parts;
-use crate::document::paths::file_name;
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::file_name;
+use saddlebag_protocol::Error;
 
 /// A note in the output of `zk list`. In a list of paths, only the path is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -12,14 +12,14 @@ use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
 use super::scopes::{is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
-use crate::document::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
 use crate::engine::{Limits, Loaded};
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, is_of_entries, text_of_name};
 use crate::trust::TrustState;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
+use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 
 /// Number of notes that are indexed between two checks if the index should be packed.
 const SETTLE_EVERY: DocId = 512;

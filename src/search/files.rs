@@ -10,11 +10,11 @@ use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
 use super::rows::Rows;
 use super::schemes::{ContentHash, Seen, SeenColumn};
-use crate::document::Note;
-use crate::prelude::*;
-use crate::protocol::Version;
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::Version;
 
 /// Number of a file. A changed file gets a new number, and numbers only grow.
 pub(crate) type DocId = TextId;

@@ -36,7 +36,7 @@ pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
 pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};
 
-use crate::document::Note;
+use saddlebag_markdown::Note;
 
 /// Maximum size of a question for ranked search in bytes.
 pub const MAX_QUESTION_BYTES: usize = 65_536;

@@ -1,8 +1,8 @@
 //! Whether the name of an item says what it is about, and a better name from the words of its text.
 
 use super::ranked::telling_words;
-use crate::document::head;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
 
 /// Key words are taken from this many bytes at the beginning, which says what text is about.
 const MAX_TEXT_BYTES: usize = 1_000;

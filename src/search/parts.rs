@@ -15,9 +15,9 @@ use saddlebag_collections::{Piece, SparseBytes};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::changes::Call;
-use crate::prelude::*;
-use crate::protocol::{ReadOutcome, join};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{ReadOutcome, join};
 
 /// First bytes of a block. The number changes with the format, and with the rules for which files are notes under the
 /// same configuration.
@@ -128,7 +128,7 @@ impl Body {
                 self.first_block + start..self.first_block + end
             })
             .collect();
-        crate::order::sort_slice_by_key(&mut blocks, |blocks| blocks.start);
+        saddlebag_collections::order::sort_slice_by_key(&mut blocks, |blocks| blocks.start);
         let mut merged: Vec<Range<usize>> = Vec::with_capacity(blocks.len());
         for blocks in blocks {
             match merged.last_mut().filter(|last| blocks.start <= last.end) {

@@ -9,9 +9,9 @@ use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
 use crate::engine::{Fs, Limits, Loaded, load_all};
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Operation, Version, join};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Entry, EntryKind, Error, FsError, ListOutcome, Listing, Operation, Version, join};
 
 /// Number of folders that are listed together.
 const LIST_BATCH: usize = 16;

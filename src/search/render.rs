@@ -1,8 +1,8 @@
 //! Rendering of search hits as text for a model or a person.
 
 use super::types::{SearchHit, TermCount};
-use crate::prelude::*;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::prelude::*;
 
 /// Part of the budget that is reserved for the frame of a rendering, in bytes.
 const FRAME_BYTES: usize = 256;

@@ -12,10 +12,10 @@ use core::ops::Range;
 use saddlebag_search::literal::TextId;
 
 use super::schemes::ContentHash;
-use crate::order;
-use crate::prelude::*;
 use crate::store::RelPath;
 use crate::trust::Provenance;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Size of a row in bytes, without its path.
 const ROW_BYTES: usize = 4 * NUMBERS + 8 + 1;

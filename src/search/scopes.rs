@@ -4,10 +4,10 @@ use alloc::collections::VecDeque;
 
 use super::types::{SkipReason, Skipped};
 use crate::engine::{Fs, Limits};
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, LeftOutName, ListOutcome, Listing};
-use crate::sorted::SortedSet;
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedSet;
+use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, LeftOutName, ListOutcome, Listing};
 
 /// Maximum number of entries of a folder. Without it, a host could keep a command busy for ever.
 const MAX_FOLDER_ENTRIES: usize = 1 << 20;

@@ -2,9 +2,9 @@
 
 use saddlebag_collections::words;
 
-use crate::prelude::*;
-use crate::protocol::FsError;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::FsError;
 
 /// Maximum number of line numbers of a hit; `total_lines` counts all.
 pub const MAX_HIT_LINES: usize = 1000;

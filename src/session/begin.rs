@@ -11,10 +11,10 @@ use crate::context::{
     TurnMemories, map_block, session_block,
 };
 use crate::entries::HydrationPolicy;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::trust::{ForModel, titles};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_SESSION_BYTES: u32 = 8_000;

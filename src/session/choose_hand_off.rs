@@ -3,13 +3,13 @@
 use super::hand_off::{CLAIMED_BY, HAND_OFF, newest};
 use super::types::{HandOffChoice, SessionCall, in_scope};
 use crate::changes::{Backups, File};
-use crate::document::{Frontmatter, Value, remove_field, set_field};
 use crate::notebook::{SESSION, named_notes};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, SAMPLE_SESSION_NAME, request};
 use crate::store::{RelPath, SESSIONS_FOLDER};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, remove_field, set_field};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Chooses the note of a session for the next session, or refuses to hand it on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,16 +8,16 @@ use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recor
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use super::unapproved::without_unapproved_text;
 use crate::changes::{Backups, Call, File};
-use crate::document::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use crate::entries::{self, GetEntry};
 use crate::notebook::{SESSION, moment, trusted_titles};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::{LocalTime, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Provenance, TrustState, mark, sha256, without_private};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes of one session.
 const MAX_NOTES: u32 = 64;
@@ -440,7 +440,7 @@ fn rewritten(old: &str, note: &NewNote<'_>, known: &[String]) -> Option<String> 
     let (head, text) = (old.part(..end), old.part(end..).trim());
     let has_session = Frontmatter::parse(old)
         .value(SESSION)
-        .and_then(crate::document::Value::text)
+        .and_then(saddlebag_markdown::Value::text)
         .is_some_and(|session| session == note.session.as_str());
     if !has_session || !known.contains(&sha256(text)) {
         return None;

@@ -15,16 +15,16 @@ use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, State
 use super::types::{HandOffChoice, SessionName, in_scope};
 use crate::changes::{Backups, Call, File};
 use crate::context::{JoinedFile, LeftOut, LeftOutReason, Section, SectionContent, SectionKind};
-use crate::document::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use crate::engine::{Loaded, load_all};
 pub(super) use crate::notebook::{CLAIMED_BY, HAND_OFF};
 use crate::notebook::{SESSION, moment};
-use crate::order;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{EntryKind, Error};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Approved, Provenance, titles};
+use saddlebag_collections::order;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
+use saddlebag_protocol::{EntryKind, Error};
 
 /// Fields of the frontmatter of a session's note.
 pub(super) const FINISHED: &str = "finished";

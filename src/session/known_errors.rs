@@ -4,8 +4,8 @@
 //! prompt before a person approves it. So a note has only what is in a list here, and numbers and codes of a strict
 //! shape.
 
-use crate::document::head;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
 
 /// Number of bytes of an error that are searched, and maximum number of words that are kept.
 const MAX_BYTES: usize = 16 << 10;

@@ -3,15 +3,15 @@
 use super::state::State;
 use super::types::{SessionCall, StoredItem, searchable};
 use crate::context::SectionItem;
-use crate::document::{Note, TagSyntax, one_line};
 use crate::engine::{Loaded, load_all};
 use crate::notebook::newer_note;
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::SearchableEntry;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, RelPath, is_in_folder};
 use crate::trust::Approved;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax, one_line};
+use saddlebag_protocol::Error;
 
 /// Maximum number of new items that are looked at, and that are named.
 const MAX_READ: usize = 64;

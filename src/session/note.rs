@@ -5,10 +5,10 @@ use super::known_errors::known_words;
 use super::run_end::RunEnd;
 use super::screened::first_chars;
 use super::shell::{Ran, on_one_line};
-use crate::document::{one_line, tail};
-use crate::prelude::*;
 use crate::search::ranked::{everyday_key, is_everyday, telling_words};
 use crate::trust::head_without_divided_secret;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{one_line, tail};
 
 /// Maximum size of the text below the frontmatter in bytes.
 const MAX_BODY_BYTES: usize = 3_200;
@@ -301,7 +301,7 @@ impl SessionSummary {
         let stored: Vec<String> = self.stored.iter().map(|name| format!("- {}", plain(name))).collect();
         out.section("Stored in memory", &stored);
         let mut files: Vec<&(String, usize)> = self.files.iter().collect();
-        crate::order::sort_slice(&mut files, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        saddlebag_collections::order::sort_slice(&mut files, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let files: Vec<String> = files.iter().map(|(file, count)| format!("- {} ({count})", code(file))).collect();
         out.section("Files", &files);
         Body { text: out.text, left_out: out.left_out }

@@ -4,9 +4,9 @@ use super::note::{FAILING, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
-use crate::document::parse_date;
-use crate::order;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::parse_date;
 
 /// Age in seconds after which the failure of a command other than a test of the project is not mentioned any more.
 const MAX_FAILURE_AGE_SECONDS: i64 = 7 * 24 * 3_600;

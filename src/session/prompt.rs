@@ -11,7 +11,6 @@ use super::state::{Event, LastChange, Line, Recorded, State, mark_of, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
-use crate::document::{Note, TagSyntax, one_line};
 use crate::files::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, has_name, latest_asked, notes_of, time_asked, time_of,
 };
@@ -19,14 +18,15 @@ use crate::notebook::{
     ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
     recall_for_prompt, title_or_stem, without_time,
 };
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::SearchableEntry;
 use crate::search::ranked::{Fit, RULE};
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax, one_line};
+use saddlebag_protocol::Error;
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_PROMPT_BYTES: u32 = 1_500;

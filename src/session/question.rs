@@ -1,7 +1,7 @@
 //! [`question`]: the words of a prompt that are searched for, and if the prompt asks.
 
-use crate::document::{head, one_line, tail};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, one_line, tail};
 
 /// Number of bytes of a prompt that are searched for: of a longer one the beginning and the end, where a question stands above or
 /// below what was pasted.

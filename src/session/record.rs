@@ -10,13 +10,13 @@ use super::shell::on_one_line;
 use super::state::{Event, Line, Recorded, State, record};
 use super::types::{SessionCall, SessionName, StoredItem};
 use crate::changes::Texts;
-use crate::document::one_line;
 use crate::notebook::{ErrorReply, NotebookCall, RememberError, remember_error_of};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Run, request};
 use crate::store::{HistoryFolder, is_below_entries};
 use crate::trust::{head_without_divided_secret, without_private};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::one_line;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of files of one use.
 const MAX_FILES: usize = 32;

@@ -5,7 +5,7 @@
 use saddlebag_collections::words;
 
 use super::shell::{Ran, commands};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Number of lines at the end of an output that are searched.
 const MAX_LINES: usize = 60;

@@ -3,11 +3,11 @@
 use core::str::FromStr;
 
 use crate::changes::{Call, refusal};
-use crate::document::one_line;
 use crate::notebook::Glob;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::trust::{RejectedValues, head_without_divided_secret};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::one_line;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of globs.
 const MAX_GLOBS: usize = 256;

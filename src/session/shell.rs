@@ -2,9 +2,9 @@
 //! programs that only run another command.
 
 use super::screened::first_chars;
-use crate::document::one_line;
-use crate::prelude::*;
 use crate::trust::sha256;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::one_line;
 
 /// Maximum number of words of a command that are compared.
 const MAX_WORDS: usize = 64;

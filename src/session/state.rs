@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 use super::run_end::RunEnd;
 use super::types::{SessionName, StoredItem, in_scope};
 use crate::changes::{After, Call, Change};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{
-    Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
-};
 use crate::store::{RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
 use crate::trust::{Provenance, sha256};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{
+    Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
+};
 
 /// Maximum size of a state in bytes.
 pub(super) const MAX_STATE_BYTES: u32 = 512 << 10;

@@ -1,9 +1,9 @@
 //! [`Subject`]: a file that a tool is about to write, or a command that it is about to run, and the text that names it.
 
 use super::shell::commands;
-use crate::document::{Note, Value, head, one_line};
-use crate::prelude::*;
 use crate::search::ranked::everyday_key;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, Value, head, one_line};
 
 /// Maximum size of the text that is quoted from an item, in bytes.
 const MAX_EXCERPT_BYTES: usize = 300;
@@ -158,7 +158,7 @@ impl Names {
             }
         }
         names.words.retain(|word| word.chars().count() >= MIN_WORD_CHARS);
-        crate::order::sort_slice(&mut names.words, Ord::cmp);
+        saddlebag_collections::order::sort_slice(&mut names.words, Ord::cmp);
         names.words.dedup();
         names.words.truncate(MAX_NAME_WORDS);
         names
@@ -175,7 +175,7 @@ impl Names {
             core::iter::once(title).chain(note.aliases.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
         let stems: Vec<String> = words_of(&called).iter().map(|word| everyday_key(word)).collect();
         let mut known: Vec<String> = self.words.iter().map(|word| everyday_key(word)).collect();
-        crate::order::sort_slice(&mut known, Ord::cmp);
+        saddlebag_collections::order::sort_slice(&mut known, Ord::cmp);
         known.dedup();
         let lower = called.to_lowercase();
         let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -297,7 +297,7 @@ fn is_common(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::TagSyntax;
+    use saddlebag_markdown::TagSyntax;
 
     fn file(path: &str) -> Subject {
         Subject::File(path.into())

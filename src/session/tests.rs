@@ -6,11 +6,11 @@ use crate::context::BlockForm;
 use crate::entries::{Entries, EntriesConfig};
 use crate::notebook::testing::{Store, call_at, day};
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, Fs};
 use crate::request::Run;
 use crate::store::{LocalTime, Timestamp};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, Fs};
 
 const SECRET: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
 

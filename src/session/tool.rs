@@ -6,13 +6,13 @@ use super::state::{Event, LastChange, Line, Recorded, State, record};
 use super::subject::{Names, Subject, is_form};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::context::{BlockForm, SectionItem};
-use crate::document::{Note, head, one_line};
 use crate::notebook::{PromptHit, PromptHits, PromptRecall, Recall, recall_for_prompt};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, request};
 use crate::store::{DECISIONS_FOLDER, is_of_sessions};
 use crate::trust::{Approved, ForModel, Provenance, sha256, without_private};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, head, one_line};
+use saddlebag_protocol::Error;
 
 /// Default size limit of the text in bytes.
 pub const DEFAULT_TOOL_BYTES: u32 = 400;

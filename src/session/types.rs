@@ -6,11 +6,11 @@ use crate::changes::Call;
 use crate::entries::{self, Entries};
 use crate::notebook::Notebook;
 use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::SearchableEntries;
 use crate::store::RelPath;
 use crate::trust::sha256;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Parts of a memory that the commands of a session need.
 pub(crate) struct SessionCall<'a> {

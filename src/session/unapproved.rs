@@ -2,10 +2,10 @@
 
 use super::question::question;
 use super::types::{SessionCall, searchable};
-use crate::document::{Note, TagSyntax};
 use crate::notebook::{PromptRecall, Recall, recall_for_prompt};
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::Error;
 
 /// Maximum number of items that are compared.
 const MAX_ITEMS: u32 = 12;

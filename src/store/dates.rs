@@ -4,8 +4,8 @@ use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, Timelike};
 use core::fmt::{self, Write};
 
-use crate::document::Stated;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Stated;
 
 /// Time at which a command is given. The component has no other clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

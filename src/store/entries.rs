@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 use super::folded::{folded_name, is_hidden, is_name};
 use super::names::is_device_name;
 use super::{NOTE_SUFFIX, PathError, RelPath};
-use crate::percent;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::percent;
 
 /// Folder of the agents.
 pub const AGENTS_FOLDER: &str = "agents";

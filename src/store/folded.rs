@@ -8,8 +8,8 @@
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
 use super::RelPath;
-use crate::order;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
 
 /// Returns true if some file system takes `name` for the reserved name `reserved`, which is in ASCII.
 ///

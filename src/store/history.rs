@@ -11,7 +11,7 @@ use chrono::{DateTime, Datelike};
 
 use super::layout::{Layout, PROJECTS_FOLDER, STATE_FOLDER, is_below_entries};
 use super::{PathError, RelPath};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Name of the folder in [`STATE_FOLDER`].
 const HISTORY_FOLDER: &str = "history";

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::entries::{AGENTS_FOLDER, ENTRIES_FOLDER, WORKSPACES_FOLDER};
 use super::folded::{self, folded_name, is_hidden, is_name};
 use super::{Date, NOTE_SUFFIX, NoteName, PathError, ProjectSlug, RelPath};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// File of long-term memory.
 pub const LONG_TERM_FILE: &str = "MEMORY.md";

@@ -3,8 +3,8 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode, MAX_SEGMENT_BYTES};
 
 /// Maximum length of the name of a note in bytes. With `.bak` after it, it is still one segment.
 pub const MAX_NOTE_NAME_BYTES: usize = MAX_SEGMENT_BYTES - ".bak".len();

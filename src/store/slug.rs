@@ -8,8 +8,8 @@ use core::str::FromStr;
 
 use fnv::FnvHasher;
 
-use crate::prelude::*;
-use crate::protocol::MAX_SEGMENT_BYTES;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::MAX_SEGMENT_BYTES;
 
 /// Number of characters that a slug keeps of the folder's name.
 const MAX_BASE_CHARS: usize = 40;

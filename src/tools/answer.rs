@@ -1,9 +1,9 @@
 //! [`Answer`]: text and structured result of a tool, in pages of bounded size.
 
 use super::json::{Object, cursor_text};
-use crate::document::head;
-use crate::prelude::*;
 use crate::trust::{Flag, ForModel};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::head;
 
 /// Maximum size of the text of an answer in bytes, without the line that says how to get more.
 pub const MAX_ANSWER_BYTES: usize = 32_768;

@@ -6,11 +6,11 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::spec::{Field, Kind, Spec};
-use crate::document::breaks_one_line;
-use crate::part::TextPart;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::trust::Provenance;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::breaks_one_line;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of the arguments of a call, in bytes of JSON.
 pub const MAX_ARGUMENT_BYTES: usize = 1 << 20;

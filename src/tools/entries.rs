@@ -4,14 +4,14 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
-use crate::document::{head, normalize_line};
 use crate::entries::{
     EntriesCommand, EntriesReply, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply,
     GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
 };
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::utc_text;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{head, normalize_line};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of keys in a list.
 const USUAL_LIST: u32 = 20;

@@ -15,12 +15,12 @@ use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
     SortKey, locate_page, note_rule, of_user, successor, superseded_mark,
 };
-use crate::order;
 use crate::origin::Origin;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::Run;
 use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of items in a list.
 const USUAL_LIST: u32 = 20;

@@ -9,11 +9,11 @@ use crate::journal::{
     DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
     ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,
 };
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
 use crate::trust::{add_flags, for_model};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes that an error names.
 const NAMED_NOTES: usize = 10;

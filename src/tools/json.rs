@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::prelude::*;
 use crate::trust::{ForModel, for_model};
+use saddlebag_collections::prelude::*;
 
 /// A JSON object.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use crate::notebook::{
     ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
     RelatedNote, Remember, RememberReply, RememberState, Warning, superseded_mark,
 };
-use crate::prelude::*;
-use crate::protocol::Error;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Default number of related notes in an answer.
 const USUAL_RELATED: u32 = 20;

@@ -2,7 +2,7 @@
 
 use super::json::Object;
 use super::spec::{Field, Kind};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Returns the schema of an object with these fields. If `closed` is set, the object may have no other fields.
 pub(super) fn of(fields: &[Field], closed: bool) -> String {

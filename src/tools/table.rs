@@ -9,9 +9,9 @@ use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntr
 use crate::history::Undo;
 use crate::journal::{Edit, Read, Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
-use crate::prelude::*;
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
+use saddlebag_collections::prelude::*;
 
 /// Beginning of the names of the everyday tools. The rest is the verb of the program that does the same.
 pub(super) const EVERYDAY_PREFIX: &str = "mem_";

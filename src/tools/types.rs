@@ -8,9 +8,9 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::origin::Origin;
-use crate::prelude::*;
 use crate::search::Corpus;
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
 
 /// A set of tools, switched on as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

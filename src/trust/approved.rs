@@ -1,7 +1,7 @@
 //! [`Approved`]: text of the store that may go into a prompt.
 
 use super::provenance::{Provenance, TrustState};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Text of the store that may go into a prompt.
 ///

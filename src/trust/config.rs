@@ -5,8 +5,8 @@ use core::fmt;
 use saddlebag_collections::words;
 
 use super::provenance::Provenance;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Policy for the text that a memory accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

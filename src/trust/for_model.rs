@@ -1,8 +1,8 @@
 //! [`ForModel`]: text that is safe for a model to read.
 
-use crate::prelude::*;
 use core::fmt::{self, Display};
 use core::ops::Range;
+use saddlebag_collections::prelude::*;
 
 use serde::{Serialize, Serializer};
 

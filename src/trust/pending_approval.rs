@@ -3,8 +3,8 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{Provenance, Writer};
-use crate::prelude::*;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
 
 /// A file whose text nobody has approved yet.
 pub(crate) struct PendingApproval {

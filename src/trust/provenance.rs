@@ -3,10 +3,10 @@
 use saddlebag_collections::words;
 use saddlebag_sanitize::is_ignorable;
 
-use crate::document::{Frontmatter, Value, parse_date, remove_field, set_field};
-use crate::part::TextPart;
-use crate::prelude::*;
 use crate::store::utc_text;
+use saddlebag_collections::part::TextPart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, parse_date, remove_field, set_field};
 
 /// Field with the provenance of the text. A file without it was written by a person, or before the field existed.
 const PROVENANCE: &str = "provenance";

@@ -1,7 +1,7 @@
 //! [`Writer`]: the agent, the client, the session and the tool that wrote text, as its file names them.
 
-use crate::document::{Frontmatter, Value, remove_field, set_field, yaml_scalar};
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Frontmatter, Value, remove_field, set_field, yaml_scalar};
 
 /// Fields of the frontmatter for the agent, the client, the session and the tool.
 const FIELDS: [&str; 4] = ["origin-agent", "origin-client", "origin-session", "origin-tool"];

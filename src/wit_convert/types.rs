@@ -3,12 +3,12 @@
 use core::convert::Infallible;
 
 use crate::context::LeftOutKind;
-use crate::prelude::*;
-use crate::protocol::ErrorCode;
-use crate::protocol::{CommandId, ContextKey, Version};
 use crate::search::SkipKind;
 use crate::store::{PathError, RelPath};
 use crate::trust::{FlagKind, ForModel, HostSecret};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::ErrorCode;
+use saddlebag_protocol::{CommandId, ContextKey, Version};
 
 /// Reason why a value of the other side is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,14 +127,14 @@ impl<E> WitConvert<u64, E> for CommandId {
 pub mod own {
     pub mod types {
         pub use crate::entries::HydrationPolicy;
-        pub use crate::protocol::ErrorDetails as Error;
         pub use crate::store::Timestamp;
         pub use crate::trust::{Flag, Provenance};
         pub use crate::{Moment, Origin};
+        pub use saddlebag_protocol::ErrorDetails as Error;
     }
 
     pub mod fs {
-        pub use crate::protocol::{
+        pub use saddlebag_protocol::{
             AppendOutcome, Entry, EntryKind, FileContent, FsError, FsOp as Op, FsOutcome as Outcome,
             FsRequest as Request, FsResult as Reply, LeftOut, LeftOutName, ListOutcome, Listing, Precondition,
             ReadOutcome, RemoveDirectoryOutcome, RemoveOutcome, RenameOutcome, WriteOutcome,
@@ -149,9 +149,9 @@ pub mod own {
     }
 
     pub mod engine {
-        pub use crate::protocol::{ResultError, SubmitError};
         pub use crate::tools::ToolAnswer;
         pub use crate::{ConfigError, Finished, Step};
+        pub use saddlebag_protocol::{ResultError, SubmitError};
     }
 
     pub mod journal {
@@ -228,13 +228,13 @@ macro_rules! wit_records {
 #[doc(hidden)]
 macro_rules! wit_error {
     ($openness:ident: $error:ty) => {
-        impl $crate::wit_convert::WitConvert<$crate::protocol::Error> for $error {
-            fn convert(self) -> Result<$crate::protocol::Error, $crate::wit_convert::Mismatch> {
-                let details: $crate::protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
+        impl $crate::wit_convert::WitConvert<saddlebag_protocol::Error> for $error {
+            fn convert(self) -> Result<saddlebag_protocol::Error, $crate::wit_convert::Mismatch> {
+                let details: saddlebag_protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
                 Ok(details.into())
             }
         }
-        impl $crate::wit_convert::WitConvert<$error, $crate::wit_failure!($openness)> for $crate::protocol::Error {
+        impl $crate::wit_convert::WitConvert<$error, $crate::wit_failure!($openness)> for saddlebag_protocol::Error {
             fn convert(self) -> Result<$error, $crate::wit_failure!($openness)> {
                 $crate::wit_convert::WitConvert::convert(self.into_details())
             }

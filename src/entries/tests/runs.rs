@@ -34,7 +34,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let mut world = World::new();
     world.open("r", 1).unwrap();
     let now = world.now();
-    let mut engine: crate::protocol::Engine<EntriesReply> = Limits::default().engine(1);
+    let mut engine: saddlebag_protocol::Engine<EntriesReply> = Limits::default().engine(1);
     let verbs = [
         EntriesCommand::StoreEntry(StoreEntry {
             entry: entry("mood", "tired", "conversation"),

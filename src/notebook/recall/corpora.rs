@@ -6,12 +6,12 @@ use super::super::item_kind::ItemKind;
 use super::succession::is_superseded;
 use super::types::NOTES;
 use crate::changes::Call;
-use crate::document::Note;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::ranked::{Ranked, Source, Succession};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::{Layout, is_fact};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::Error;
 
 /// Items that a recall may return, and those that count for the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use super::corpora::Corpora;
 use super::search::Asked;
 use super::texts::{Texts, with_cuts};
 use super::types::{LEAST_BYTES, RecallHit, ScorePart};
-use crate::document::{Note, head};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::day_of_log;
 use crate::search::ranked::{CUT, Passage, Ranked};
 use crate::store::Date;
 use crate::trust::{ForModel, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, head};
+use saddlebag_protocol::Error;
 
 /// Returns the hit at a place of the page with its passage.
 pub(super) fn hit(

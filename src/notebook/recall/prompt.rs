@@ -7,13 +7,13 @@ use super::hits::hit;
 use super::search::Asked;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
-use crate::document::Note;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::search::ranked::{Fit, Ranked};
 use crate::search::{SearchableEntries, SearchableEntry};
 use crate::store::{LONG_TERM_FILE, is_name};
 use crate::trust::Approved;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::Error;
 
 /// An item that may go into a prompt.
 pub(crate) struct PromptHit {

@@ -10,15 +10,15 @@ use super::succession::{newer_first, successions};
 use super::texts::{Contest, Texts};
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
 use crate::changes::Call;
-use crate::document::Note;
-use crate::order;
-use crate::part::SlicePart;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::ranked::{self, Field, Grams, Query, Question, Ranked, Ranking, Source, near_words};
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::store::LocalTime;
 use crate::trust::Approved;
+use saddlebag_collections::order;
+use saddlebag_collections::part::SlicePart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Number of items whose passages compete for a budget.
 const COMPETING: u32 = 64;

@@ -2,11 +2,11 @@
 
 use super::types::NOTES;
 use crate::changes::Call;
-use crate::prelude::*;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
-use crate::sorted::SortedMap;
 use crate::store::{NOTE_SUFFIX, RelPath};
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
 
 /// Returns the superseded notes, each with the last note of the chain that supersedes it, sorted by the superseded note.
 ///

@@ -5,11 +5,11 @@ use core::ops::Range;
 use super::super::superseded::without_older;
 use super::corpora::{Corpora, Selection};
 use super::types::{LEAST_BYTES, PASSAGE_BYTES};
-use crate::document::Note;
-use crate::prelude::*;
 use crate::search::ranked::{CUT, Competed, Fit, Fits, Grams, Passage, Passages, Pool, Query, Ranked, Scored};
 use crate::search::{DocId, best_passage};
-use crate::sorted::SortedMap;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_markdown::Note;
 
 /// The best items, whose blocks have competed.
 pub(super) struct Contest {

@@ -5,9 +5,9 @@ use super::super::session::{Memories, RecalledMemory};
 use super::super::types::MemoriesReply;
 use super::prompt::{PromptHit, PromptRecall, recall_for_prompt};
 use super::types::{PASSAGE_BYTES, Recall};
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::request::{Run, SAMPLE_TEXT, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Recalls for one turn of a conversation. The result is shown only in this turn's prompt, however late it arrives. If
 /// a turn asks several times, only the last question counts.

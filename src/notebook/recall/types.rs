@@ -3,10 +3,10 @@
 use super::super::item_kind::ItemKind;
 use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
-use crate::prelude::*;
 use crate::request::{SAMPLE_TEXT, request};
 use crate::search::Skipped;
 use crate::trust::{ForModel, Provenance};
+use saddlebag_collections::prelude::*;
 
 /// Maximum size of a query in bytes.
 pub use crate::search::MAX_QUESTION_BYTES as MAX_RECALL_BYTES;

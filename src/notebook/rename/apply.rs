@@ -4,16 +4,16 @@ use super::intent::{Intent, Steps};
 use super::plan::{MAX_NAMES, NewPath, check_not_day, named_by_file, new_path, new_stem, no_free_name};
 use super::rewrite::{RenameSources, Rewritten, Task};
 use crate::changes::{Backups, Call, File};
-use crate::document::Note;
-use crate::document::paths::folder;
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, create_note, no_note};
 use crate::notebook::types::{Warning, title_problem};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_markdown::paths::folder;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of attempts if an editor changes the note meanwhile.
 const MAX_ATTEMPTS: u32 = 64;
@@ -415,7 +415,7 @@ mod tests {
     use crate::notebook::index::{catch_up, look};
     use crate::notebook::snapshot::Names;
     use crate::notebook::testing::{Store, call_at, day, path};
-    use crate::protocol::Fs;
+    use saddlebag_protocol::Fs;
 
     const OLD: &str = "facts/port.md";
 
@@ -470,7 +470,7 @@ mod tests {
         assert_eq!(store.text("daily/log.md"), LOG_AFTER);
         assert_eq!(store.text("facts/other.md"), "[[db-port]]\n");
         let text = store.text("facts/db-port.md");
-        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "DB: port", "{text}");
+        assert_eq!(Note::parse(&text, saddlebag_markdown::TagSyntax::default()).title, "DB: port", "{text}");
         assert!(text.contains("tags: [db]") && text.contains("See [[db-port#Why]]."), "{text}");
         assert!(!store.has(OLD));
         let last: Vec<&str> = store.writes.iter().rev().take(2).map(String::as_str).collect();
@@ -511,7 +511,7 @@ mod tests {
         let reply = rename_to(&mut store, "PORT").expect("renamed");
         assert_eq!((reply.path.as_str(), reply.links), (OLD, 0));
         let text = store.text(OLD);
-        assert_eq!(Note::parse(&text, crate::document::TagSyntax::default()).title, "PORT", "{text}");
+        assert_eq!(Note::parse(&text, saddlebag_markdown::TagSyntax::default()).title, "PORT", "{text}");
     }
 
     /// Links by the title no longer lead to the note once it has another.
@@ -519,7 +519,7 @@ mod tests {
     fn a_title_without_a_new_name_is_finished_after_a_crash_at_any_point() {
         const LOG: &str = "[[Port]] and [[facts/port]]\n";
         let retitle = |store: &mut Store| store.run(|fs| renamed(fs, "Port!", &["daily/log.md", "facts/other.md"]));
-        let title = |store: &Store| Note::parse(&store.text(OLD), crate::document::TagSyntax::default()).title;
+        let title = |store: &Store| Note::parse(&store.text(OLD), saddlebag_markdown::TagSyntax::default()).title;
         for last in 0..4 {
             let mut store = Store::with(&[(OLD, "# Port\n"), ("daily/log.md", LOG), ("facts/other.md", LOG)]);
             store.dies_after = Some(last);

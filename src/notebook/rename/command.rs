@@ -5,15 +5,15 @@ use super::intent::Intent;
 use super::plan::{Meaning, has_verbatim_names, naming, naming_files, same_title, unread};
 use super::rewrite::RenameSources;
 use crate::changes::Call;
-use crate::document::Note;
 use crate::notebook::files::{below_notebook, check_not_kept, notebook_file};
 use crate::notebook::index::{Notebook, NotebookCall, catch_up, look, look_checked};
 use crate::notebook::named::of_this_memory;
 use crate::notebook::select::Resolver;
 use crate::notebook::snapshot::Names;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::request::{Request, Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of renames of others that are finished before the requested one.
 const MAX_RENAMES: u32 = 64;
@@ -160,8 +160,8 @@ mod tests {
     use crate::notebook::link::Link;
     use crate::notebook::slug::slug;
     use crate::notebook::testing::{Store, call_at, day, path, run_alone};
-    use crate::protocol::Fs;
     use crate::trust::sha256;
+    use saddlebag_protocol::Fs;
 
     const OLD: &str = "facts/port.md";
 

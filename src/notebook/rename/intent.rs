@@ -17,10 +17,10 @@ use crate::engine::{Loaded, load};
 use crate::notebook::checks::checked_title;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::{below_notebook, notebook_file};
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode, Precondition, Version};
 use crate::store::{Layout, RelPath, is_identifier};
 use crate::trust::{Provenance, sha256};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode, Precondition, Version};
 
 /// Path of the intent, relative to the notebook.
 const FILE: &str = ".saddlebag/rename.json";

@@ -1,8 +1,6 @@
 //! Facts of the index that a rename needs, and the choice of the new name.
 
 use crate::changes::Call;
-use crate::document::paths::{folder, stem};
-use crate::document::{Link, LinkKind, one_line};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::draft::safe_name;
 use crate::notebook::files::{below_notebook, check_new_note, notebook_file};
@@ -13,11 +11,13 @@ use crate::notebook::slug::slug;
 use crate::notebook::snapshot::Snapshot;
 use crate::notebook::superseded::supersedes;
 use crate::notebook::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::list_tree;
 use crate::store::{Date, NOTE_SUFFIX, RelPath, is_hidden};
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::{folder, stem};
+use saddlebag_markdown::{Link, LinkKind, one_line};
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes with one name.
 pub(super) const MAX_NAMES: u32 = 10_000;

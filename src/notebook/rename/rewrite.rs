@@ -5,17 +5,17 @@ use core::ops::Range;
 use super::intent::Intent;
 use super::plan::Meaning;
 use crate::changes::Call;
-use crate::document::paths::folder;
-use crate::document::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;
 use crate::notebook::note_info::json;
 use crate::notebook::superseded::{is_path, supersedes};
 use crate::notebook::types::{SUPERSEDES, Warning};
-use crate::order;
-use crate::prelude::*;
 use crate::store::RelPath;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::paths::folder;
+use saddlebag_markdown::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
 
 /// Facts of the index about the note to rename.
 pub(super) struct RenameSources<'a> {

@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Weekday};
 
-use crate::protocol::Error;
 use crate::store::Timestamp;
+use saddlebag_protocol::Error;
 
 const NANOSECONDS: i128 = 1_000_000_000;
 
@@ -191,7 +191,7 @@ pub(super) fn ago(count: u32, unit: &str, now: NaiveDateTime) -> Option<Span> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prelude::*;
+    use saddlebag_collections::prelude::*;
 
     /// Wednesday, 2026-01-07T10:30:00 at +01:00.
     const NOW: Timestamp = Timestamp { seconds: 1_767_778_200, nanoseconds: 0, utc_offset_seconds: 3600 };

@@ -6,13 +6,13 @@ use unicode_normalization::UnicodeNormalization;
 use saddlebag_markdown::paths::{file_name, folder, join, normalize, stem, without_extension};
 
 use super::zk_links::ZkResolver;
-use crate::document::{Link, LinkKind};
 use crate::notebook::note_filter::NoteFilter;
 use crate::notebook::types::{NoteView, SUPERSEDES};
-use crate::order;
-use crate::part::SlicePart;
-use crate::percent;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::part::SlicePart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::percent;
+use saddlebag_markdown::{Link, LinkKind};
 
 /// The targets of the links of every note.
 #[derive(Clone, Debug, Default)]

@@ -5,10 +5,10 @@ use memchr::memmem::Finder;
 use unicode_normalization::UnicodeNormalization;
 
 use super::links::{fold, names};
-use crate::document::Note;
 use crate::notebook::types::NoteView;
-use crate::order;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::Note;
 
 /// Replaces a link; names do not contain it.
 const LINK: char = '\u{0}';

@@ -33,10 +33,10 @@ use self::paths::named;
 use self::tags::TagFilter;
 use super::note_filter::{ConditionKind, NoteCondition, NoteFilter};
 use super::types::{NoteView, SortKey};
-use crate::order;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::store::Timestamp;
+use saddlebag_collections::order;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// The notes that a filter lets through, as their places among `notes`: at most `limit`, sorted.
 ///

@@ -5,8 +5,8 @@ use core::ops::Range;
 use chrono::{Datelike, Days, Month, Months, NaiveDate, NaiveDateTime, NaiveTime, Weekday};
 
 use super::dates::{Span, ago, days, in_nanoseconds, local, months, number, numeric, period, weekday};
-use crate::prelude::*;
 use crate::store::Timestamp;
+use saddlebag_collections::prelude::*;
 
 /// Maximum number of days that a question looks back over.
 const MAX_DAYS: u32 = 3_650;

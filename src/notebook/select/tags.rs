@@ -3,9 +3,9 @@
 use super::paths::index_order;
 use crate::notebook::glob::fits_text;
 use crate::notebook::types::{NoteView, TagCount};
-use crate::prelude::*;
-use crate::protocol::Error;
-use crate::sorted::SortedMap;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::SortedMap;
+use saddlebag_protocol::Error;
 
 /// The filter of tags: a note matches if it has a tag of every group and no unwanted one.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,10 @@ use core::cell::Cell;
 
 use super::graph::DeadLink;
 use super::*;
-use crate::document::{Note, TagSyntax};
 use crate::notebook::listing::ListNotes;
-use crate::prelude::*;
 use crate::trust::TrustState;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
 
 /// Noon of 2026-01-07, UTC.
 const NOW: Timestamp = Timestamp { seconds: 1_767_787_200, nanoseconds: 0, utc_offset_seconds: 0 };

@@ -3,10 +3,10 @@
 use hashbrown::HashMap;
 use saddlebag_markdown::paths::{folder, join, normalize, without_extension};
 
-use crate::document::{Link, LinkKind};
-use crate::order;
-use crate::part::SlicePart;
-use crate::prelude::*;
+use saddlebag_collections::order;
+use saddlebag_collections::part::SlicePart;
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Link, LinkKind};
 
 /// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
 ///
@@ -105,7 +105,7 @@ pub(crate) fn zk_href(from: &str, link: &Link) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Note, TagSyntax};
+    use saddlebag_markdown::{Note, TagSyntax};
 
     #[test]
     fn a_link_leads_to_the_shortest_path_that_has_its_text() {

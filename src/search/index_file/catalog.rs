@@ -9,16 +9,16 @@ use saddlebag_collections::Piece;
 use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 
-use crate::document::{FrontmatterProblem, TagSyntax};
-use crate::prelude::*;
-use crate::protocol::{EntryKind, LeftOut, LeftOutName, Version};
 use crate::search::corpus::{Corpus, Page, Pages, Restored};
 use crate::search::files::{DocId, Table};
 use crate::search::parts::{Body, LENGTHS_BYTES};
 use crate::search::rows::{self, Row, Rows};
 use crate::search::schemes::{MAX_SCHEMES, OtherScheme, OtherSchemes, Seen, SeenColumn};
-use crate::sorted::{SortedMap, SortedSet};
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_markdown::{FrontmatterProblem, TagSyntax};
+use saddlebag_protocol::{EntryKind, LeftOut, LeftOutName, Version};
 
 /// Length of the number that gives the length of the following catalog.
 const LENGTH_BYTES: usize = 8;

@@ -72,7 +72,7 @@ use super::corpus::{Corpus, Restored};
 use super::parts;
 use super::scopes::FolderScope;
 use crate::changes::Call;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;

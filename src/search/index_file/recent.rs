@@ -10,12 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::catalog::Listed;
 use crate::changes::Call;
 use crate::engine::{Loaded, load};
-use crate::prelude::*;
-use crate::protocol::{Entry, EntryKind, Version};
 use crate::search::corpus::{Corpus, Pages};
 use crate::search::parts;
 use crate::search::scopes::FolderScope;
 use crate::store::RelPath;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Entry, EntryKind, Version};
 
 /// Length of the checksum at the start of the file.
 const CHECKSUM_BYTES: usize = 8;

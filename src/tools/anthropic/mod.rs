@@ -12,12 +12,12 @@ use super::types::Dialect;
 use crate::changes::{Backups, Call, File};
 use crate::entries::{Entries, create_file, forget_file, rename_file, replace_file};
 use crate::journal::MAX_WRITE_BYTES;
-use crate::prelude::*;
-use crate::protocol::{Error, ErrorCode};
 use crate::search::Skipped;
 use crate::store::RelPath;
 use path::{MemoryPath, exactly, names_root};
 use place::{Area, Child, Children, Folder, Kind, Place, Use};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{Error, ErrorCode};
 use text::{human_size, inserted, numbered, replaced};
 
 /// Maximum number of files and folders that one view lists.

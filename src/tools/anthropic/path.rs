@@ -1,9 +1,9 @@
 //! [`MemoryPath`]: a path below `/memories`, as a model writes it.
 
 use super::super::arguments::shown;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::store::is_hidden;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Root of all paths of the tool.
 pub(super) const ROOT: &str = "/memories";

@@ -1,9 +1,9 @@
 //! Text that `view`, `str_replace` and `insert` compute: pure functions, equal to the SDK byte for byte.
 
 use super::path::exactly;
-use crate::prelude::*;
-use crate::protocol::Error;
 use crate::tools::types::Dialect;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
 
 /// Maximum number of lines of a file that can be viewed.
 const MAX_LINES: usize = 999_999;
@@ -38,7 +38,7 @@ pub(super) fn numbered(path: &str, text: &str, range: Option<(i64, i64)>) -> Res
         let next = format!("{separator}{number:>6}\t{line}");
         if shown.len() - header + next.len() > MAX_VIEW_BYTES {
             if shown.len() == header {
-                shown.push_str(crate::document::head(&next, MAX_VIEW_BYTES));
+                shown.push_str(saddlebag_markdown::head(&next, MAX_VIEW_BYTES));
                 shown.push_str(&format!("…\n(line {number} has {} bytes and is cut here)", line.len()));
                 if number < end {
                     shown.push_str(&format!("\n(more: view_range [{}, {end}])", number + 1));

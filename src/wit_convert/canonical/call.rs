@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::convert::read_command;
 use super::fields::{Fields, Malformed};
-use crate::prelude::*;
-use crate::protocol::{CommandId, FsResult};
 use crate::store::Timestamp;
 use crate::tools::{CallTool, ToolOptions};
 use crate::{Command, Origin, Submission};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{CommandId, FsResult};
 
 /// A call of an open memory.
 #[allow(clippy::large_enum_variant, reason = "a call is made once, and taken apart at once")]

@@ -7,8 +7,6 @@ use serde_json::Value;
 use super::fields::{Case, FromCanonical, Malformed};
 use super::scribe::{ToCanonical, Writer};
 use crate::context::LeftOutKind;
-use crate::prelude::*;
-use crate::protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Version};
 use crate::request::Family;
 use crate::search::SkipKind;
 use crate::store::RelPath;
@@ -17,6 +15,8 @@ use crate::trust::{FlagKind, ForModel, HostSecret};
 use crate::wit_convert::own;
 use crate::wit_convert::{Mismatch, WitConvert};
 use crate::{Command, Reply};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{CommandId, ContextKey, Error, ErrorCode, ErrorDetails, Version};
 
 crate::wit_contract!(canonical_records canonical_variants canonical);
 

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::types::wit_name;
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// A value that can be parsed from canonical JSON.
 pub trait FromCanonical: Sized {

@@ -7,10 +7,10 @@ use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
 use crate::files::{MergeSides, merge};
-use crate::prelude::*;
-use crate::protocol::{CommandId, Error, ErrorCode};
 use crate::tools::{ToolSet, tools};
 use crate::{Config, Memory};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::{CommandId, Error, ErrorCode};
 
 /// A memory whose calls and results are JSON. No text makes it panic.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::types::{Place, wit_name};
-use crate::prelude::*;
 use crate::trust::is_hidden;
+use saddlebag_collections::prelude::*;
 
 /// Fields that are never written: keys that the host keeps.
 const NEVER_WRITTEN: [(&str, &str, &str); 1] = [("config", "Config", "secret")];

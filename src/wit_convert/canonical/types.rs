@@ -1,6 +1,6 @@
 //! [`Place`]: the place of a value in the contract, and the spelling of names in `wit/`.
 
-use crate::prelude::*;
+use saddlebag_collections::prelude::*;
 
 /// A field or a case of the contract, in the spelling of the crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
