@@ -570,14 +570,7 @@ async fn run(
     Ok(match command {
         Command::Journal(command) => {
             let command = notebook::locate_page(call, notebook, command).await?;
-            let mut reply = command.run(&JournalCall { call, corpus }).await?;
-            if let JournalReply::Read(part) = &mut reply
-                && let Some(path) = call.scope.file(&part.path)
-            {
-                let newer = notebook::successor(call, notebook, &path).await;
-                (part.superseded_by, part.superseded_since) = (newer.path, newer.since);
-            }
-            Reply::Journal(reply)
+            Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
         Command::Prompt(command) => {
             let memories = &|turn| notebook.memories(turn);
@@ -591,7 +584,10 @@ async fn run(
         Command::Entries(command) => {
             Reply::Entries(entries::run_any(call, entries, &origin, command).await.map_err(entries::unavailable)?)
         }
-        Command::Files(command) => Reply::Files(command.run(&FilesCall { call, notebook, entries, listing }).await?),
+        Command::Files(command) => {
+            let origin = &origin;
+            Reply::Files(command.run(&FilesCall { call, notebook, entries, origin, listing }).await?)
+        }
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)

@@ -1,6 +1,8 @@
 //! [`ItemName`]: the argument that names an item of memory, and the item that it means.
 
-use saddlebag::files::{Item, ItemKind, Resolve};
+use saddlebag::Request as _;
+use saddlebag::entries::EntryInfo;
+use saddlebag::files::{Item, ItemKind, Resolve, Show};
 use saddlebag::history::ListForgotten;
 use saddlebag::journal::Target;
 use saddlebag::protocol::{Error, ErrorCode};
@@ -78,6 +80,11 @@ impl ItemName {
         })
     }
 
+    /// Returns the command that reads the item, or a part of its file.
+    pub(crate) fn show(&self) -> Show {
+        Show { kind: self.kind, ..Show::new(self.without_lines()) }
+    }
+
     /// Returns the item that the name means, for a command that changes it.
     pub(crate) fn find_to_change(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
         // The error says that nothing was changed, although finding the item only reads.
@@ -96,8 +103,14 @@ impl ItemName {
     }
 }
 
+/// Returns the entry of a key, or the one whose file has this path.
+pub(crate) fn entry(key: String, store: &mut Store, output: &mut Output) -> Result<EntryInfo, Failure> {
+    let shown = store.call(Show { kind: Some(ItemKind::Entry), ..Show::new(key) }, output)?;
+    shown.entry.ok_or_else(|| Failure::wrong_reply(Show::NAME))
+}
+
 /// Adds `--kind` to the ways out of an ambiguous name.
-fn with_kind(failure: Failure) -> Failure {
+pub(crate) fn with_kind(failure: Failure) -> Failure {
     let is_ambiguous = failure.code == ErrorCode::AmbiguousName.into();
     let help = if is_ambiguous { format!("{}, or --kind if they differ in it", failure.help) } else { failure.help };
     Failure { help, ..failure }

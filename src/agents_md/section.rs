@@ -4,8 +4,7 @@ use core::ops::Range;
 
 use crate::trust::sha256;
 use saddlebag_collections::prelude::*;
-use saddlebag_markdown::hidden_lines;
-use saddlebag_markdown::percent;
+use saddlebag_markdown::{hidden_lines, percent};
 use saddlebag_protocol::Error;
 
 const BEGIN: &str = "<!-- saddlebag:begin";

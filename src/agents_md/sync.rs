@@ -9,8 +9,7 @@ use crate::context::{LeftOut, LeftOutReason};
 use crate::entries::{self, Entries, EntryInfo, EntryProblem, OutReason};
 use crate::request::{Run, request};
 use crate::trust::ForModel;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Parts of a memory that the commands about AGENTS.md need.

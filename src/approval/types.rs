@@ -8,8 +8,7 @@ use crate::notebook::{self, Notebook};
 use crate::search::{SkipKind, Skipped};
 use crate::store::RelPath;
 use crate::trust::{Flag, FlagKind, ForModel, PendingApproval, Provenance, add_flags, for_model};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::{Outside, head};
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -13,8 +13,7 @@ use super::logs::history_of;
 use super::make::{MAX_ATTEMPTS, Made, contention};
 use super::recorder::Recorded;
 use crate::store::{HistoryFolder, Layout, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Error, ErrorCode, Precondition};
 
 /// File in which a change keeps the bytes that it replaces, unless the history keeps them: see [`Kept`]. The host changes both

@@ -15,8 +15,7 @@ use super::call::Call;
 use super::change::File;
 use super::logs::history_of;
 use crate::store::{HistoryFolder, Layout, RelPath, is_below_entries};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, Precondition, Version};
 
 /// Commands that take changes back, or make them again.

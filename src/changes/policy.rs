@@ -14,8 +14,10 @@ use super::change::{After, Change, File};
 use super::expunged_text::ExpungedText;
 use crate::store::{Layout, RelPath, is_instructions};
 use crate::trust::{ForModel, Provenance, SecretPolicy, TrustConfig, TrustState, Writer, mark};
-use saddlebag_collections::part::{SlicePart, TextPart};
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{
+    part::{SlicePart, TextPart},
+    prelude::*,
+};
 use saddlebag_markdown::Frontmatter;
 use saddlebag_protocol::{Error, ErrorCode, Precondition};
 

@@ -9,8 +9,7 @@ use super::call::Call;
 use super::operation::HistoryPolicy;
 use crate::engine::{Loaded, load};
 use crate::store::{HistoryFolder, Layout, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Error, ErrorCode, Precondition};
 
 /// Number of seconds of a day.

@@ -3,10 +3,9 @@
 //! Stored text cannot look like the block's own words, in any form. The form for Claude has tags, which are escaped in
 //! the text. The other forms mark every line of the text, and the block's own lines never begin with that mark.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::trust::{Approved, BLOCK_END, BLOCK_START, Flag, ForModel, escaped_item, for_model};
-use saddlebag_collections::prelude::*;
 
 /// Form of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,8 +14,7 @@ use crate::request::Run;
 use crate::search::{FolderScope, Skipped, is_markdown, list_markdown, skipped_names};
 use crate::store::{Date, FACTS_FOLDER, RelPath};
 use crate::trust::{Approved, ForModel, Provenance, titles};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::breaks_one_line;
 use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FileContent, FsError, ReadOutcome};
 

@@ -21,10 +21,7 @@ use crate::entries::{self, Entries};
 use crate::search::{FolderScope, key_words, list_markdown, says_nothing};
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, NOTE_SUFFIX, RelPath, is_in_folder};
 use crate::trust::{Approved, ForModel};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{order, part::TextPart, prelude::*, sorted::SortedMap};
 use saddlebag_markdown::{Note, TagSyntax, one_line};
 use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode};
 

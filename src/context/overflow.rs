@@ -9,9 +9,7 @@ use super::types::{ContextReply, Flagged, LeftOut, LeftOutReason, Overflow};
 use crate::search::TRUNCATED;
 use crate::store::Date;
 use crate::trust::{Approved, Flag, ForModel, estimate_tokens, is_line_break};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{head, is_open_item, tail};
 
 /// Minimum size of text that is worth including, in bytes.

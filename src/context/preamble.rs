@@ -12,8 +12,7 @@ use crate::journal::{MEMORY_PROMPT, whole_characters};
 use crate::request::{Run, request};
 use crate::search::TRUNCATED;
 use crate::trust::{ForModel, estimate_tokens};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::FenceTracker;
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -2,11 +2,10 @@
 
 use core::ops::Range;
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::form::BlockForm;
 use crate::trust::ForModel;
-use saddlebag_collections::prelude::*;
 
 /// Source of consecutive lines of a block. Lines end in a line feed. Titles, markers and empty lines between sections
 /// belong to the block itself and have no source.

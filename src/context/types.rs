@@ -1,13 +1,12 @@
 //! Request and reply of the block.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::form::BlockForm;
 use super::sources::LineSource;
 use crate::entries::{Hydrate, HydrationPolicy};
 use crate::request::request;
 use crate::trust::{Flag, ForModel, estimate_tokens};
-use saddlebag_collections::prelude::*;
 
 /// Default size limit of the block in bytes.
 pub const DEFAULT_BLOCK_BYTES: u32 = 32_768;

@@ -7,8 +7,7 @@ use crate::engine::{Loaded, load_all};
 use crate::search::{FolderScope, list_markdown};
 use crate::store::{DAILY_FOLDER, NOTE_SUFFIX, RelPath, SCRATCHPAD_FILE, SESSIONS_FOLDER, TEMPLATES_FOLDER, is_name};
 use crate::trust::Approved;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::{Note, TagSyntax};
 use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 

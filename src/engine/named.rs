@@ -1,6 +1,7 @@
 //! [`NamedFile`]: a file that a name may mean.
 
 use crate::store::RelPath;
+use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -13,7 +14,8 @@ pub(crate) struct NamedFile {
     pub(crate) path: RelPath,
     /// Title of a note, key of an entry, name of any other file.
     pub(crate) name: String,
-    pub(crate) unapproved: bool,
+    /// Origin of its text, if nobody has approved it.
+    pub(crate) unapproved: Option<Provenance>,
 }
 
 /// Keeps the only approved one of several meanings of a name. Text that nobody has approved must not hide the file that the

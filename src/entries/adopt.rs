@@ -25,8 +25,7 @@ use crate::changes::{Backups, Call, File};
 use crate::search::Corpus;
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_markdown::{Frontmatter, head, set_field, yaml_string};
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -1,7 +1,7 @@
 //! `edit-entry`: replaces text that occurs exactly once in an entry.
 
 use super::checks::NewEntry;
-use super::get::GetEntry;
+use super::get::get;
 use super::settle::MAX_RACES;
 use super::state::EntriesCall;
 use super::store::StoreEntry;
@@ -43,7 +43,7 @@ impl Run<EntriesCall<'_>> for EditEntry {
 
 impl EditEntry {
     async fn edit(&self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
-        let entry = GetEntry { key: self.key.clone() }.run(with).await?;
+        let entry = get(with, &self.key).await?;
         if let Some(from) = entry.unapproved {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());

@@ -8,8 +8,7 @@ use super::view::look;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::ranked::{self, Passages, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
 /// Default number of hits.

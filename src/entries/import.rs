@@ -3,7 +3,7 @@
 //! A file is parsed as if it were in the store: every file that can be an entry there can be imported. It replaces the
 //! entry of its key by a single write. If the import is interrupted, each entry has either its old or its new text.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::category::Category;
 use super::checks::NewEntry;
@@ -21,7 +21,6 @@ use crate::json::word_and_value;
 use crate::request::{Run, at_most, request};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState, approve, mark};
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of files in one command.

@@ -8,8 +8,7 @@ use super::document::Fields;
 use super::scope::{EntriesScope, Pool};
 use super::view::{Stored, View};
 use crate::changes::Call;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Entries before the import, and keys that the import already processed.

@@ -6,8 +6,7 @@ use super::state::EntriesCall;
 use super::types::{EntryInfo, EntryProblem};
 use super::view::look;
 use crate::request::{Run, request};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::Error;
 
 /// Lists entries; the last created comes first.

@@ -86,7 +86,6 @@ pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EX
 pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{ExchangeState, ExchangedEntry, ForeignEntry};
 pub use forget::{ForgetEntry, ForgetEntryReply};
-pub use get::GetEntry;
 pub use hydrate::HydrateReply;
 pub use import::{
     ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
@@ -139,7 +138,6 @@ family! {
         StoreEntry { entry: parts "entry", expected_version }
             | EditEntry { key, old_text, new_text: parts "new text" }
             | RestoreEntry { key },
-        GetEntry,
         FindEntries,
         ListEntries,
         ForgetEntry { key, expected_version },
@@ -200,7 +198,7 @@ pub(crate) async fn named(call: &Call, entries: &Entries, name: &str) -> Result<
     Ok(found.map(|(_, stored)| NamedFile {
         path: stored.path.clone(),
         name: key.clone(),
-        unapproved: stored.entry.fields.trust_state.unapproved().is_some(),
+        unapproved: stored.entry.fields.trust_state.unapproved(),
     }))
 }
 
@@ -225,6 +223,16 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
         content: stored.entry.fields.content.clone(),
         is_forgotten: stored.entry.forgotten.is_some(),
     }))
+}
+
+/// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
+pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
+    get::get(&with_origin(call, entries, origin)?, name).await
+}
+
+/// Returns true if the run of the origin holds an entry of this key.
+pub(crate) fn is_held(entries: &Entries, origin: &Origin, key: &str) -> bool {
+    entries.held(origin.run.as_deref()).is_ok_and(|held| held.iter().any(|held| held.entry.fields.key == key))
 }
 
 /// Runs one command.

@@ -3,11 +3,9 @@
 //! [`plan`](plan()) is a pure function of [`Candidate`]s, budget and policy. The rules are section 1.4 of zombie's
 //! behaviour: [`HydrationPolicy::Prefix`] as zombie was shipped, [`HydrationPolicy::Greedy`] as it was documented.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{order, prelude::*, words};
 
 use super::category::Tier;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
 
 /// Default budget in bytes.
 pub const DEFAULT_HYDRATE_BYTES: u64 = 262_144;

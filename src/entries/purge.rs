@@ -9,8 +9,7 @@ use crate::changes::{Call, Change};
 use crate::request::{Run, request};
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Removes forgotten entries for good, and files of a key that a newer file of the same key replaced.

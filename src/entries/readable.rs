@@ -11,9 +11,7 @@ use super::view::{View, look};
 use crate::changes::Call;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};
 use crate::store::RelPath;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
 /// An entry that is stored, or held by a run.

@@ -9,8 +9,7 @@ use super::types::SkippedEntry;
 use super::view::{look, path_of};
 use crate::request::{Run, at_most, request};
 use crate::trust::ForModel;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Forgets all entries that were in no imported file.

@@ -3,8 +3,7 @@
 //! Both decisions are pure functions. Expired entries are removed first, so that they push out no other entry.
 
 use super::category::{Category, Tier};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 
 /// Default limit of entries, for an agent and for a workspace each.
 pub const MAX_ENTRIES: u32 = 10_000;

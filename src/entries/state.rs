@@ -10,8 +10,7 @@ use crate::changes::{Call, history_of};
 use crate::search::{Corpus, DocId};
 use crate::store::{EntryFolder, HistoryFolder, Layout, PathError};
 use crate::trust::Provenance;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Parts of a memory that the entries commands need, and the scope that the command names.

@@ -16,8 +16,7 @@ use crate::changes::Call;
 use crate::engine::{Loaded, load_all};
 use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
 use crate::store::{RelPath, is_conflict_copy, portable_path, utc_text};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Cause, EntryKind, Error, ErrorCode, FsError};
 
 /// A file with an entry.

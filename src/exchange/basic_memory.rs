@@ -13,10 +13,8 @@ use super::text::{
 use super::types::{Converted, Exported, Loss, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
-use saddlebag_markdown::percent;
-use saddlebag_markdown::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, yaml_string};
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
+use saddlebag_markdown::{FenceTracker, Frontmatter, Value, heading, line_of, parse_date, percent, yaml_string};
 
 /// Separator between the content of an entry and the lines that are generated for basic-memory.
 const END: &str = "<!-- the memory ends here; what follows is generated -->";

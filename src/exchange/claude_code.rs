@@ -9,9 +9,11 @@ use super::text::{
 use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    order,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_markdown::{FenceTracker, Frontmatter, Value, head, heading, parse_date, yaml_scalar, yaml_string};
 
 /// File name of the index.

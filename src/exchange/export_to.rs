@@ -5,8 +5,7 @@ use super::types::{ExchangeCall, Loss, WrittenFile};
 use super::write_files::write_files;
 use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash, is_confined};
 use crate::request::{Run, request};
-use saddlebag_collections::part::SlicePart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{part::SlicePart, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Writes the entries in a format, in pages.

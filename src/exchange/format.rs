@@ -1,12 +1,11 @@
 //! [`Format`]: memory formats of other agents, and the table of their files, readers and writers.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::text::base_name;
 use super::types::{Converted, Exported, TextFile};
 use super::{basic_memory, claude_code, json, mcp_memory, readers};
 use crate::entries::ForeignEntry;
-use saddlebag_collections::prelude::*;
 
 /// A memory format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

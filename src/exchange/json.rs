@@ -1,14 +1,13 @@
 //! JSON Lines: the dump of all entries with all fields, one entry per line. Also the JSON helpers of the other
 //! formats.
 
-use saddlebag_collections::UnknownWord;
+use saddlebag_collections::{UnknownWord, prelude::*};
 use serde_json::Value;
 
 use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
 use crate::trust::{Provenance, TrustState};
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::parse_date;
 
 /// Version of a line.

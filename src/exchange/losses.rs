@@ -5,8 +5,10 @@ use super::read_files::read_files;
 use super::text::hook;
 use super::types::{ForeignFile, Loss, WrittenFile};
 use crate::entries::{ForeignEntry, is_mark};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 
 /// Adds the fields and entries that are missing when the files are read back.
 pub(super) fn find_losses(format: Format, entries: &[ForeignEntry], files: &[WrittenFile], losses: &mut Vec<Loss>) {

@@ -11,8 +11,10 @@ use super::json::{for_each_object, quoted, text_field};
 use super::text::hash8;
 use super::types::{Converted, Exported, TextFile};
 use crate::entries::ForeignEntry;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 
 /// Prefix of the tag with the name of the entity.
 const ENTITY: &str = "entity:";

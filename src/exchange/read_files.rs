@@ -4,8 +4,7 @@ use super::format::Format;
 use super::text::hash8;
 use super::types::{Converted, ForeignFile, RejectedPart, TextFile};
 use crate::entries::{ForeignEntry, MAX_CONTENT_BYTES, MAX_KEY_BYTES, MAX_TAG_BYTES, MAX_TAGS};
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{part::TextPart, prelude::*};
 use saddlebag_markdown::{head, heading};
 
 /// Maximum size of a summary in bytes.

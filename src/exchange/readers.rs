@@ -12,8 +12,7 @@ use super::types::{Converted, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::Date;
 use saddlebag_collections::prelude::*;
-use saddlebag_markdown::percent;
-use saddlebag_markdown::{FenceTracker, Frontmatter, heading, list_item, parse_date};
+use saddlebag_markdown::{FenceTracker, Frontmatter, heading, list_item, parse_date, percent};
 
 /// Length of a day such as `2026-11-27`.
 const DAY_BYTES: usize = 10;

@@ -4,9 +4,7 @@ use super::format::Format;
 use super::losses::find_losses;
 use super::types::{Loss, WrittenFile};
 use crate::entries::ForeignEntry;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{order, prelude::*, sorted::SortedSet};
 use saddlebag_protocol::Error;
 
 /// Writes entries in a format. Returns the files sorted by path, and the losses. Pure.

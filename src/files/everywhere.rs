@@ -7,8 +7,7 @@ use crate::changes::Call;
 use crate::engine::Scope;
 use crate::notebook::{Notebook, Reach, Recall, RecallHit, RecallReply, Warning, recall};
 use crate::store::{Layout, PROJECTS_FOLDER, ProjectSlug, RelPath};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error};
 
 /// Adds the hits in the notes of all other projects to the reply of this memory to the same request. Scores of two projects cannot

@@ -8,27 +8,29 @@
 mod everywhere;
 mod list;
 mod merge;
-mod read;
 mod recall;
 mod resolve;
+mod show;
 mod timeline;
 mod types;
 
+pub use crate::journal::FileState;
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use merge::{
     MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version,
     merge,
 };
-pub use read::ReadFile;
 pub use resolve::{Item, Resolve};
+pub use show::{Show, Shown};
 
 pub(crate) use recall::{answer as answer_recall, has_name};
-pub(crate) use resolve::{Names, candidates, resolve};
+pub(crate) use resolve::{Handle, candidates, handle};
+pub(crate) use show::show;
 pub(crate) use timeline::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
 };
-pub(crate) use types::{FileListing, FilesCall, is_listed};
+pub(crate) use types::{FileListing, FilesCall, Names, is_listed};
 
 use crate::family::family;
 
@@ -39,8 +41,8 @@ family! {
     /// Reply of a [`FilesCommand`].
     FilesReply {
         ListFiles,
-        ReadFile,
         Recall,
         Resolve,
+        Show,
     }
 }

@@ -1,11 +1,10 @@
 //! `resolve`: finds the item that a name means.
 
-use super::types::{FilesCall, is_listed};
-use crate::changes::Call;
+use super::types::{FilesCall, Names, is_listed};
 use crate::engine::{NamedFile, ambiguous, prefer_approved};
-use crate::entries::{self, Entries};
+use crate::entries;
 use crate::journal::{Target, file_size};
-use crate::notebook::{self, ItemKind, Notebook};
+use crate::notebook::{self, ItemKind};
 use crate::request::{Run, request};
 use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
 use saddlebag_collections::prelude::*;
@@ -43,17 +42,23 @@ request!(Resolve "resolve" => Item, Reads, |name| {
 
 impl Run<FilesCall<'_>> for Resolve {
     async fn run(self, with: &FilesCall<'_>) -> Result<Item, Error> {
-        let FilesCall { call, notebook, entries, .. } = *with;
-        resolve(Names { call, notebook, entries }, &self.name, self.kind).await
+        let Handle { kind, file } = handle(with.names(), &self.name, self.kind).await?;
+        Ok(Item { kind, path: file.path.into_string(), name: file.name })
     }
 }
 
+/// The file that a name means, and its kind. The file may not exist yet.
+pub(crate) struct Handle {
+    pub(crate) kind: ItemKind,
+    pub(crate) file: NamedFile,
+}
+
 /// Finds the item of a kind that a name means; `None` for any kind.
-pub(crate) async fn resolve(
+pub(crate) async fn handle(
     Names { call, notebook, entries }: Names<'_>,
     name: &str,
     kind: Option<ItemKind>,
-) -> Result<Item, Error> {
+) -> Result<Handle, Error> {
     let mut found = candidates(Names { call, notebook, entries }, name).await?;
     let is_note = notebook::note_rule(call).await?;
     let kind_of = |file: &NamedFile| match () {
@@ -62,9 +67,10 @@ pub(crate) async fn resolve(
         () => ItemKind::File,
     };
     found.retain(|file| kind.is_none_or(|asked| kind_of(file).is(asked)));
-    prefer_approved(&mut found, |file| !file.unapproved);
-    match found.as_slice() {
-        [] => {
+    prefer_approved(&mut found, |file| file.unapproved.is_none());
+    match (found.len(), found.pop()) {
+        (1, Some(file)) => Ok(Handle { kind: kind_of(&file), file }),
+        (_, None) => {
             let kind = kind.map_or("note, entry or file", ItemKind::as_str);
             let message = format!("there is no {kind} `{}`", name.escape_debug());
             let is_of_another = call.scope.whole(name).is_some_and(|path| is_of_another_project(&path));
@@ -74,10 +80,10 @@ pub(crate) async fn resolve(
             };
             Err(Error::new(ErrorCode::NotFound, message, help))
         }
-        [file] => Ok(Item { kind: kind_of(file), path: file.path.to_string(), name: file.name.clone() }),
-        several => {
+        (_, Some(last)) => {
+            found.push(last);
             let shown = |file: &NamedFile| format!("{} ({})", call.scope.display_path(&file.path), kind_of(file));
-            Err(ambiguous(name, several.iter().map(shown).collect()))
+            Err(ambiguous(name, found.iter().map(shown).collect()))
         }
     }
 }
@@ -88,22 +94,15 @@ fn is_of_another_project(path: &RelPath) -> bool {
     above.any(|folder| Layout::is_other_memory(&folder)) && path.segments().next() == Some(PROJECTS_FOLDER)
 }
 
-/// Parts of a memory that know names.
-#[derive(Clone, Copy)]
-pub(crate) struct Names<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) notebook: &'a Arc<Notebook>,
-    pub(crate) entries: &'a Entries,
-}
-
 /// Returns the files that a name may mean. The path of a file of the scope means this file alone, whether it exists or not.
 pub(crate) async fn candidates(
     Names { call, notebook, entries }: Names<'_>,
     name: &str,
 ) -> Result<Vec<NamedFile>, Error> {
-    let file = |path: RelPath| NamedFile { name: path.file_stem().to_string(), path, unapproved: false };
+    let file = |path: RelPath| NamedFile { name: path.file_stem().to_string(), path, unapproved: None };
     let name = match Target::from_name(name)? {
         Target::Page(name) => name,
+        word @ Target::Note(_) => return Ok(vec![notebook::note_at(call, word.existing_path(call)?).await?]),
         word => return Ok(vec![file(word.path(call)?)]),
     };
     if let Some(path) = call.scope.kept_file(&name) {

@@ -10,8 +10,7 @@ use crate::notebook::{
 use crate::request::Run;
 use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, Date, LocalTime, NOTE_SUFFIX, is_in_folder};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::{Note, TagSyntax};
 use saddlebag_protocol::Error;
 

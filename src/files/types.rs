@@ -6,10 +6,10 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::journal::ListedFile;
 use crate::notebook::Notebook;
+use crate::origin::Origin;
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 
 /// Parts of a memory that the commands about files need.
@@ -17,8 +17,24 @@ pub(crate) struct FilesCall<'a> {
     pub(crate) call: &'a Call,
     pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
+    pub(crate) origin: &'a Origin,
     /// Listing whose next page may be asked for.
     pub(crate) listing: &'a AtomicRefCell<Option<FileListing>>,
+}
+
+/// Parts of a memory that know names.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
+}
+
+impl<'a> FilesCall<'a> {
+    pub(super) const fn names(&self) -> Names<'a> {
+        let Self { call, notebook, entries, .. } = *self;
+        Names { call, notebook, entries }
+    }
 }
 
 /// Files of a scope, kept from the first page of a listing to the last.

@@ -1,6 +1,6 @@
 //! `expunge`: removes a text from everything that the memory keeps.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{part::TextPart, prelude::*, sorted::SortedSet, words};
 use saddlebag_log::{Digest, State};
 
 use super::expunged_logs::{ExpungedLogs, read_version};
@@ -12,9 +12,6 @@ use super::types::{HistoryCall, check_is_kept};
 use crate::changes::{After, Call, Change, ExpungedText};
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::store::{HistoryFile, Layout, RelPath};
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
 use saddlebag_markdown::Frontmatter;
 use saddlebag_protocol::{Error, Precondition};
 

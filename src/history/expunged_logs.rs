@@ -10,9 +10,11 @@ use saddlebag_log::{Change, Content, Contents, Digest, Head, Log, Missing, Recor
 use super::log::MOVING;
 use crate::changes::{Call, ExpungedText};
 use crate::store::{HistoryFolder, RelPath};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    order,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_protocol::{Error, ReadOutcome, Version};
 
 /// Maximum number of attempts at reading a file that grows.

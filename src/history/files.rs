@@ -6,8 +6,10 @@ use super::log::{History, LineAt, Recorded};
 use super::types::not_kept;
 use crate::changes::{Call, File, history_of};
 use crate::store::RelPath;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_protocol::Error;
 
 /// Maximum number of earlier paths of a file whose records are looked at for its contents.

@@ -9,9 +9,7 @@ use crate::notebook::{SESSION, slug};
 use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::store::{Layout, RelPath};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{order, prelude::*, sorted::SortedSet};
 use saddlebag_markdown::{Note, TagSyntax};
 use saddlebag_protocol::{Error, ErrorCode};
 

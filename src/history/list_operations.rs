@@ -3,8 +3,7 @@
 use super::log::{History, Recorded};
 use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
 use crate::request::{Run, request};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
 /// Lists operations, newest first.

@@ -7,7 +7,7 @@ use super::list_forgotten::find_forgotten;
 use super::list_operations::is_by;
 use super::log::History;
 use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
-use crate::files::{Names, resolve};
+use crate::files::{Names, handle};
 use crate::notebook::slug;
 use crate::request::{Run, request};
 use crate::store::RelPath;
@@ -127,8 +127,8 @@ impl Run<HistoryCall<'_>> for ListVersions {
 /// Returns the file of a name, and the records of this file, with those of its earlier paths.
 pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(RelPath, History), Error> {
     let HistoryCall { call, notebook, entries } = *with;
-    let path = match resolve(Names { call, notebook, entries }, name, None).await {
-        Ok(item) => RelPath::new(item.path).map_err(|_| Error::internal("an item without a path"))?,
+    let path = match handle(Names { call, notebook, entries }, name, None).await {
+        Ok(found) => found.file.path,
         Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
         Err(error) => return Err(error),
     };

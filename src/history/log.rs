@@ -9,9 +9,11 @@ use crate::files::is_listed;
 use crate::notebook::{is_made_by_setup, settle_rename};
 use crate::origin::Moment;
 use crate::store::{HistoryFolder, RelPath, SCRATCHPAD_FILE, rfc3339};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    order,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_protocol::{Entry, Error, ErrorCode};
 
 /// Commands that make a file under its new name before they remove the old one, and those that take that back.

@@ -8,9 +8,11 @@ use crate::changes::Call;
 use crate::entries::Entries;
 use crate::origin::Moment;
 use crate::store::{RelPath, rfc3339};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    order,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, FsError, FsOp, FsOutcome, Listing, ReadOutcome, Version, View,
 };

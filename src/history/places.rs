@@ -3,8 +3,7 @@
 use super::types::HistoryCall;
 use crate::changes::history_of;
 use crate::store::{HistoryFile, HistoryFolder, Layout, RelPath, is_hidden, is_name};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Entry, EntryKind, Error};
 
 /// Folders of other tools, which have thousands of files.

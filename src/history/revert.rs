@@ -8,8 +8,10 @@ use super::types::{HistoryCall, is_recent};
 use crate::changes::{Call, Change, history_of};
 use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION, superseded_by};
 use crate::store::{HistoryFolder, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_markdown::{Frontmatter, remove_field};
 use saddlebag_protocol::{Error, ErrorCode};
 

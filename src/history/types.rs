@@ -1,6 +1,6 @@
 //! Types and functions that the commands about the history share.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 use saddlebag_log::{Change, Record, State};
 
 use crate::changes::Call;
@@ -8,7 +8,6 @@ use crate::entries::Entries;
 use crate::notebook::Notebook;
 use crate::store::{Layout, RelPath, rfc3339};
 use crate::trust::Provenance;
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of operations or versions in a reply.

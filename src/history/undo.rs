@@ -10,8 +10,10 @@ use crate::changes::{Call, history_of};
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
 use crate::request::{Request, Run, request};
 use crate::store::{HistoryFolder, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_protocol::{Error, ErrorCode, ReadOutcome};
 
 /// Maximum number of sessions that an error names.

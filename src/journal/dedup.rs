@@ -5,8 +5,7 @@
 //! line under a heading is compared only with the lines under that heading. A list item is kept or left out together
 //! with the lines nested under it.
 
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_markdown::{FenceTracker, heading, is_rule, is_structure, list_item, normalize_line};
 
 /// Result of removing duplicates.

@@ -5,8 +5,7 @@ use crate::changes::Call;
 use crate::request::{Run, request};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error};
 
 /// Lists the files that [`Search`](super::Search) covers.

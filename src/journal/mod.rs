@@ -25,7 +25,6 @@ pub use edit::Edit;
 pub use flush_summary::{FlushSummary, compaction_heading};
 pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
-pub use read::Read;
 pub use restore::Restore;
 pub use search::Search;
 pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};
@@ -33,11 +32,11 @@ pub use status::{Status, StatusReply};
 pub use target::{Target, TargetRole};
 pub use types::{
     ChangedFile, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES,
-    MAX_WRITE_BYTES, ReadReply, WriteMode, WriteReply,
+    MAX_WRITE_BYTES, WriteMode, WriteReply,
 };
 pub use write::Write;
 
-pub(crate) use read::{file_size, read_file, whole_characters};
+pub(crate) use read::{Part, file_size, read_part, whole_characters};
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;
@@ -53,7 +52,6 @@ family! {
         Write { target, mode, content: text "content", truncate }
             | AppendDaily { heading: name "heading", body: text "body" }
             | FlushSummary { summary: summary "summary", messages },
-        Read,
         ListJournal,
         Edit { target, change: text "new text" } | Restore { target },
         Search,

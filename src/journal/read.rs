@@ -1,10 +1,7 @@
-//! `read`: reads a part of a file.
+//! [`Part`]: a part of a file.
 
-use super::target::Target;
-use super::types::{FileState, JournalCall, ReadReply};
+use super::types::FileState;
 use crate::changes::Call;
-use crate::request::{Run, request};
-use crate::search::TRUNCATED;
 use crate::store::RelPath;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::head;
@@ -13,31 +10,24 @@ use saddlebag_protocol::{Error, ReadOutcome};
 /// Maximum number of bytes of a UTF-8 character after its first.
 const MAX_CONTINUATION_BYTES: u32 = 3;
 
-/// Reads a part of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
-    /// File to read.
-    pub target: Target,
-    /// Position of the first byte.
-    pub offset: u64,
-    /// Maximum number of bytes.
-    pub max_bytes: u32,
+/// A part of a file.
+pub(crate) struct Part {
+    pub(crate) state: FileState,
+    pub(crate) text: String,
+    /// Position of the text in the file, in bytes.
+    pub(crate) offset: u64,
+    /// Size of the whole file, in bytes.
+    pub(crate) size: u64,
+    /// Position of the next part; `None` at the end.
+    pub(crate) next_offset: Option<u64>,
 }
 
-request!(Read "read" => ReadReply, Reads, |name| {
-    Target::samples(name).into_iter().map(|target| Self { target, offset: 0, max_bytes: 4000 }).collect()
-});
-
-impl Run<JournalCall<'_>> for Read {
-    async fn run(self, with: &JournalCall<'_>) -> Result<ReadReply, Error> {
-        read(with.call, &self.target, self.offset, self.max_bytes).await
+impl Part {
+    /// Returns the whole of a text.
+    pub(crate) fn whole(text: &str) -> Self {
+        let state = if text.is_empty() { FileState::Empty } else { FileState::Text };
+        Self { state, text: text.to_string(), offset: 0, size: text.len() as u64, next_offset: None }
     }
-}
-
-/// Reads at most `max_bytes` from `offset` on, cut at character boundaries.
-pub(super) async fn read(call: &Call, target: &Target, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
-    check_bytes(call, max_bytes)?;
-    read_file(call, &target.existing_path(call)?, offset, max_bytes).await
 }
 
 /// Refuses a number of bytes outside the limits.
@@ -50,29 +40,17 @@ fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads a part of a file like [`read`].
-pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
+/// Reads at most `max_bytes` of a file from `offset` on, cut at character boundaries.
+pub(crate) async fn read_part(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<Part, Error> {
     check_bytes(call, max_bytes)?;
     // Reads a few bytes more, so that a character that begins before the part can be recognised. The largest part
     // omits them.
     let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
-    let outcome = call.fs.read(path, offset, asked).await;
-    let reply = ReadReply {
-        path: call.scope.display_path(path),
-        state: FileState::Missing,
-        text: String::new(),
-        offset,
-        size: 0,
-        next_offset: None,
-        ending: "(empty)".to_string(),
-        superseded_by: None,
-        superseded_since: None,
-    };
-    let content = match outcome.map_err(|error| Error::storage(Some(path), &error))? {
-        ReadOutcome::Absent => return Ok(reply),
-        ReadOutcome::Content(content) if content.size == 0 => {
-            return Ok(ReadReply { state: FileState::Empty, ..reply });
-        }
+    let outcome = call.fs.read(path, offset, asked).await.map_err(|error| Error::storage(Some(path), &error))?;
+    let none = Part { state: FileState::Missing, text: String::new(), offset, size: 0, next_offset: None };
+    let content = match outcome {
+        ReadOutcome::Absent => return Ok(none),
+        ReadOutcome::Content(content) if content.size == 0 => return Ok(Part { state: FileState::Empty, ..none }),
         ReadOutcome::Content(content) => content,
     };
     if offset >= content.size {
@@ -81,19 +59,11 @@ pub(crate) async fn read_file(call: &Call, path: &RelPath, offset: u64, max_byte
     }
     let at_end = offset + content.bytes.len() as u64 >= content.size;
     let (skipped, text) = whole_characters(&content.bytes, at_end).ok_or_else(|| Error::not_text(path))?;
-    let shown = head(text, max_bytes as usize);
-    let begin = offset + skipped as u64;
-    let end = begin + shown.len() as u64;
+    let text = head(text, max_bytes as usize).to_string();
+    let offset = offset + skipped as u64;
+    let end = offset + text.len() as u64;
     let next_offset = (end < content.size).then_some(end);
-    Ok(ReadReply {
-        state: FileState::Text,
-        text: shown.to_string(),
-        offset: begin,
-        size: content.size,
-        next_offset,
-        ending: if next_offset.is_some() { TRUNCATED.to_string() } else { String::new() },
-        ..reply
-    })
+    Ok(Part { state: FileState::Text, text, offset, size: content.size, next_offset })
 }
 
 /// Returns the text of a part without incomplete characters at its ends, and the number of bytes dropped at its start.

@@ -8,7 +8,7 @@ use core::str::FromStr;
 
 use super::edit::edit;
 use super::list::list;
-use super::read::{file_size, read};
+use super::read::{file_size, read_part};
 use super::restore::restore_file;
 use super::search::{Search, search};
 use super::status::{StatusReply, status};
@@ -201,13 +201,14 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
 }
 
 async fn show(call: &Call, target: &Target) -> Result<String, Error> {
-    let reply = read(call, target, 0, DEFAULT_READ_BYTES).await?;
-    match reply.state {
-        FileState::Missing => Ok(format!("(empty) {} does not exist", reply.path)),
+    let path = target.existing_path(call)?;
+    let part = read_part(call, &path, 0, DEFAULT_READ_BYTES).await?;
+    match part.state {
+        FileState::Missing => Ok(format!("(empty) {} does not exist", call.scope.display_path(&path))),
         FileState::Empty => Ok("(empty)".to_string()),
         FileState::Text => {
-            let shown: String = reply.text.chars().take(SHOWN as usize).collect();
-            let whole = shown.len() == reply.text.len() && reply.next_offset.is_none();
+            let shown: String = part.text.chars().take(SHOWN as usize).collect();
+            let whole = shown.len() == part.text.len() && part.next_offset.is_none();
             Ok(if whole { shown } else { format!("{shown}…[truncated]") })
         }
     }

@@ -1,5 +1,6 @@
 //! [`Target`]: the file of the journal that a command is about.
 
+use core::fmt;
 use core::str::FromStr;
 
 use crate::changes::Call;
@@ -177,6 +178,20 @@ impl Target {
         match self {
             Self::Note(name) => shown_path(call, name).map_or_else(|| self.path(call), Ok),
             _ => self.path(call),
+        }
+    }
+}
+
+/// As [`from_name`](Target::from_name) parses it.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LongTerm => f.write_str("long_term"),
+            Self::Scratchpad => f.write_str("scratchpad"),
+            Self::Daily(None) => f.write_str("daily"),
+            Self::Daily(Some(date)) => write!(f, "daily:{date}"),
+            Self::Note(name) => write!(f, "note:{name}"),
+            Self::Page(name) => write!(f, "page:{name}"),
         }
     }
 }

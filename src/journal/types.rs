@@ -1,12 +1,11 @@
 //! Types that several commands of the journal share.
 
 use atomic_refcell::AtomicRefCell;
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::changes::{Call, Field, Screen};
 use crate::search::Corpus;
 use crate::trust::ForModel;
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
 /// Maximum size of one write, or of the new text of one edit, in bytes.
@@ -62,33 +61,6 @@ pub struct WriteReply {
     pub backup: Option<String>,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
-}
-
-/// A part of a file.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReadReply {
-    /// Path of the file.
-    pub path: String,
-    /// State of the file.
-    pub state: FileState,
-    /// Text of the part.
-    pub text: String,
-    /// Position of the text in the file, in bytes.
-    pub offset: u64,
-    /// Size of the whole file in bytes.
-    pub size: u64,
-    /// Position of the next part; `None` at the end.
-    pub next_offset: Option<u64>,
-    /// Line to show after the text: that there is more, or that the file is empty.
-    #[serde(skip)]
-    pub ending: String,
-    /// Path of the newer note that supersedes this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<String>,
-    /// Day of the newer note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_since: Option<String>,
 }
 
 /// State of a file.

@@ -4,11 +4,11 @@ use super::select::{path_parts, resolve_path};
 use crate::changes::Call;
 use crate::search::list_tree;
 use crate::store::{NOTE_SUFFIX, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
-use saddlebag_markdown::paths::file_name;
-use saddlebag_markdown::percent;
-use saddlebag_markdown::{Link, LinkKind};
+use saddlebag_collections::{
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
+use saddlebag_markdown::{Link, LinkKind, paths::file_name, percent};
 use saddlebag_protocol::Error;
 
 /// Extensions of the files that a wiki link can name. A title such as `Node.js` or `v1.2` has none of them.

@@ -2,8 +2,7 @@
 
 use crate::journal::MAX_WRITE_BYTES;
 use saddlebag_collections::prelude::*;
-use saddlebag_markdown::paths::stem;
-use saddlebag_markdown::{head, one_line};
+use saddlebag_markdown::{head, one_line, paths::stem};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum size of a title in bytes.

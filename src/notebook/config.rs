@@ -16,10 +16,8 @@ use core::str::FromStr;
 use super::glob::Glob;
 use super::template::Template;
 use crate::store::{SCOPE_PATTERNS, is_hidden};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
-use saddlebag_markdown::TagSyntax;
-use saddlebag_markdown::paths::file_name;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
+use saddlebag_markdown::{TagSyntax, paths::file_name};
 use saddlebag_protocol::Error;
 
 /// Path of the configuration, relative to the notebook.

@@ -17,8 +17,9 @@ use crate::store::{
 };
 use crate::trust::{Provenance, mark};
 use saddlebag_collections::prelude::*;
-use saddlebag_markdown::paths::file_name;
-use saddlebag_markdown::{Frontmatter, FrontmatterProblem, Note, append_block, set_field, yaml_string};
+use saddlebag_markdown::{
+    Frontmatter, FrontmatterProblem, Note, append_block, paths::file_name, set_field, yaml_string,
+};
 use saddlebag_protocol::{EntryKind, Error};
 
 /// Maximum number of folders in a file name that a template makes.

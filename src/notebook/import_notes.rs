@@ -17,9 +17,11 @@ use crate::json::word_and_value;
 use crate::request::{Run, at_most, request};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    part::TextPart,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_markdown::{Frontmatter, Value, head, parse_date, set_field, yaml_string};
 use saddlebag_protocol::{EntryKind, Error, ErrorCode};
 

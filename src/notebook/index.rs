@@ -17,9 +17,7 @@ use crate::search::{
     read_needed_of_index, refresh, save_index_file,
 };
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, ErrorCode, Version};
 
 /// Maximum number of attempts to read notes that change meanwhile.

@@ -26,11 +26,12 @@
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::template::{Template, Variables};
-use saddlebag_collections::part::SlicePart;
-use saddlebag_collections::prelude::*;
-use saddlebag_markdown::paths::{file_name, folder};
-use saddlebag_markdown::percent;
-use saddlebag_markdown::{Link, LinkKind, one_line};
+use saddlebag_collections::{part::SlicePart, prelude::*};
+use saddlebag_markdown::{
+    Link, LinkKind, one_line,
+    paths::{file_name, folder},
+    percent,
+};
 
 /// Target of a new link, relative to the notebook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,8 +18,7 @@ use super::types::Warning;
 use crate::changes::Call;
 use crate::request::{Run, request};
 use crate::search::{Corpus, DocId, IndexedFile, Skipped};
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{part::TextPart, prelude::*};
 use saddlebag_markdown::{Link, LinkKind, Note};
 use saddlebag_protocol::Error;
 

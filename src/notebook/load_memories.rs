@@ -13,8 +13,7 @@ use crate::request::{Run, request};
 use crate::search::DocId;
 use crate::store::{FACTS_FOLDER, is_in_folder};
 use crate::trust::Approved;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::Error;
 
 /// Default number of facts.

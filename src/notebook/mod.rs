@@ -82,6 +82,7 @@ pub use rename::{Rename, RenameReply};
 pub use select::named_time;
 pub(crate) use select::{asks_for_latest, time_in, without_time, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
+pub(crate) use successor::Successor;
 pub(crate) use successor::newer_note;
 pub use successor::superseded_mark;
 pub(crate) use superseded::{counting_again, superseded_by};

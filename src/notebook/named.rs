@@ -18,7 +18,7 @@ async fn named_files(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Resul
     look_checked(call, notebook, |snapshot| {
         let notes = snapshot.named(name).into_iter().map(|note| {
             let (path, name) = (snapshot.whole_path(note)?.clone(), snapshot.title(note)?.to_string());
-            Ok(NamedFile { path, name, unapproved: snapshot.unapproved(note)?.is_some() })
+            Ok(NamedFile { path, name, unapproved: snapshot.unapproved(note)? })
         });
         notes.collect()
     })

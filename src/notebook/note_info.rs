@@ -8,9 +8,7 @@ use super::successor::newer_note;
 use crate::changes::Call;
 use crate::search::{Corpus, IndexedFile};
 use crate::trust::{Provenance, Writer};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{Note, Value, json_string};
 
 /// A note.

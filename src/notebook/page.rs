@@ -5,7 +5,7 @@ use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
 use crate::engine::NamedFile;
-use crate::journal::{Edit, JournalCommand, Read, Restore, Target, file_size, page_path};
+use crate::journal::{Edit, JournalCommand, Restore, Target, file_size, page_path};
 use crate::search::FolderScope;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_below_entries};
 use crate::trust::TrustState;
@@ -22,10 +22,6 @@ pub(crate) async fn locate_page(
     // The whole path, because `MEMORY.md` below a project is another file.
     let page = |path: RelPath| Target::Page(call.scope.display_path(&path));
     Ok(match command {
-        JournalCommand::Read(Read { target: Target::Page(name), offset, max_bytes }) => {
-            let target = page(located(call, notebook, &name).await?);
-            JournalCommand::Read(Read { target, offset, max_bytes })
-        }
         JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
             settle(call, notebook).await;
             JournalCommand::Edit(Edit { target: page(located(call, notebook, &name).await?), change })
@@ -71,7 +67,7 @@ pub(crate) async fn note_at(call: &Call, path: RelPath) -> Result<NamedFile, Err
     // The path stays valid, whatever the bytes are.
     let text = call.load_text(&path).await.ok().flatten().unwrap_or_default();
     let name = Note::parse_file(&text, TagSyntax::default(), path.file_stem()).title;
-    Ok(NamedFile { name, unapproved: TrustState::from_text(&text).unapproved().is_some(), path })
+    Ok(NamedFile { name, unapproved: TrustState::from_text(&text).unapproved(), path })
 }
 
 /// Returns the rule of the configuration by which a file is a note.

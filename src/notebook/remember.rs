@@ -18,8 +18,7 @@ use crate::request::{Run, request};
 use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::one_line;
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -1,6 +1,6 @@
 //! `remember-error`: keeps an error of a tool once, and counts it.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{order, part::TextPart, prelude::*, words};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::checks::{MAX_SHOWN_TITLE_BYTES, MAX_TOOL_BYTES, tool_name};
@@ -15,9 +15,6 @@ use crate::changes::{Backups, Call, File};
 use crate::request::{Run, request};
 use crate::store::{FACTS_FOLDER, LocalTime};
 use crate::trust::{ForModel, TrustState};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Frontmatter, Value, head, json_string, one_line, parse_date, set_field, yaml_string};
 use saddlebag_protocol::{Entry, Error};
 

@@ -9,8 +9,7 @@ use crate::engine::{Loaded, load};
 use crate::search::IndexedFile;
 use crate::store::RelPath;
 use crate::trust::TrustState;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_markdown::{Frontmatter, Note, Value, one_line};
 use saddlebag_protocol::Error;
 

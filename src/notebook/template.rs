@@ -6,9 +6,7 @@
 
 use super::slug::slug;
 use crate::store::LocalTime;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{part::TextPart, prelude::*, sorted::SortedMap};
 use saddlebag_markdown::json_string;
 
 /// Maximum size of a template in bytes.

@@ -4,11 +4,10 @@ use core::cmp::Ordering;
 use core::fmt::{self, Display, Formatter};
 use core::ops::Range;
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::journal::Target;
 use crate::trust::Provenance;
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::Note;
 use saddlebag_protocol::Error;
 

@@ -15,9 +15,11 @@ use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped,
 use crate::engine::{Limits, Loaded};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, is_of_entries, text_of_name};
 use crate::trust::TrustState;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
+use saddlebag_collections::{
+    part::TextPart,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_markdown::{Frontmatter, FrontmatterProblem, Note, TagSyntax, Value};
 use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, Version};
 

@@ -5,8 +5,7 @@ use atomic_refcell::AtomicRefCell;
 use super::corpus::Corpus;
 use super::files::DocId;
 use crate::trust::Provenance;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 
 /// Entries that a caller may see, with the index of their words.
 pub(crate) struct SearchableEntries {

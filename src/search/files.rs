@@ -5,14 +5,13 @@ use core::cmp::Ordering;
 use core::ops::{Bound, Range};
 
 use once_cell::race::OnceBox;
-use saddlebag_collections::{Piece, SparseBytes};
+use saddlebag_collections::{Piece, SparseBytes, prelude::*};
 use saddlebag_search::literal::{self, LiteralIndex, TextId, Texts};
 
 use super::rows::Rows;
 use super::schemes::{ContentHash, Seen, SeenColumn};
 use crate::store::{DAILY_FOLDER, Date, LONG_TERM_FILE, RelPath, is_name};
 use crate::trust::Provenance;
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::Note;
 use saddlebag_protocol::Version;
 

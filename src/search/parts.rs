@@ -11,12 +11,11 @@
 
 use core::ops::Range;
 
-use saddlebag_collections::{Piece, SparseBytes};
+use saddlebag_collections::{Piece, SparseBytes, prelude::*};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::changes::Call;
 use crate::store::RelPath;
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{ReadOutcome, join};
 
 /// First bytes of a block. The number changes with the format, and with the rules for which files are notes under the

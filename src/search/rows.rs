@@ -14,8 +14,7 @@ use saddlebag_search::literal::TextId;
 use super::schemes::ContentHash;
 use crate::store::RelPath;
 use crate::trust::Provenance;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 
 /// Size of a row in bytes, without its path.
 const ROW_BYTES: usize = 4 * NUMBERS + 8 + 1;

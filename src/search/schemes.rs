@@ -13,8 +13,7 @@ use core::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::RelPath;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 
 /// Maximum number of schemes in the index file. A host of a further scheme drops the one that was written longest ago. A host
 /// that uses this one writes it again, so that it is not dropped.

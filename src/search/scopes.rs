@@ -5,8 +5,7 @@ use alloc::collections::VecDeque;
 use super::types::{SkipReason, Skipped};
 use crate::engine::{Fs, Limits};
 use crate::store::{self, Layout, NOTE_SUFFIX, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedSet;
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FsError, LeftOut, LeftOutName, ListOutcome, Listing};
 
 /// Maximum number of entries of a folder. Without it, a host could keep a command busy for ever.

@@ -1,9 +1,8 @@
 //! Results of a search.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::trust::{ForModel, Provenance};
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::FsError;
 
 /// Maximum number of line numbers of a hit; `total_lines` counts all.

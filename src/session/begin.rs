@@ -1,6 +1,6 @@
 //! `begin-session`: builds the block for the start of a session.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::end::{note_of_resumed, note_sessions_without_an_end};
 use super::hand_off::{Claims, hand_off};
@@ -13,7 +13,6 @@ use crate::context::{
 use crate::entries::HydrationPolicy;
 use crate::request::{Run, request};
 use crate::trust::{ForModel, titles};
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
 /// Default size limit of the block in bytes.

@@ -8,14 +8,12 @@ use super::state::{Event, Line, MAX_AGE_SECONDS, OtherState, REST_SECONDS, Recor
 use super::types::{SessionCall, SessionName, StoredItem, in_scope};
 use super::unapproved::without_unapproved_text;
 use crate::changes::{Backups, Call, File};
-use crate::entries::{self, GetEntry};
+use crate::entries;
 use crate::notebook::{SESSION, moment, trusted_titles};
 use crate::request::{Run, request};
 use crate::store::{LocalTime, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Provenance, TrustState, mark, sha256, without_private};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{Frontmatter, one_line, remove_field, set_field, yaml_scalar, yaml_string};
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -304,7 +302,7 @@ async fn stored_names(with: &SessionCall<'_>, state: &State, provenance: Provena
         if entries.agent().is_err() {
             break;
         }
-        match entries::run(call, entries, origin, GetEntry { key: key.clone() }).await {
+        match entries::get(call, entries, origin, key).await {
             Ok(entry) if !entry.is_withheld() => names.push(format!("entry {}", entry.key)),
             Ok(_) => {}
             Err(error) if error.code == ErrorCode::Storage => return Err(error),

@@ -20,9 +20,7 @@ pub(super) use crate::notebook::{CLAIMED_BY, HAND_OFF};
 use crate::notebook::{SESSION, moment};
 use crate::store::{NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, Timestamp};
 use crate::trust::{Approved, Provenance, titles};
-use saddlebag_collections::order;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{Frontmatter, Value, one_line, parse_date, remove_field, set_field, yaml_scalar};
 use saddlebag_protocol::{EntryKind, Error};
 

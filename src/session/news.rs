@@ -8,8 +8,7 @@ use crate::notebook::newer_note;
 use crate::search::SearchableEntry;
 use crate::store::{DECISIONS_FOLDER, FACTS_FOLDER, RelPath, is_in_folder};
 use crate::trust::Approved;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::{Note, TagSyntax, one_line};
 use saddlebag_protocol::Error;
 

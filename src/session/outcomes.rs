@@ -4,8 +4,7 @@ use super::note::{FAILING, command_of, to_pass, with_headings};
 use super::run_end::RunEnd;
 use super::shell::Ran;
 use super::state::{Event, State};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::parse_date;
 
 /// Age in seconds after which the failure of a command other than a test of the project is not mentioned any more.

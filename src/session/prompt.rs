@@ -1,6 +1,6 @@
 //! `recall-for-prompt`: finds what memory knows about a prompt, and records the start of the prompt.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{order, prelude::*, words};
 
 use super::client_text::prompt_of;
 use super::news::news;
@@ -23,8 +23,6 @@ use crate::search::SearchableEntry;
 use crate::search::ranked::{Fit, RULE};
 use crate::store::{DECISIONS_FOLDER, RelPath, Timestamp, is_fact, is_in_folder, is_of_sessions};
 use crate::trust::{Approved, ForModel, without_private};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Note, TagSyntax, one_line};
 use saddlebag_protocol::Error;
 

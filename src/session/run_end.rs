@@ -2,10 +2,9 @@
 //!
 //! No other part of the output is kept. It is text of a tool, which does not go into a prompt.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::shell::{Ran, commands};
-use saddlebag_collections::prelude::*;
 
 /// Number of lines at the end of an output that are searched.
 const MAX_LINES: usize = 60;

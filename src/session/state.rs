@@ -7,8 +7,7 @@ use super::types::{SessionName, StoredItem, in_scope};
 use crate::changes::{After, Call, Change};
 use crate::store::{RelPath, SESSION_STATE_SUFFIX, SESSION_STATES};
 use crate::trust::{Provenance, sha256};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{
     Entry, EntryKind, Error, ErrorCode, FileContent, ListOutcome, Listing, Precondition, ReadOutcome,
 };

@@ -1,6 +1,6 @@
 //! Types that the commands of a session share.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::changes::Call;
 use crate::entries::{self, Entries};
@@ -9,7 +9,6 @@ use crate::origin::{MAX_ORIGIN_NAME_BYTES, Origin};
 use crate::search::SearchableEntries;
 use crate::store::RelPath;
 use crate::trust::sha256;
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
 /// Parts of a memory that the commands of a session need.

@@ -8,8 +8,7 @@
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
 use super::RelPath;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 
 /// Returns true if some file system takes `name` for the reserved name `reserved`, which is in ASCII.
 ///

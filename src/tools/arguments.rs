@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::spec::{Field, Kind, Spec};
 use crate::trust::Provenance;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{part::TextPart, prelude::*};
 use saddlebag_markdown::breaks_one_line;
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -6,7 +6,7 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::entries::{
     EntriesCommand, EntriesReply, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply,
-    GetEntry, ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
+    ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
 };
 use crate::store::utc_text;
 use saddlebag_collections::prelude::*;
@@ -20,36 +20,40 @@ const MAX_START: u32 = 1_000;
 /// Size of the content that a list shows of each entry, in bytes.
 const PREVIEW_BYTES: usize = 120;
 
+/// Returns the key of the entry that a call shows; `None` for every other call.
+pub(super) fn key<'a>(spec: &Spec, arguments: &'a Arguments) -> Result<Option<&'a str>, Error> {
+    if spec.id != Id::Recall {
+        return Ok(None);
+    }
+    match (arguments.text("key"), arguments.text("query")) {
+        (Some(_), None) if arguments.has("limit") => {
+            let message = "memory_recall: `limit` cannot be used with `key`, which selects one entry";
+            Err(Error::invalid_argument(message, "leave it out, or give a query"))
+        }
+        (Some(_), Some(_)) => {
+            Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"))
+        }
+        (None, None) => {
+            let help = "give the exact key, or a query; memory_list has the keys";
+            Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help))
+        }
+        (key, _) => Ok(key),
+    }
+}
+
 /// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
     let verb = match spec.id {
         Id::Store => store(arguments)?,
-        Id::Recall => match (arguments.text("key"), arguments.text("query")) {
-            (Some(key), None) => {
-                if arguments.has("limit") {
-                    let message = "memory_recall: `limit` cannot be used with `key`, which selects one entry";
-                    return Err(Error::invalid_argument(message, "leave it out, or give a query"));
-                }
-                arguments.start()?;
-                EntriesCommand::GetEntry(GetEntry { key: key.to_string() })
+        Id::Recall => {
+            let start = arguments.start()?;
+            if start > MAX_START {
+                let message = format!("`cursor` is {start}, the limit is {MAX_START}");
+                return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
             }
-            (None, Some(query)) => {
-                let start = arguments.start()?;
-                if start > MAX_START {
-                    let message = format!("`cursor` is {start}, the limit is {MAX_START}");
-                    return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
-                }
-                let limit = start.saturating_add(arguments.hits());
-                EntriesCommand::FindEntries(FindEntries { query: query.to_string(), limit })
-            }
-            (Some(_), Some(_)) => {
-                return Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"));
-            }
-            (None, None) => {
-                let help = "give the exact key, or a query; memory_list has the keys";
-                return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
-            }
-        },
+            let limit = start.saturating_add(arguments.hits());
+            EntriesCommand::FindEntries(FindEntries { query: arguments.needed("query")?, limit })
+        }
         Id::List => list(arguments),
         Id::Forget => {
             EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
@@ -89,7 +93,6 @@ pub(super) fn list(arguments: &Arguments) -> EntriesCommand {
 pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
     Ok(match reply {
         EntriesReply::StoreEntry(reply) => stored(&reply)?,
-        EntriesReply::GetEntry(entry) => one(&entry, arguments.start()?)?,
         EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query")?, arguments.start()?),
         EntriesReply::ListEntries(reply) => listed(&reply),
         EntriesReply::ForgetEntry(reply) => forgotten(&reply),
@@ -122,7 +125,7 @@ fn stored(reply: &StoreReply) -> Result<Answer, Error> {
 }
 
 /// Builds the answer for one entry. Content that is longer than an answer is shown from byte `start` on.
-fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
+pub(super) fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     let start = start as usize;
     let size = entry.content.len();
     let rest = entry.content.get(start..).filter(|rest| start == 0 || !rest.is_empty()).ok_or_else(|| {

@@ -7,19 +7,18 @@ use super::spec::{Id, Spec};
 use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
-use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, GetEntry, run_any, unavailable};
-use crate::files::{ItemKind, Names, answer_recall, resolve};
+use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, run_any, unavailable};
+use crate::files::{self, Handle, ItemKind, Names, Show, Shown, answer_recall, handle};
 use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
-use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode, read_file};
+use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
-    SortKey, locate_page, note_rule, of_user, successor, superseded_mark,
+    SortKey, locate_page, of_user, superseded_mark,
 };
 use crate::origin::Origin;
 use crate::request::Run;
-use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use crate::store::{DECISIONS_FOLDER, LocalTime, USER_FOLDER};
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of items in a list.
@@ -140,30 +139,33 @@ fn of_history<'a>(with: &'a ToolsCall<'_>) -> HistoryCall<'a> {
     HistoryCall { call: with.call, notebook: with.notebook, entries: with.entries }
 }
 
+/// Reads the item of a name from a position on.
+pub(super) async fn part(with: &ToolsCall<'_>, name: String, start: u32) -> Result<Shown, Error> {
+    let ToolsCall { call, origin, notebook, entries, .. } = *with;
+    let asked = Show { name, kind: None, offset: start.into(), max_bytes: MAX_ANSWER_BYTES as u32 };
+    files::show(Names { call, notebook, entries }, origin, asked).await
+}
+
 /// Reads a part of an item.
 async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let name = arguments.needed("name")?;
-    let found = match place(with, &name).await {
-        Err(error) if error.code == ErrorCode::NotFound => match show_version(with, &name).await {
-            Some(version) => return version,
-            None => return Err(error),
-        },
-        found => found?,
+    let start = arguments.start()?;
+    let part = match part(with, name.clone(), start).await {
+        Err(error) if error.code == ErrorCode::NotFound => {
+            return show_version(with, &name).await.unwrap_or(Err(error));
+        }
+        part => part?,
     };
-    let path = match found {
-        Place::Entry(key) => return of_entries(with, arguments, EntriesCommand::GetEntry(GetEntry { key })).await,
-        Place::Page(path) | Place::Kept(path) => path,
-    };
-    let mut reply = read_file(with.call, &path, arguments.start()?.into(), MAX_ANSWER_BYTES as u32).await?;
-    reply.path = with.call.scope.display_path(&path);
-    let mut answer = journal::read(&reply);
-    if reply.state == FileState::Text && reply.offset == 0 {
-        let newer = successor(with.call, with.notebook, &path).await;
-        let mark = superseded_mark(newer.path.as_deref(), newer.since.as_deref());
-        let mark = mark.map(|mark| format!("({mark})\n")).unwrap_or_default();
-        answer.text = format!("{}:\n{mark}{}", reply.path, answer.text);
+    if let Some(entry) = &part.entry {
+        return entries::one(entry, start);
     }
-    if path == *with.call.scope.layout.long_term() {
+    let mut answer = journal::read(&part);
+    if part.state == FileState::Text && part.offset == 0 {
+        let mark = superseded_mark(part.superseded_by.as_deref(), part.superseded_since.as_deref());
+        let mark = mark.map(|mark| format!("({mark})\n")).unwrap_or_default();
+        answer.text = format!("{}:\n{mark}{}", part.path, answer.text);
+    }
+    if part.path == with.call.scope.display_path(with.call.scope.layout.long_term()) {
         answer.text.extend(journal::shared_memory(with.call));
     }
     Ok(answer)
@@ -214,72 +216,50 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 /// Replaces text that an item has once.
 async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
-    match place(with, &arguments.needed("name")?).await? {
-        Place::Entry(key) => {
-            of_entries(with, arguments, EntriesCommand::EditEntry(EditEntry { key, old_text, new_text })).await
-        }
-        Place::Page(path) | Place::Kept(path) => {
-            let target = Target::Page(with.call.scope.display_path(&path));
-            let edit = Edit { target, change: EditChange::Replace { old_text, new_text } };
-            of_journal(with, arguments, JournalCommand::Edit(edit)).await
-        }
+    let Handle { kind, file } = found(with, &arguments.needed("name")?).await?;
+    if kind == ItemKind::Entry {
+        let edit = EditEntry { key: file.path.into_string(), old_text, new_text };
+        return of_entries(with, arguments, EntriesCommand::EditEntry(edit)).await;
     }
+    let target = Target::Page(with.call.scope.display_path(&file.path));
+    let edit = Edit { target, change: EditChange::Replace { old_text, new_text } };
+    of_journal(with, arguments, JournalCommand::Edit(edit)).await
 }
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
-    match place(with, &arguments.needed("name")?).await? {
-        Place::Entry(key) => {
-            let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
-            let answer = of_entries(with, arguments, command).await?;
-            Ok(Answer { text: format!("{}; `mem_undo` brings it back", answer.text), ..answer })
+    let name = arguments.needed("name")?;
+    let Handle { kind, file } = found(with, &name).await?;
+    let shown = with.call.scope.display_path(&file.path);
+    if kind == ItemKind::Entry {
+        let key = file.path.into_string();
+        let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
+        let answer = of_entries(with, arguments, command).await?;
+        return Ok(Answer { text: format!("{}; `mem_undo` brings it back", answer.text), ..answer });
+    }
+    // A log is forgotten by its path only: its day may get more lines.
+    if kind == ItemKind::File || matches!(Target::from_name(&name)?, Target::Daily(_)) {
+        if let Some(error) = with.call.scope.kept_for_all_projects(file.path.as_str()) {
+            return Err(error);
         }
-        Place::Page(path) => {
-            let note = with.call.scope.display_path(&path);
-            match of_notebook(with, NotebookCommand::Forget(Forget { note })).await? {
-                // A model has no `restore`, and its last operation is this one.
-                NotebookReply::Forget(reply) => {
-                    Ok(Answer::new(reply.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
-                }
-                _ => Err(Error::internal("no answer of the notebook")),
-            }
+        let message = format!("{shown} cannot be forgotten as a whole");
+        return Err(Error::new(
+            ErrorCode::NotPermitted,
+            message,
+            "mem_edit with an empty new_str removes text from it",
+        ));
+    }
+    match of_notebook(with, NotebookCommand::Forget(Forget { note: shown })).await? {
+        // A model has no `restore`, and its last operation is this one.
+        NotebookReply::Forget(reply) => {
+            Ok(Answer::new(reply.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
         }
-        Place::Kept(path) => {
-            if let Some(error) = with.call.scope.kept_for_all_projects(path.as_str()) {
-                return Err(error);
-            }
-            let message = format!("{} cannot be forgotten as a whole", with.call.scope.display_path(&path));
-            Err(Error::new(ErrorCode::NotPermitted, message, "mem_edit with an empty new_str removes text from it"))
-        }
+        _ => Err(Error::internal("no answer of the notebook")),
     }
 }
 
-/// Path of an item.
-enum Place {
-    Entry(String),
-    /// A note, or a log by its path.
-    Page(RelPath),
-    /// Long-term memory, the scratchpad, a log by its day, or another file beside the notes. It may not exist.
-    Kept(RelPath),
-}
-
-/// Finds the item that a name means. The words of [`Target`] name a file that may not exist yet.
-async fn place(with: &ToolsCall<'_>, name: &str) -> Result<Place, Error> {
-    let call = with.call;
-    let target = Target::from_name(name)?;
-    if let Target::Page(_) = target {
-        let names = Names { call, notebook: with.notebook, entries: with.entries };
-        let item = resolve(names, name, None).await?;
-        let path = |text: &str| RelPath::new(text).map_err(|_| Error::internal("an item without a path"));
-        return Ok(match item.kind {
-            ItemKind::Entry => Place::Entry(item.path),
-            ItemKind::Note | ItemKind::Log | ItemKind::Session => Place::Page(path(&item.path)?),
-            ItemKind::File => Place::Kept(path(&item.path)?),
-        });
-    }
-    let path = target.path(call)?;
-    let is_note =
-        matches!(target, Target::Note(_)) && !call.scope.layout.is_kept(&path) && note_rule(call).await?(&path);
-    Ok(if is_note { Place::Page(path) } else { Place::Kept(path) })
+/// Finds the item that a name means.
+async fn found(with: &ToolsCall<'_>, name: &str) -> Result<Handle, Error> {
+    handle(Names { call: with.call, notebook: with.notebook, entries: with.entries }, name, None).await
 }
 
 async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {

@@ -5,9 +5,10 @@ use super::arguments::{Arguments, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::changes::Call;
+use crate::files::Shown;
 use crate::journal::{
-    DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Read,
-    ReadReply, Search, Target, TargetRole, Write, WriteMode, WriteReply,
+    DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Search,
+    Target, TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
@@ -18,16 +19,32 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// Maximum number of notes that an error names.
 const NAMED_NOTES: usize = 10;
 
-/// Builds the command of a call.
-pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
-    let name = arguments.text("name");
-    let target = |word: &str, role| match (word, name.map(str::trim)) {
+/// Returns the file that the words of a call name.
+fn target(spec: &Spec, arguments: &Arguments, word: &str, role: TargetRole) -> Result<Target, Error> {
+    match (word, arguments.text("name").map(str::trim)) {
         ("note", None | Some("")) => {
             let message = format!("{}: `name` is missing: a note needs one", spec.name);
             Err(Error::new(ErrorCode::InvalidName, message, "give `name`, without slashes or dots"))
         }
-        _ => Target::parse(word, name, role),
-    };
+        (_, name) => Target::parse(word, name, role),
+    }
+}
+
+/// Returns the file that a call reads; `None` if it asks for the list of files.
+pub(super) fn source(spec: &Spec, arguments: &Arguments) -> Result<Option<Target>, Error> {
+    match (arguments.needed("source")?.as_str(), arguments.text("name")) {
+        ("list", None) => Ok(None),
+        ("list", Some(name)) => {
+            let message = format!("list takes no name, but got `{}`", shown(name));
+            Err(Error::invalid_argument(message, "leave the name out, or use source note or daily"))
+        }
+        (word, _) => target(spec, arguments, word, TargetRole::Source).map(Some),
+    }
+}
+
+/// Builds the command of a call.
+pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
+    let target = |word: &str, role| target(spec, arguments, word, role);
     Ok(match spec.id {
         Id::Write => JournalCommand::Write(Write {
             target: target(&arguments.needed("target")?, TargetRole::Target)?,
@@ -35,21 +52,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             content: arguments.needed("content")?,
             truncate: false,
         }),
-        Id::Read => match arguments.needed("source")?.as_str() {
-            "list" => {
-                if let Some(name) = name {
-                    let message = format!("list takes no name, but got `{}`", shown(name));
-                    return Err(Error::invalid_argument(message, "leave the name out, or use source note or daily"));
-                }
-                arguments.start()?;
-                JournalCommand::ListJournal(ListJournal)
-            }
-            word => JournalCommand::Read(Read {
-                target: target(word, TargetRole::Source)?,
-                offset: arguments.start()?.into(),
-                max_bytes: MAX_ANSWER_BYTES as u32,
-            }),
-        },
+        Id::Read => JournalCommand::ListJournal(ListJournal),
         Id::Edit => JournalCommand::Edit(Edit {
             target: target(&arguments.needed("target")?, TargetRole::Target)?,
             change: change(arguments)?,
@@ -79,12 +82,6 @@ fn change(arguments: &Arguments) -> Result<EditChange, Error> {
     }
 }
 
-/// Returns the name of the requested note if it does not exist.
-pub(super) fn missing_note<'a>(arguments: &'a Arguments, reply: &JournalReply) -> Option<&'a str> {
-    let is_missing = matches!(reply, JournalReply::Read(read) if read.state == FileState::Missing);
-    arguments.text("name").filter(|_| is_missing && arguments.text("source") == Some("note"))
-}
-
 /// Returns the line that points a reader of the project's memory to the memory that all projects share.
 pub(super) fn shared_memory(call: &Call) -> Option<String> {
     let layout = &call.scope.layout;
@@ -112,7 +109,6 @@ pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
 pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
-        JournalReply::Read(reply) => read(&reply),
         JournalReply::ListJournal(reply) => listed(&reply, arguments.start()?),
         JournalReply::Edit(reply) => {
             let mut object = Object::new();
@@ -134,7 +130,7 @@ fn written(reply: &WriteReply) -> Answer {
     Answer::new(reply.message.as_str(), object)
 }
 
-pub(super) fn read(reply: &ReadReply) -> Answer {
+pub(super) fn read(reply: &Shown) -> Answer {
     let next = reply.next_offset.map(|offset| offset.to_string());
     let mut text = match reply.state {
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),

@@ -43,7 +43,7 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, 
 
 use crate::family::family;
 use crate::files::answer_recall;
-use crate::journal::{JournalCall, ListJournal};
+use crate::journal::{FileState, JournalCall, ListJournal, Target};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
 use crate::request::{Effect, Run, request};
@@ -132,19 +132,30 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
     let arguments = Arguments::parse(spec, &given.input)?;
     match spec.set {
         ToolSet::Everyday => everyday::run(with, spec, &arguments).await,
-        ToolSet::Journal => {
-            let command = journal::command(spec, &arguments)?;
-            let command = crate::notebook::locate_page(call, notebook, command).await?;
-            let with = JournalCall { call, corpus };
-            let reply = command.run(&with).await?;
-            if let Some(name) = journal::missing_note(&arguments, &reply) {
-                return Err(journal::no_note(name, &ListJournal.run(&with).await?));
+        ToolSet::Journal
+            if spec.id == Id::Read
+                && let Some(target) = journal::source(spec, &arguments)? =>
+        {
+            let part = everyday::part(with, target.to_string(), arguments.start()?).await?;
+            if part.state == FileState::Missing
+                && let Some(name) = arguments.text("name").filter(|_| arguments.text("source") == Some("note"))
+            {
+                return Err(journal::no_note(name, &ListJournal.run(&JournalCall { call, corpus }).await?));
             }
-            let mut answer = journal::answer(&arguments, reply)?;
-            if arguments.text("source") == Some("long_term") {
+            let mut answer = journal::read(&part);
+            if target == Target::LongTerm {
                 answer.text.extend(journal::shared_memory(call));
             }
             Ok(answer)
+        }
+        ToolSet::Journal => {
+            let command = journal::command(spec, &arguments)?;
+            let command = crate::notebook::locate_page(call, notebook, command).await?;
+            journal::answer(&arguments, command.run(&JournalCall { call, corpus }).await?)
+        }
+        ToolSet::Entries if let Some(key) = self::entries::key(spec, &arguments)? => {
+            let entry = crate::entries::get(call, entries, origin, key).await.map_err(crate::entries::unavailable)?;
+            self::entries::one(&entry, arguments.start()?)
         }
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;

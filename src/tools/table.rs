@@ -6,8 +6,9 @@
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
 use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::files::Show;
 use crate::history::Undo;
-use crate::journal::{Edit, Read, Search, Write, WriteMode};
+use crate::journal::{Edit, Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
@@ -103,7 +104,7 @@ const TABLE: &[Spec] = &[
                       (today's log), daily:YYYY-MM-DD. NAME@2: the version before.",
         fields: &[needed("name", Kind::Text), CURSOR],
         answer: &[],
-        effect: Read::EFFECT,
+        effect: Show::EFFECT,
     },
     Spec {
         id: Id::Keep,
@@ -224,7 +225,7 @@ const TABLE: &[Spec] = &[
             TOTAL,
             NEXT,
         ],
-        effect: Read::EFFECT,
+        effect: Show::EFFECT,
     },
     Spec {
         id: Id::Edit,

@@ -2,7 +2,7 @@
 
 use atomic_refcell::AtomicRefCell;
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use crate::changes::Call;
 use crate::entries::Entries;
@@ -10,7 +10,6 @@ use crate::notebook::Notebook;
 use crate::origin::Origin;
 use crate::search::Corpus;
 use crate::trust::ForModel;
-use saddlebag_collections::prelude::*;
 
 /// A set of tools, switched on as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 use core::fmt;
 
-use saddlebag_collections::words;
+use saddlebag_collections::{prelude::*, words};
 
 use super::provenance::Provenance;
-use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Policy for the text that a memory accepts.

@@ -1,11 +1,9 @@
 //! Provenance of text, and its record in the file.
 
-use saddlebag_collections::words;
+use saddlebag_collections::{part::TextPart, prelude::*, words};
 use saddlebag_sanitize::is_ignorable;
 
 use crate::store::utc_text;
-use saddlebag_collections::part::TextPart;
-use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Frontmatter, Value, parse_date, remove_field, set_field};
 
 /// Field with the provenance of the text. A file without it was written by a person, or before the field existed.

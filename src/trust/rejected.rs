@@ -18,9 +18,11 @@ use unicode_normalization::char::canonical_combining_class;
 
 use super::pending_approval::sha256;
 use crate::store::SCOPE_FOLDERS;
-use saddlebag_collections::order;
-use saddlebag_collections::part::{SlicePart, TextPart};
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{
+    order,
+    part::{SlicePart, TextPart},
+    prelude::*,
+};
 use saddlebag_markdown::{Frontmatter, head};
 
 /// Minimum number of words of a value that is found inside of a longer line.

@@ -68,7 +68,6 @@ macro_rules! wit_contract {
             entries::EditEntry { key, old_text, new_text }
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
-            entries::GetEntry { key }
             entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
             entries::EntryFilter { category, all_tags, any_tags, since, until }
             entries::ListEntries { filter, limit, cursor }
@@ -107,8 +106,8 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), EditEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), GetEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesCommand { StoreEntry(value), EditEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {
@@ -135,10 +134,11 @@ macro_rules! wit_contract {
     (@files $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
-            files::ReadFile { path, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             files::Resolve { name, kind }
             files::Item { kind, path, name }
+            files::Show { name, kind, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
+            files::Shown { kind, name, path, state, text, offset, size, next_offset, superseded_by, superseded_since, unapproved, entry }
             files::FilePage { files, next, total, skipped }
             files::ScorePart { reason, field, amount }
             files::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, superseded_by, superseded_since, parts, unapproved, only_in }
@@ -150,8 +150,9 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            files::FilesCommand { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
-            files::FilesReply { ListFiles(value), ReadFile(value), Recall(value), Resolve(value) }
+            files::FilesCommand { ListFiles(value), Recall(value), Resolve(value), Show(value) }
+            files::FileState { Missing, Empty, Text }
+            files::FilesReply { ListFiles(value), Recall(value), Resolve(value), Show(value) }
             files::MergePart { File, Frontmatter, Field(value), Paragraph }
         }
     };
@@ -226,14 +227,12 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
-            journal::Read { target, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             journal::Edit { target, change }
             journal::Restore { target }
             journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }
-            journal::ReadReply { path, state, text, offset, size, next_offset, ending, superseded_by, superseded_since }
             journal::ListedFile { path, size, modified }
             journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
@@ -249,9 +248,8 @@ macro_rules! wit_contract {
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
             journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
-            journal::JournalCommand { Write(value), AppendDaily(value), Read(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::FileState { Missing, Empty, Text }
-            journal::JournalReply { Write(value), Read(value), ListJournal(value), Edit(value), Search(value), Status(value), Slash(value) }
+            journal::JournalCommand { Write(value), AppendDaily(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), ListJournal(value), Edit(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $records:ident $variants:ident $openness:ident) => {

@@ -7,8 +7,7 @@ use crate::search::SkipKind;
 use crate::store::{PathError, RelPath};
 use crate::trust::{FlagKind, ForModel, HostSecret};
 use saddlebag_collections::prelude::*;
-use saddlebag_protocol::ErrorCode;
-use saddlebag_protocol::{CommandId, ContextKey, Version};
+use saddlebag_protocol::{CommandId, ContextKey, ErrorCode, Version};
 
 /// Reason why a value of the other side is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -228,13 +227,13 @@ macro_rules! wit_records {
 #[doc(hidden)]
 macro_rules! wit_error {
     ($openness:ident: $error:ty) => {
-        impl $crate::wit_convert::WitConvert<saddlebag_protocol::Error> for $error {
-            fn convert(self) -> Result<saddlebag_protocol::Error, $crate::wit_convert::Mismatch> {
-                let details: saddlebag_protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
+        impl $crate::wit_convert::WitConvert<$crate::protocol::Error> for $error {
+            fn convert(self) -> Result<$crate::protocol::Error, $crate::wit_convert::Mismatch> {
+                let details: $crate::protocol::ErrorDetails = $crate::wit_convert::WitConvert::convert(self)?;
                 Ok(details.into())
             }
         }
-        impl $crate::wit_convert::WitConvert<$error, $crate::wit_failure!($openness)> for saddlebag_protocol::Error {
+        impl $crate::wit_convert::WitConvert<$error, $crate::wit_failure!($openness)> for $crate::protocol::Error {
             fn convert(self) -> Result<$error, $crate::wit_failure!($openness)> {
                 $crate::wit_convert::WitConvert::convert(self.into_details())
             }

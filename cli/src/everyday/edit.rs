@@ -1,7 +1,8 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
-use saddlebag::entries::{EditEntry, EntryInfo, GetEntry, NewEntry, StoreEntry};
-use saddlebag::journal::{DEFAULT_READ_BYTES, Edit, EditChange, FileState, Read, Target, Write, WriteMode};
+use saddlebag::entries::{EditEntry, EntryInfo, NewEntry, StoreEntry};
+use saddlebag::files::Show;
+use saddlebag::journal::{Edit, EditChange, FileState, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
 
 use super::changed::Changed;
@@ -10,7 +11,7 @@ use crate::difference::unified_of;
 use crate::editor::Draft;
 use crate::failure::set_changes;
 use crate::input::{self, free_text};
-use crate::item::{ItemName, Named};
+use crate::item::{ItemName, Named, entry};
 use crate::output::{self, single_line};
 use crate::prelude::*;
 
@@ -81,12 +82,10 @@ enum Opened {
 
 impl Opened {
     fn read(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Self, Failure> {
-        let target = match item.find(store, output)? {
-            Named::Entry(key) => return Ok(Self::Entry(store.call(GetEntry { key }, output)?)),
-            Named::Target(target) => target,
-            Named::File(path) => Target::Page(path),
-        };
-        Ok(Self::File(target.clone(), whole(target, store, output)?))
+        Ok(match item.find(store, output)? {
+            Named::Entry(key) => Self::Entry(entry(key, store, output)?),
+            file => Self::File(file.into_target(), whole(item, store, output)?),
+        })
     }
 
     fn text(&self) -> &str {
@@ -122,7 +121,7 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
         Ok(edited) => edited,
         Err(failure) => return Err(draft.kept(failure)),
     };
-    match save(opened, edited, &mut store, output) {
+    match save(item, opened, edited, &mut store, output) {
         Ok(Some(changed)) => changed.show(output),
         Ok(None) => {
             let is_shown = show_change(item, &before, &mut store, output).is_ok();
@@ -133,14 +132,20 @@ pub(super) fn edit(item: &ItemName, global: &Global, output: &mut Output) -> Res
 }
 
 /// Saves an edited text. Returns `None` if others changed the item meanwhile.
-fn save(opened: Opened, edited: String, store: &mut Store, output: &mut Output) -> Result<Option<Changed>, Failure> {
+fn save(
+    item: &ItemName,
+    opened: Opened,
+    edited: String,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<Option<Changed>, Failure> {
     let saved = match opened {
         Opened::Entry(entry) => {
             let EntryInfo { key, category, tags, source, supersedes, version, .. } = entry;
             let entry = NewEntry { key, content: edited, category, tags, source, supersedes };
             store.call(StoreEntry { entry, expected_version: Some(version) }, output).map(Changed::Entry)
         }
-        Opened::File(target, before) if whole(target.clone(), store, output)? != before => return Ok(None),
+        Opened::File(_, before) if whole(item, store, output)? != before => return Ok(None),
         Opened::File(target, before) if before.is_empty() => {
             let append = Write { target, mode: WriteMode::Append, content: edited, truncate: false };
             store.call(append, output).map(Changed::Written)
@@ -176,11 +181,11 @@ fn conflict(name: &str, is_shown: bool) -> Failure {
 }
 
 /// Returns the whole text of a file.
-fn whole(target: Target, store: &mut Store, output: &mut Output) -> Result<String, Failure> {
+fn whole(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<String, Failure> {
     let mut text = String::new();
     let mut offset = 0;
     loop {
-        let part = store.call(Read { target: target.clone(), offset, max_bytes: DEFAULT_READ_BYTES }, output)?;
+        let part = store.call(Show { offset, ..item.show() }, output)?;
         if part.state == FileState::Missing {
             return Err(missing(&part));
         }

@@ -1,7 +1,7 @@
 //! `sessions`: lists the sessions of agents, prints the note of one, and chooses what the next session begins with.
 
 use clap::{Args, ValueEnum};
-use saddlebag::journal::{DEFAULT_READ_BYTES, Read, ReadReply, Target};
+use saddlebag::files::{Show, Shown};
 use saddlebag::notebook::{ConditionKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, SortBy, SortKey};
 use saddlebag::session::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
 use saddlebag::store::{SESSIONS_FOLDER, utc_text};
@@ -50,7 +50,7 @@ enum Action {
 #[allow(dead_code, reason = "it is the schema of what is printed")]
 pub(crate) enum SessionsJson {
     Listed(Sessions),
-    Shown(ReadReply),
+    Shown(Shown),
     Chosen(ChooseHandOffReply),
 }
 
@@ -93,8 +93,7 @@ impl Subcommand for SessionsArgs {
             Action::List => return list(self.limit, &mut store, output),
             Action::Show => {
                 let path = found(self.session, &mut store, output)?;
-                let read = Read { target: Target::Page(path), offset: 0, max_bytes: DEFAULT_READ_BYTES };
-                let note = store.call(read, output)?;
+                let note = store.call(Show::new(path), output)?;
                 output.object_or_line(&note, note.text.as_str().trim_end())?;
                 return Ok(Exit::Done);
             }

@@ -1,9 +1,8 @@
 //! `show`: prints an item, or a part of it.
 
-use saddlebag::entries::{EntryInfo, GetEntry};
-use saddlebag::files::ReadFile;
+use saddlebag::files::{Show, Shown};
 use saddlebag::history::{ReadVersion, VersionText};
-use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, Read, ReadReply};
+use saddlebag::journal::{DEFAULT_READ_BYTES, FileState};
 use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::PROJECTS_FOLDER;
@@ -11,7 +10,7 @@ use saddlebag::trust::Provenance;
 use saddlebag_host::Project;
 
 use super::path::{Place, show_path};
-use crate::item::{ItemName, Named};
+use crate::item::{ItemName, with_kind};
 use crate::past::AtArgs;
 use crate::prelude::*;
 
@@ -36,64 +35,53 @@ pub(crate) struct ShowArgs {
     at: AtArgs,
 }
 
-/// Part of a note or of another file, an entry, or a path.
+/// An item, an earlier version of it, or a path.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it is the schema of the replies that are printed")]
-pub(crate) enum Shown {
-    File(ReadReply),
-    Entry(EntryInfo),
+pub(crate) enum Printed {
+    Item(Shown),
     Path(Place),
     Version(VersionText),
 }
 
 impl Subcommand for ShowArgs {
-    type Json = Shown;
+    type Json = Printed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         if self.path {
             return show_path(&self.item, global, output);
         }
         let (offset, max_bytes) = (self.offset.unwrap_or(0), self.max_bytes.unwrap_or(DEFAULT_READ_BYTES));
+        let show = Show { offset, max_bytes, ..self.item.show() };
         let mut store = Store::open(global)?;
         store.look_back(self.at.at.clone());
-        let found = match self.item.find(&mut store, output) {
-            Err(failure) if failure.code == ErrorCode::NotFound.into() => match self.item.version() {
-                Some((name, version)) => {
-                    let mut found = store.call(ReadVersion { name, version }, output)?;
-                    if let Some(text) = found.text.as_mut() {
-                        let end = self
-                            .max_bytes
-                            .map_or(text.len(), |most| text.len().min((offset as usize).saturating_add(most as usize)));
-                        text.truncate(text.floor_char_boundary(end));
-                        text.drain(..text.floor_char_boundary(offset as usize));
-                    }
-                    return show_version(&found, output);
+        let found = store.call(show.clone(), output).map_err(with_kind);
+        let item = match (found, self.item.version()) {
+            (Err(failure), Some((name, version))) if failure.code == ErrorCode::NotFound.into() => {
+                let mut found = store.call(ReadVersion { name, version }, output)?;
+                if let Some(text) = found.text.as_mut() {
+                    let end = self
+                        .max_bytes
+                        .map_or(text.len(), |most| text.len().min((offset as usize).saturating_add(most as usize)));
+                    text.truncate(text.floor_char_boundary(end));
+                    text.drain(..text.floor_char_boundary(offset as usize));
                 }
-                None => match of_other_project(&self.item.name, global) {
-                    // What `recall --everywhere` finds is opened by its path.
-                    Some(mut other) if self.at.at.is_none() && self.item.kind.is_none() => {
-                        let path = self.item.name.clone();
-                        let Ok(part) = other.call(ReadFile { path, offset, max_bytes }, output) else {
-                            return Err(failure);
-                        };
-                        return show_part(&part, output);
-                    }
-                    _ => return Err(failure),
-                },
-            },
-            found => found?,
-        };
-        let part = match found {
-            Named::Entry(_) if self.offset.is_some() || self.max_bytes.is_some() => {
-                let help = "leave --offset and --max-bytes out";
-                return Err(Failure::usage("an entry is printed as a whole", help));
+                return show_version(&found, output);
             }
-            Named::Entry(key) => return show_entry(&store.call(GetEntry { key }, output)?, output),
-            Named::Target(target) => store.call(Read { target, offset, max_bytes }, output)?,
-            Named::File(path) => store.call(ReadFile { path, offset, max_bytes }, output)?,
+            (Err(failure), None) if failure.code == ErrorCode::NotFound.into() => {
+                // What `recall --everywhere` finds is opened by its path.
+                let is_now = self.at.at.is_none() && self.item.kind.is_none();
+                let other = of_other_project(&self.item.name, global).filter(|_| is_now);
+                let of_other = other.and_then(|mut other| other.call(show, output).ok());
+                of_other.ok_or(failure)?
+            }
+            (found, _) => found?,
         };
-        show_part(&part, output)
+        if item.entry.is_some() && (self.offset.is_some() || self.max_bytes.is_some()) {
+            return Err(Failure::usage("an entry is printed as a whole", "leave --offset and --max-bytes out"));
+        }
+        show_item(&item, output)
     }
 }
 
@@ -102,29 +90,6 @@ fn of_other_project(path: &str, global: &Global) -> Option<Store> {
     let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
     let (slug, _) = path.strip_prefix(PROJECTS_FOLDER)?.strip_prefix('/')?.split_once('/').filter(|_| is_person)?;
     Store::for_project(Project::Slug(slug.into()), global).ok()
-}
-
-fn show_entry(entry: &EntryInfo, output: &mut Output) -> Result<Exit, Failure> {
-    if output.json(entry)? {
-        return Ok(Exit::Done);
-    }
-    output.text(&entry.content)?;
-    output.flush()?;
-    // Standard output gets only the content, byte for byte.
-    if let Some(mark) = superseded_mark(entry.superseded_by.as_deref(), None) {
-        output.warning(&mark);
-    }
-    if let Some(from) = entry.unapproved {
-        output.warning(&format!(
-            "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
-        ));
-    } else if !entry.only_in.is_empty() {
-        output.warning(&format!(
-            "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
-            entry.only_in.join(", ")
-        ));
-    }
-    Ok(Exit::Done)
 }
 
 fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Failure> {
@@ -140,35 +105,54 @@ fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-fn show_part(part: &ReadReply, output: &mut Output) -> Result<Exit, Failure> {
-    let is_missing = part.state == FileState::Missing;
-    if output.json(part)? {
+fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
+    let is_missing = item.state == FileState::Missing;
+    if output.json(item)? {
         return Ok(if is_missing { Exit::Nothing } else { Exit::Done });
     }
     if is_missing {
-        return Err(missing(part));
+        return Err(missing(item));
     }
-    // The text must not be taken for valid. A part from an offset is for programs.
-    if let Some(mark) = superseded_mark(part.superseded_by.as_deref(), part.superseded_since.as_deref())
-        && part.offset == 0
-    {
-        output.line(&format!("({mark})"))?;
+    let mark = superseded_mark(item.superseded_by.as_deref(), item.superseded_since.as_deref());
+    if let Some(entry) = &item.entry {
+        // Standard output gets only the content, byte for byte.
+        output.text(&entry.content)?;
+        output.flush()?;
+        if let Some(mark) = mark {
+            output.warning(&mark);
+        }
+        if !entry.only_in.is_empty() && item.unapproved.is_none() {
+            output.warning(&format!(
+                "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
+                entry.only_in.join(", ")
+            ));
+        }
+    } else {
+        // The text must not be taken for valid. A part from an offset is for programs.
+        if let Some(mark) = mark.filter(|_| item.offset == 0) {
+            output.line(&format!("({mark})"))?;
+        }
+        output.text(&item.text)?;
+        output.flush()?;
     }
-    output.text(&part.text)?;
-    output.flush()?;
-    if part.state == FileState::Empty {
-        output.note(&format!("{} is empty", part.path));
+    if let Some(from) = item.unapproved {
+        output.warning(&format!(
+            "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
+        ));
     }
-    if let Some(next) = part.next_offset {
-        output.note(&format!("bytes {} to {next} of {}; --offset {next} shows what follows", part.offset, part.size));
+    if item.state == FileState::Empty {
+        output.note(&format!("{} is empty", item.path));
+    }
+    if let (Some(next), None) = (item.next_offset, &item.entry) {
+        output.note(&format!("bytes {} to {next} of {}; --offset {next} shows what follows", item.offset, item.size));
     }
     Ok(Exit::Done)
 }
 
 /// Returns the failure for a file that does not exist.
-pub(super) fn missing(part: &ReadReply) -> Failure {
+pub(super) fn missing(item: &Shown) -> Failure {
     Failure {
         help: "`saddlebag list` shows what there is".into(),
-        ..Failure::nothing(format!("there is no {}", part.path))
+        ..Failure::nothing(format!("there is no {}", item.path))
     }
 }

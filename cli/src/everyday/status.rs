@@ -3,7 +3,8 @@
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
-use saddlebag::journal::{DEFAULT_READ_BYTES, Read, Status, StatusReply, Target};
+use saddlebag::files::Show;
+use saddlebag::journal::{Status, StatusReply};
 use saddlebag::notebook::{ConditionKind, ListNotes, NoteCondition, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::search::says_nothing;
@@ -166,8 +167,7 @@ fn journal_lines(store: &mut Store, journal: &StatusReply, output: &mut Output) 
     let mut offset = 0;
     let mut rest = String::new();
     loop {
-        let read = Read { target: Target::Daily(None), offset, max_bytes: DEFAULT_READ_BYTES };
-        let part = match store.call(read, output) {
+        let part = match store.call(Show { offset, ..Show::new("daily") }, output) {
             Ok(part) => part,
             // `skipped` names a log that cannot be read.
             Err(failure)

@@ -1,13 +1,13 @@
 //! `tag`: adds tags to a note or an entry, or removes them.
 
 use clap::{Args, ValueEnum};
-use saddlebag::entries::{EntryInfo, GetEntry, NewEntry, StoreEntry, StoreReply, StoreState};
+use saddlebag::entries::{EntryInfo, NewEntry, StoreEntry, StoreReply, StoreState};
 use saddlebag::journal::Target;
 use saddlebag::notebook::{TagNote, TagNoteReply};
 use saddlebag::protocol::ErrorCode;
 
 use crate::failure::set_changes;
-use crate::item::{ItemName, Named};
+use crate::item::{self, ItemName, Named};
 use crate::output::single_line;
 use crate::prelude::*;
 
@@ -73,7 +73,7 @@ fn tag_entry(
     store: &mut Store,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let entry = store.call(GetEntry { key }, output)?;
+    let entry = item::entry(key, store, output)?;
     if let Some(from) = entry.unapproved {
         set_changes(true, false);
         // The entry is stored as the user's own text.

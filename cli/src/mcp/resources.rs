@@ -6,8 +6,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
-use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, ReadFile};
-use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState, ReadReply};
+use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, Show, Shown};
+use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState};
 use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;
@@ -155,16 +155,20 @@ pub(crate) fn template() -> ResourceTemplate {
         .with_mime_type(MARKDOWN)
 }
 
-pub(crate) fn read(path: String) -> ReadFile {
-    ReadFile { path, offset: 0, max_bytes: MAX_FILE_BYTES }
+pub(crate) fn read(path: String) -> Show {
+    Show { max_bytes: MAX_FILE_BYTES, ..Show::new(path) }
 }
 
-pub(crate) fn file_contents(reply: ReadReply) -> Result<ResourceContents, ErrorData> {
-    let path = ForModel::escaped(&reply.path);
+pub(crate) fn no_file(path: &str) -> ErrorData {
+    ErrorData::resource_not_found(format!("there is no file {}", ForModel::escaped(path)), None)
+}
+
+pub(crate) fn file_contents(reply: Shown) -> Result<ResourceContents, ErrorData> {
     if reply.state == FileState::Missing {
-        return Err(ErrorData::resource_not_found(format!("there is no file {path}"), None));
+        return Err(no_file(&reply.path));
     }
     if reply.next_offset.is_some() {
+        let path = ForModel::escaped(&reply.path);
         let message = format!(
             "{path} has {} bytes, and a resource is returned whole up to {MAX_FILE_BYTES}; the tool memory_read reads it in \
              parts",

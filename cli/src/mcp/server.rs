@@ -14,7 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::document::head;
-use saddlebag::journal::ReadReply;
+use saddlebag::files::Shown;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::trust::secrets_in;
 use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, protocol};
@@ -113,8 +113,13 @@ impl MemoryServer {
         self.run(resources::context(&self.sets), context).await.map_err(|failure| refused(&failure))
     }
 
-    async fn file(&self, path: String, context: &RequestContext<RoleServer>) -> Result<ReadReply, ErrorData> {
-        self.run(resources::read(path), context).await.map_err(|failure| refused(&failure))
+    async fn file(&self, path: String, context: &RequestContext<RoleServer>) -> Result<Shown, ErrorData> {
+        let item = self.run(resources::read(path.clone()), context).await.map_err(|failure| refused(&failure))?;
+        // A resource has one address: other names of the item have none.
+        match item.path.ends_with(&path) {
+            true => Ok(Shown { path, ..item }),
+            false => Err(resources::no_file(&path)),
+        }
     }
 
     fn changes(&self) -> Result<&Changes, ErrorData> {

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
-use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
+use saddlebag::entries::{EntryFilter, ListEntries};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 
 use super::context::left_out;
 use super::folder;
 use super::syncing::Syncing;
+use crate::item::entry;
 use crate::output::single_line;
 use crate::prelude::*;
 
@@ -86,7 +87,7 @@ fn check_names(args: &SyncArgs, store: &mut Store, output: &mut Output) -> Resul
         }
     }
     for key in &args.key {
-        match store.call(GetEntry { key: key.clone() }, output) {
+        match entry(key.clone(), store, output) {
             Ok(_) => {}
             Err(failure) if failure.code == ErrorCode::EntryNotFound.into() => {
                 unknown.push(format!("the key `{}`", key.escape_debug()));

@@ -14,9 +14,7 @@ use crate::search::ranked::{self, Field, Grams, Query, Question, Ranked, Ranking
 use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
 use crate::store::LocalTime;
 use crate::trust::Approved;
-use saddlebag_collections::order;
-use saddlebag_collections::part::SlicePart;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, part::SlicePart, prelude::*};
 use saddlebag_markdown::Note;
 use saddlebag_protocol::{Error, ErrorCode};
 

@@ -5,8 +5,7 @@ use crate::changes::Call;
 use crate::search::ranked::{Ranked, Succession};
 use crate::search::{Corpus, DocId, IndexedFile};
 use crate::store::{NOTE_SUFFIX, RelPath};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 
 /// Returns the superseded notes, each with the last note of the chain that supersedes it, sorted by the superseded note.
 ///

@@ -7,8 +7,7 @@ use super::corpora::{Corpora, Selection};
 use super::types::{LEAST_BYTES, PASSAGE_BYTES};
 use crate::search::ranked::{CUT, Competed, Fit, Fits, Grams, Passage, Passages, Pool, Query, Ranked, Scored};
 use crate::search::{DocId, best_passage};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_markdown::Note;
 
 /// The best items, whose blocks have competed.

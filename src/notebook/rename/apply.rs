@@ -11,8 +11,7 @@ use crate::notebook::types::{Warning, title_problem};
 use crate::store::RelPath;
 use crate::trust::{ForModel, sha256};
 use saddlebag_collections::prelude::*;
-use saddlebag_markdown::Note;
-use saddlebag_markdown::paths::folder;
+use saddlebag_markdown::{Note, paths::folder};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of attempts if an editor changes the note meanwhile.

@@ -13,10 +13,11 @@ use crate::notebook::superseded::supersedes;
 use crate::notebook::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning};
 use crate::search::list_tree;
 use crate::store::{Date, NOTE_SUFFIX, RelPath, is_hidden};
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_markdown::paths::{folder, stem};
-use saddlebag_markdown::{Link, LinkKind, one_line};
+use saddlebag_collections::{order, prelude::*};
+use saddlebag_markdown::{
+    Link, LinkKind, one_line,
+    paths::{folder, stem},
+};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of notes with one name.

@@ -12,10 +12,10 @@ use crate::notebook::note_info::json;
 use crate::notebook::superseded::{is_path, supersedes};
 use crate::notebook::types::{SUPERSEDES, Warning};
 use crate::store::RelPath;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_markdown::paths::folder;
-use saddlebag_markdown::{LinkKind, Note, Value, property_text, replace_spans, set_field, set_title, yaml_string};
+use saddlebag_collections::{order, prelude::*};
+use saddlebag_markdown::{
+    LinkKind, Note, Value, paths::folder, property_text, replace_spans, set_field, set_title, yaml_string,
+};
 
 /// Facts of the index about the note to rename.
 pub(super) struct RenameSources<'a> {

@@ -7,9 +7,7 @@ use super::links::{LinkTable, Resolution, Resolver};
 use super::paths::{index_order, named};
 use crate::notebook::note_filter::{ConditionKind, NoteFilter};
 use crate::notebook::types::NoteView;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
 /// A way to follow links.

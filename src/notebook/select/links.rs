@@ -3,16 +3,16 @@
 use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-use saddlebag_markdown::paths::{file_name, folder, join, normalize, stem, without_extension};
+use saddlebag_markdown::{
+    Link, LinkKind,
+    paths::{file_name, folder, join, normalize, stem, without_extension},
+    percent,
+};
 
 use super::zk_links::ZkResolver;
 use crate::notebook::note_filter::NoteFilter;
 use crate::notebook::types::{NoteView, SUPERSEDES};
-use saddlebag_collections::order;
-use saddlebag_collections::part::SlicePart;
-use saddlebag_collections::prelude::*;
-use saddlebag_markdown::percent;
-use saddlebag_markdown::{Link, LinkKind};
+use saddlebag_collections::{order, part::SlicePart, prelude::*};
 
 /// The targets of the links of every note.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::links::{fold, names};
 use crate::notebook::types::NoteView;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_markdown::Note;
 
 /// Replaces a link; names do not contain it.

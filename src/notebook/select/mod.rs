@@ -34,8 +34,7 @@ use self::tags::TagFilter;
 use super::note_filter::{ConditionKind, NoteCondition, NoteFilter};
 use super::types::{NoteView, SortKey};
 use crate::store::Timestamp;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::Error;
 
 /// The notes that a filter lets through, as their places among `notes`: at most `limit`, sorted.

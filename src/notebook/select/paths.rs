@@ -3,8 +3,7 @@
 use saddlebag_markdown::paths::{normalize, without_extension};
 
 use crate::notebook::types::NoteView;
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Returns true if a path is, begins with, or is below `href`: `x.md`, `x`, `daily/2026-01`, `facts`.

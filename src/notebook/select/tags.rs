@@ -3,8 +3,7 @@
 use super::paths::index_order;
 use crate::notebook::glob::fits_text;
 use crate::notebook::types::{NoteView, TagCount};
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::SortedMap;
+use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
 /// The filter of tags: a note matches if it has a tag of every group and no unwanted one.

@@ -1,12 +1,12 @@
 //! [`ZkResolver`]: where links lead by zk's rules.
 
 use hashbrown::HashMap;
-use saddlebag_markdown::paths::{folder, join, normalize, without_extension};
+use saddlebag_markdown::{
+    Link, LinkKind,
+    paths::{folder, join, normalize, without_extension},
+};
 
-use saddlebag_collections::order;
-use saddlebag_collections::part::SlicePart;
-use saddlebag_collections::prelude::*;
-use saddlebag_markdown::{Link, LinkKind};
+use saddlebag_collections::{order, part::SlicePart, prelude::*};
 
 /// Resolves links as zk does: `[[auth]]` leads to `author-style.md` where there is nothing better.
 ///

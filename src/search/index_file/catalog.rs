@@ -5,7 +5,11 @@
 
 use core::ops::Range;
 
-use saddlebag_collections::Piece;
+use saddlebag_collections::{
+    Piece,
+    prelude::*,
+    sorted::{SortedMap, SortedSet},
+};
 use saddlebag_search::ranked::RankedIndex;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +19,6 @@ use crate::search::parts::{Body, LENGTHS_BYTES};
 use crate::search::rows::{self, Row, Rows};
 use crate::search::schemes::{MAX_SCHEMES, OtherScheme, OtherSchemes, Seen, SeenColumn};
 use crate::store::RelPath;
-use saddlebag_collections::prelude::*;
-use saddlebag_collections::sorted::{SortedMap, SortedSet};
 use saddlebag_markdown::{FrontmatterProblem, TagSyntax};
 use saddlebag_protocol::{EntryKind, LeftOut, LeftOutName, Version};
 

@@ -23,8 +23,7 @@ use crate::store::{
     DAILY_FOLDER, DECISIONS_FOLDER, Date, FACTS_FOLDER, LONG_TERM_FILE, Layout, NOTE_SUFFIX, NOTES_FOLDER, NoteName,
     RelPath, SCOPE_FOLDERS, SCRATCHPAD_FILE, TEMPLATES_FOLDER, is_name, portable_path, text_of_name,
 };
-use saddlebag_collections::order;
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Entry, EntryKind, Error, ErrorCode, FsError, ListOutcome, ReadOutcome};
 
 /// Folder of the store for files that belong to no family.

@@ -50,15 +50,14 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 26] = [
+const DEFAULTS: [Default; 25] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
     constant!(("entries", "find-entries"), "limit", entries::DEFAULT_FOUND_ENTRIES),
     constant!(("entries", "hydrate"), "max-bytes", entries::DEFAULT_HYDRATE_BYTES),
     constant!(("files", "list-files"), "limit", journal::DEFAULT_LISTED_FILES),
-    constant!(("files", "read-file"), "max-bytes", journal::DEFAULT_READ_BYTES),
-    constant!(("journal", "read"), "max-bytes", journal::DEFAULT_READ_BYTES),
+    constant!(("files", "show"), "max-bytes", journal::DEFAULT_READ_BYTES),
     constant!(("journal", "search"), "max-bytes", journal::DEFAULT_READ_BYTES),
     filter!(("files", "recall"), "every item"),
     constant!(("files", "recall"), "limit", files::DEFAULT_HITS),
