@@ -6,23 +6,23 @@ use saddlebag::approval::Pending;
 use saddlebag::catalogue::SAMPLE_TEXT;
 use saddlebag::context::{Context, Preamble, PromptCommand};
 use saddlebag::entries::{
-    EditEntry, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, ExportEntries, GetEntry, ImportEntries,
-    ImportFile, ImportMode, ListEntries, PurgeEntries,
+    EditEntry, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, ImportEntries, ImportFile, ImportMode,
+    ListEntries, PurgeEntries,
 };
 use saddlebag::exchange::ImportFrom;
-use saddlebag::files::{ListFiles, ReadFile};
-use saddlebag::journal::{Edit, EditChange, Read, Restore, Slash, Target};
+use saddlebag::files::ListFiles;
+use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target};
 use saddlebag::notebook::{Link, Remember};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, tools};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Origin, Reply, Request, Submission, Submit};
+use saddlebag::{Command, Config, Origin, Request, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{Kind, both_engines, keep, nightly, path, paths_of};
+use support::{Kind, ask, both_engines, commands, keep, nightly, path, paths_of};
 
 /// Text that the commands ask for.
 const SECRET: &str = SAMPLE_TEXT;
@@ -74,7 +74,7 @@ const SPELLINGS: [&str; 10] = [
 /// Every command for this name, and those for which the name is something that the catalogue has no sample of.
 fn every_command(name: &str) -> Vec<Submission<Command>> {
     let name = || name.to_string();
-    let entries = [
+    let entries = commands![
         keep("mine", "mine", &name()),
         EntriesCommand::EditEntry(EditEntry { key: name(), old_text: MARK.into(), new_text: "gone".into() }),
         EntriesCommand::ListEntries(ListEntries {
@@ -99,27 +99,27 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
     let listing = Pending { limit: 50, ..Pending::default() };
     let section = b"<!-- saddlebag:begin agent=b -->\n<!-- saddlebag:end -->\n".to_vec();
-    let mut others: Vec<Command> = vec![
-        Read { target: page(), offset: 0, max_bytes: 4_000 }.into(),
-        Read { target: Target::Daily(Some(name())), offset: 0, max_bytes: 4_000 }.into(),
-        Edit { target: page(), change }.into(),
-        Restore { target: page() }.into(),
-        Slash { line: format!("read page {}", name()) }.into(),
+    let mut others = commands![
+        ask::read(page()),
+        ask::read(Target::Daily(Some(name()))),
+        Edit { target: page(), change },
+        Restore { target: page() },
+        Slash { line: format!("read page {}", name()) },
         // A page of the list may begin where another's files are.
-        ListFiles { after: Some("AGENTS/a".into()), limit: 1000 }.into(),
-        ReadFile { path: name(), offset: 0, max_bytes: 4_000 }.into(),
-        remember(name(), "fact".into()).into(),
-        remember("T".into(), name()).into(),
-        Link { source: name(), target: name(), text: None }.into(),
-        Pending { cursor: Some(name()), ..listing.clone() }.into(),
-        Pending { name: Some(name()), ..listing }.into(),
-        SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() }.into(),
+        ListFiles { after: Some("AGENTS/a".into()), limit: 1000 },
+        ask::read_file(name()),
+        remember(name(), "fact".into()),
+        remember("T".into(), name()),
+        Link { source: name(), target: name(), text: None },
+        Pending { cursor: Some(name()), ..listing.clone() },
+        Pending { name: Some(name()), ..listing },
+        SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() },
     ];
     let imports = ImportFrom::samples(&name()).into_iter();
-    others.extend(imports.map(|import| ImportFrom { place: name(), others: vec![name()], ..import }.into()));
-    others.extend(entries.map(Command::from));
-    others.extend(more_tool_calls(&name()).into_iter().map(Command::from));
-    support::every_command(&name()).into_iter().chain(others.into_iter().map(Submit::submission)).collect()
+    others.extend(imports.map(|import| ImportFrom { place: name(), others: vec![name()], ..import }.submission()));
+    others.extend(entries);
+    others.extend(more_tool_calls(&name()).into_iter().map(Submit::submission));
+    support::every_command(&name()).into_iter().chain(others).collect()
 }
 
 /// Calls of tools with a foreign agent, workspace, key or path where the catalogue has no sample of one.
@@ -325,8 +325,6 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
         }
     }
     let (agent, workspace) = names(Some("b"), Some("w"));
-    let verb = EntriesCommand::GetEntry(GetEntry { key: "shared".into() });
-    let reply = drive.run(Origin { agent, workspace, ..Origin::default() }.with(verb)).unwrap();
-    let Reply::Entries(EntriesReply::GetEntry(entry)) = reply else { panic!("{reply:?}") };
+    let entry = drive.call(Origin { agent, workspace, ..Origin::default() }.with(ask::entry("shared"))).unwrap();
     assert_eq!(entry.content, "of the workspace");
 }

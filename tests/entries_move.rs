@@ -1,14 +1,14 @@
 //! Export and import through both engines, with stores that crash in between.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, ExportEntries, ForgetEntry, GetEntry, ImportEntries, ImportFile,
-    ImportMode, ImportState, ImportedFile, NewEntry, RetainEntries, StoreEntry,
+    EntriesCommand, EntriesConfig, EntriesReply, ExportEntries, ForgetEntry, ImportEntries, ImportFile, ImportMode,
+    ImportState, ImportedFile, NewEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
-use support::{Kind, both_engines, each};
+use support::{Kind, ask, both_engines, each};
 
 fn config(epoch: u64) -> Config {
     let entries = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
@@ -54,10 +54,7 @@ fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<Imp
 }
 
 fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
-    match reply(drive, EntriesCommand::GetEntry(GetEntry { key: key.into() })) {
-        Some(EntriesReply::GetEntry(entry)) => Some(entry.content),
-        _ => None,
-    }
+    drive.call(ask::entry(key)).ok().map(|entry| entry.content)
 }
 
 #[both_engines]

@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use saddlebag::entries::{ForgetEntry, GetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::files::Recall;
-use saddlebag::history::{
-    Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, ReadVersion, Redo, Undo,
-};
+use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
 use saddlebag::journal::{AppendDaily, Edit, EditChange, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode};
@@ -20,7 +18,7 @@ use saddlebag_host::Simulator;
 use saddlebag_log::{Contents, Log, MAX_CONTENT, Missing, Stored};
 
 use support::drive::{Drive, Shared, drive, simulator};
-use support::{Kind, Random, agent_config, both_engines, each, path};
+use support::{Kind, Random, agent_config, ask, both_engines, each, path};
 
 /// The value that must go.
 const VALUE: &str = "zebra-7741-quartz";
@@ -178,7 +176,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
     let note = String::from_utf8(drive.executor.files()["projects/proj/facts/port.md"].clone()).unwrap();
     assert!(note.contains("Our port is (expunged).") && note.contains("sibling-line two"), "{note}");
     assert_eq!(drive.executor.files()["MEMORY.md"], b"# All\n\nkeep\n(expunged)\n");
-    let read = drive.call(ReadVersion { name: "facts/port".into(), version: 2 }).unwrap_err();
+    let read = drive.call(ask::read_version("facts/port", 2)).unwrap_err();
     assert!(read.message.contains("expunged"), "{read}");
     let versions = drive
         .call(ListVersions { name: "facts/port".into(), limit: 9, patch: true, ..ListVersions::default() })
@@ -196,7 +194,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
         next.run(pad("- [ ] later")).unwrap();
         let _ = next.run(Undo::default());
         let _ = next.run(Redo::default());
-        let entry = format!("{:?}", next.run(GetEntry { key: "k".into() }).unwrap());
+        let entry = format!("{:?}", next.run(ask::entry("k")).unwrap());
         assert!(entry.contains("entry again (expunged)"), "{entry}");
         assert_eq!(holders(&next.executor.files(), VALUE), BTreeSet::new());
         drive = next;
@@ -252,13 +250,13 @@ fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) 
         assert_eq!(holders(&files, value), BTreeSet::new());
     }
     assert!(finds(&mut drive, SIBLING, SIBLING));
-    let text = drive.call(ReadVersion { name: "facts/port".into(), version: 2 }).unwrap().text.unwrap();
+    let text = drive.call(ask::read_version("facts/port", 2)).unwrap().text.unwrap();
     assert!(text.contains("a new note"), "{text}");
     drive.run(entry("k", &format!("value {VALUE}"))).unwrap();
     drive.run(entry("k", &format!("new value {VALUE}"))).unwrap();
     drive.call(Expunge { name: Some("k".into()), ..Expunge::default() }).unwrap();
     assert_eq!(holders(&drive.executor.files(), &format!("value {VALUE}")), BTreeSet::new());
-    assert_eq!(drive.run(GetEntry { key: "k".into() }).unwrap_err().code, ErrorCode::EntryNotFound);
+    assert_eq!(drive.run(ask::entry("k")).unwrap_err().code, ErrorCode::EntryNotFound);
 }
 
 #[both_engines]
@@ -323,7 +321,7 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
     assert!(done.left.is_empty(), "{done:?}");
     assert_eq!(holders(&drive.executor.files(), VALUE), BTreeSet::new());
     assert_eq!(blobs(&drive), 0);
-    let read = drive.call(ReadVersion { name: "notes/large".into(), version: 2 }).unwrap();
+    let read = drive.call(ask::read_version("notes/large", 2)).unwrap();
     assert_eq!(read.text.unwrap().into_bytes(), kept, "a version without the value can still be read");
 }
 

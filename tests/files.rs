@@ -41,10 +41,7 @@ fn list(drive: &mut Drive<Simulator>, after: Option<&str>, limit: u32) -> Result
 }
 
 fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
-    match drive.run(FilesCommand::ReadFile(ReadFile { path: path.into(), offset, max_bytes }))? {
-        Reply::Files(FilesReply::ReadFile(reply)) => Ok(reply),
-        other => panic!("expected a part, got {other:?}"),
-    }
+    drive.call(ReadFile { path: path.into(), offset, max_bytes })
 }
 
 fn paths(page: &FilePage) -> Vec<&str> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use saddlebag::approval::Unforget;
 use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, ReadVersion, Redo,
-    ReplaceFile, RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
+    ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile,
+    RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
 use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, NotebookCommand, Remember, Rename, TagNote};
@@ -17,7 +17,7 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
 use support::drive::{Drive, drive};
-use support::{Kind, Random, agent_config, both_engines, each, nightly, path, today};
+use support::{Kind, Random, agent_config, ask, both_engines, each, nightly, path, today};
 
 const NOTE: &str = "projects/proj/facts/port.md";
 
@@ -64,7 +64,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     let made: Vec<_> = list.versions.iter().map(|version| (version.kind, version.operation.is_some())).collect();
     assert_eq!(made, [(ChangeKind::Changed, false), (ChangeKind::Created, true)]);
     assert!(list.versions[0].patch.as_deref().unwrap().contains("+by an editor"), "{list:?}");
-    let text = drive.call(ReadVersion { name: "facts/port".into(), version: 2 }).unwrap().text;
+    let text = drive.call(ask::read_version("facts/port", 2)).unwrap().text;
     assert_eq!(text.map(String::into_bytes), Some(remembered.clone()));
     let diff = drive.call(CompareVersions { name: "facts/port".into(), ..CompareVersions::default() }).unwrap().diff;
     assert!(diff.contains("-5432") && diff.contains("+by an editor"), "{diff}");
@@ -83,7 +83,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     assert_eq!(drive.executor.files()[NOTE], remembered);
     undo(&mut drive).unwrap();
     assert_eq!(drive.executor.files()[NOTE], b"by an editor\n");
-    let missing = drive.call(ReadVersion { name: "facts/port".into(), version: 9 }).unwrap_err();
+    let missing = drive.call(ask::read_version("facts/port", 9)).unwrap_err();
     assert_eq!(missing.code, ErrorCode::NotFound, "{missing}");
 }
 
@@ -625,7 +625,7 @@ fn a_secret_is_not_recorded(kind: Kind) {
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
     assert!(!format!("{list:?}").contains(KEY));
-    let error = drive.call(ReadVersion { name: "notes/a".into(), version: 4 }).unwrap_err();
+    let error = drive.call(ask::read_version("notes/a", 4)).unwrap_err();
     assert_eq!(error.code, ErrorCode::NotFound, "{error}");
     let origin = Origin { reason: Some(secret), ..Origin::default() };
     assert_eq!(drive.run(origin.with(pad("- [ ] x"))).unwrap_err().code, ErrorCode::Secret);
@@ -633,7 +633,7 @@ fn a_secret_is_not_recorded(kind: Kind) {
     let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
     let mut allowing = Drive::new(kind, Config { trust, ..agent_config() }, drive.executor);
     allowing.run(remember("Key", KEY)).unwrap();
-    let text = allowing.call(ReadVersion { name: "facts/key".into(), version: 1 }).unwrap().text;
+    let text = allowing.call(ask::read_version("facts/key", 1)).unwrap().text;
     assert!(text.unwrap().contains(KEY));
 }
 
@@ -650,7 +650,7 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
     let edit = EditEntry { key: "k".into(), old_text: "one".into(), new_text: "three".into() };
     drive.run(EntriesCommand::EditEntry(edit)).unwrap();
     let texts: Vec<_> =
-        (1..=2).map(|version| drive.call(ReadVersion { name: "k".into(), version }).unwrap().text.unwrap()).collect();
+        (1..=2).map(|version| drive.call(ask::read_version("k", version)).unwrap().text.unwrap()).collect();
     assert!(texts[0].contains("three") && texts[1].contains("one"), "{texts:?}");
 }
 
@@ -711,9 +711,8 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
         list.versions.iter().map(|version| version.operation.as_ref().unwrap().command.as_str()).collect();
     assert_eq!(commands, ["rename", "edit", "rename", "edit", "remember"], "{list:?}");
     assert!(list.versions.iter().all(|version| !version.unkept), "{list:?}");
-    let text = |drive: &mut Drive<Simulator>, version| {
-        drive.call(ReadVersion { name: "Gamma".into(), version }).unwrap().text.unwrap()
-    };
+    let text =
+        |drive: &mut Drive<Simulator>, version| drive.call(ask::read_version("Gamma", version)).unwrap().text.unwrap();
     let expected = [(1, "Gamma", "three"), (2, "Beta", "three"), (3, "Beta", "two"), (5, "Alpha", "one")];
     for (version, title, part) in expected {
         let text = text(&mut drive, version);
@@ -726,7 +725,7 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
 
     drive.run(entry("k", "first")).unwrap();
     drive.run(StoreEntry { entry: NewEntry::new("k", "second", "custom"), expected_version: None }).unwrap();
-    let old = drive.call(ReadVersion { name: "k".into(), version: 2 }).unwrap();
+    let old = drive.call(ask::read_version("k", 2)).unwrap();
     assert!(old.text.unwrap().contains("first"));
 }
 

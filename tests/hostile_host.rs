@@ -2,10 +2,10 @@
 
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
-use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, GetEntry, PurgeEntries, RetainEntries};
+use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Status, StatusReply, Target,
-    Write, WriteMode,
+    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Restore, Search, Status, StatusReply, Target, Write,
+    WriteMode,
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -19,7 +19,7 @@ use saddlebag::{Command, Config, Limits, Reply, Submission, Submit};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, each, path, project_config, today};
+use support::{Kind, agent_config, ask, both_engines, commands, each, path, project_config, today};
 
 fn search(query: &str) -> JournalCommand {
     JournalCommand::Search(Search::new(query))
@@ -32,10 +32,6 @@ fn append(content: &str) -> JournalCommand {
         content: content.into(),
         truncate: false,
     })
-}
-
-fn read_long_term() -> JournalCommand {
-    JournalCommand::Read(Read { target: Target::LongTerm, offset: 0, max_bytes: 8 })
 }
 
 fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
@@ -157,7 +153,7 @@ fn a_read_must_fit_what_was_asked(kind: Kind) {
         FsOutcome::Read(ReadOutcome::Content(content))
     };
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"text")]);
-    let id = drive.submit(read_long_term());
+    let id = drive.submit(ask::read_part(Target::LongTerm, 0, 8));
     let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
     assert_eq!(max_bytes, 11);
 
@@ -319,8 +315,8 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
         ("agents/a/entries/core/k.md", b"---\nkey: k\ncategory: core\n---\n\nthe text of k"),
         ("agents/a/entries/core/t.md", b"---\nkey: t\nforgotten: 2026-05-25T09:00:00Z\n---\n\nforgotten"),
     ];
-    let verbs = [
-        EntriesCommand::GetEntry(GetEntry { key: "k".into() }),
+    let verbs = commands![
+        ask::entry("k"),
         EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: None }),

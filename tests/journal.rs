@@ -2,7 +2,7 @@
 //! the files.
 
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Read, Restore,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Restore,
     SLASH_USAGE, Search, Slash, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
@@ -11,7 +11,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, both_engines, host, noon, path, project_config};
+use support::{Kind, ask, both_engines, host, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
@@ -39,11 +39,9 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
     for name in ["facts/port.md", "facts/port", "Postgres port"] {
         let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
         let target = Target::Page(name.into());
-        let read = JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4_096 });
-        let JournalReply::Read(reply) = journal(&mut drive, read) else { panic!("not read") };
+        let reply = drive.call(ask::read(target.clone())).unwrap();
         assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
-        let part = JournalCommand::Read(Read { target: target.clone(), offset: 4, max_bytes: 5 });
-        let JournalReply::Read(reply) = journal(&mut drive, part) else { panic!("not read") };
+        let reply = drive.call(ask::read_part(target.clone(), 4, 5)).unwrap();
         assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
         let change = EditChange::Replace { old_text: "5432".into(), new_text: "5433".into() };
         journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
@@ -57,8 +55,7 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         }
     }
     let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
-    let missing =
-        |name: &str| JournalCommand::Read(Read { target: Target::Page(name.into()), offset: 0, max_bytes: 99 });
+    let missing = |name: &str| ask::read(Target::Page(name.into()));
     let error = drive.run(missing("port of postgres")).unwrap_err();
     assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "notes like it: projects/proj/facts/port.md"));
     for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
@@ -212,8 +209,7 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
     for max_bytes in [4, 5, 7, 64, 4000] {
         let (mut whole, mut next) = (String::new(), Some(0));
         while let Some(offset) = next {
-            let command = JournalCommand::Read(Read { target: note(), offset, max_bytes });
-            let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+            let part = drive.call(ask::read_part(note(), offset, max_bytes)).unwrap();
             assert_eq!((part.offset, part.size), (offset, body.len() as u64));
             assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
             assert_eq!(part.ending.is_empty(), part.next_offset.is_none());
@@ -223,8 +219,7 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
         assert_eq!(whole, body);
     }
     // An offset inside a character starts after it.
-    let command = JournalCommand::Read(Read { target: note(), offset: 2, max_bytes: 4 });
-    let JournalReply::Read(part) = journal(&mut drive, command) else { panic!("no part") };
+    let part = drive.call(ask::read_part(note(), 2, 4)).unwrap();
     assert_eq!((part.offset, part.text.as_str()), (3, "記"));
 }
 
@@ -411,10 +406,9 @@ fn a_read_takes_as_many_bytes_as_are_documented(kind: Kind) {
     let text = "x".repeat(4_000);
     let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
     let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
-    let read = |max_bytes| JournalCommand::Read(Read { target: note(), offset: 0, max_bytes });
+    let read = |max_bytes| ask::read_part(note(), 0, max_bytes);
     for max_bytes in [4_093, 4_094, 4_096] {
-        let JournalReply::Read(part) = journal(&mut drive, read(max_bytes)) else { panic!("no part") };
-        assert_eq!(part.text, text, "{max_bytes}");
+        assert_eq!(drive.call(read(max_bytes)).unwrap().text, text, "{max_bytes}");
     }
     let refused = drive.run(read(4_097)).expect_err("it is too much");
     assert_eq!(refused.message, "cannot read 4097 bytes at once, the limits are 4 and 4096");

@@ -14,9 +14,9 @@ use saddlebag::entries::{
     ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile};
+use saddlebag::files::{FilesCommand, ListFiles};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
+    AppendDaily, Edit, EditChange, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write,
     WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
@@ -26,7 +26,7 @@ use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
 use support::arbitrary::NAMES;
 use support::drive::Drive;
-use support::{Kind, agent_config, keep, nightly, project_config};
+use support::{Kind, agent_config, ask, commands, keep, nightly, project_config};
 
 const SECRET: &str = "the secret of the outside";
 
@@ -83,30 +83,28 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 fn every_command(target: &Target) -> Vec<Submission<Command>> {
     let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
-    let mut commands: Vec<Submission<Command>> = vec![
-        JournalCommand::Read(Read { target: target.clone(), offset: 0, max_bytes: 4000 }).submission(),
+    let mut commands = commands![
+        ask::read(target.clone()),
         JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Append,
             content: "mine".into(),
             truncate: false,
-        })
-        .submission(),
+        }),
         JournalCommand::Write(Write {
             target: target.clone(),
             mode: WriteMode::Overwrite,
             content: "mine".into(),
             truncate: false,
-        })
-        .submission(),
-        JournalCommand::Edit(Edit { target: target.clone(), change: replace }).submission(),
-        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }).submission(),
-        JournalCommand::Restore(Restore { target: target.clone() }).submission(),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
-        JournalCommand::ListJournal(ListJournal).submission(),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }).submission(),
-        JournalCommand::Status(Status).submission(),
-        JournalCommand::Search(Search::new("secret")).submission(),
+        }),
+        JournalCommand::Edit(Edit { target: target.clone(), change: replace }),
+        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
+        JournalCommand::Restore(Restore { target: target.clone() }),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        JournalCommand::ListJournal(ListJournal),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }),
+        JournalCommand::Status(Status),
+        JournalCommand::Search(Search::new("secret")),
     ];
     if let Target::Note(name) = target {
         let keys = vec![name.clone()];
@@ -115,10 +113,8 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         commands.extend(every_entries_command(name).into_iter().map(Submit::submission));
         commands.extend(every_exchange(name).map(Submit::submission));
         commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).submission());
-        commands.push(FilesCommand::ReadFile(ReadFile { path: name.clone(), offset: 0, max_bytes: 4000 }).submission());
-        commands.push(
-            FilesCommand::ReadFile(ReadFile { path: format!("{name}.md"), offset: 0, max_bytes: 4000 }).submission(),
-        );
+        commands.push(ask::read_file(name.clone()).submission());
+        commands.push(ask::read_file(format!("{name}.md")).submission());
     }
     commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).submission());
     if let Target::Note(name) = target {
@@ -431,7 +427,7 @@ fn a_link_to_a_neighbour_inside_the_root_is_not_followed_either() {
     symlink("real.md", place.root().join("projects/proj/notes/x.md")).unwrap();
     let mut drive = place.drive(project_config());
 
-    let read = drive.run(JournalCommand::Read(Read { target: Target::Note("x".into()), offset: 0, max_bytes: 99 }));
+    let read = drive.run(ask::read(Target::Note("x".into())));
     let found = format!("{:?}", drive.run(JournalCommand::Search(Search::new("plain"))).unwrap());
 
     assert!(read.unwrap_err().message.contains("symbolic link"));

@@ -2,7 +2,7 @@
 
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
-use saddlebag::files::{ListFiles, ReadFile, Recall};
+use saddlebag::files::{ListFiles, Recall};
 use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, Remember};
@@ -12,7 +12,7 @@ use saddlebag_host::Simulator;
 
 use crate::history::change;
 use support::drive::{Drive, drive};
-use support::{Kind, Random, agent_config, both_engines, each, path};
+use support::{Kind, Random, agent_config, ask, both_engines, each, path};
 
 fn remember(title: &str, content: &str) -> Remember {
     Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
@@ -53,7 +53,7 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     // What it found then stays out of the index of today.
     let now = drive.call(recall("port")).unwrap();
     assert_eq!(now.hits.len(), 1, "{now:?}");
-    let read = ReadFile { path: port.into(), offset: 0, max_bytes: 4096 };
+    let read = ask::read_file(port);
     assert!(at(&mut drive, begin + 50, read.clone()).unwrap().text.contains("5432"));
     assert!(drive.call(read).unwrap().text.is_empty());
 }
@@ -87,7 +87,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
     let mut text = |operation: &str| {
         let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
-        let read = ReadFile { path: file.into(), offset: 0, max_bytes: 4096 };
+        let read = ask::read_file(file);
         drive.call(origin.with(read)).map(|reply| reply.text)
     };
     assert!(text(&list[0].operation).unwrap().contains("6543"));
@@ -113,7 +113,7 @@ fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
     let change = EditChange::Replace { old_text: "by hand".into(), new_text: "more".into() };
     drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
     drive.now.seconds = begin + 200;
-    let read = ReadFile { path: file.into(), offset: 0, max_bytes: 4096 };
+    let read = ask::read_file(file);
     assert_eq!(at(&mut drive, begin + 50, read.clone()).unwrap().text.into_bytes(), text);
     assert_eq!(at(&mut drive, begin + 150, read).unwrap().text, "more\n");
 }

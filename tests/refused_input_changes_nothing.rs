@@ -3,21 +3,23 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, GetEntry,
-    Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries,
-    MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
-    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, Hydrate,
+    HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
+    MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
+    MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Read, Restore, Search, Slash,
+    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Search, Slash,
     SlashCommand, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
-use saddlebag::{Config, ConfigError, Limits, Origin, Reply, Submission, Submit};
+use saddlebag::{Command, Config, ConfigError, Limits, Origin, Reply, Submission, Submit};
 use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
-use support::{Kind, agent_config, both_engines, each, keep, project_config, try_engine, without_history};
+use support::{
+    Kind, agent_config, ask, both_engines, commands, each, keep, project_config, try_engine, without_history,
+};
 
 const FILES: [(&str, &[u8]); 6] = [
     ("MEMORY.md", b"port 1\nport 2\n"),
@@ -29,7 +31,7 @@ const FILES: [(&str, &[u8]); 6] = [
 ];
 
 /// Runs each command, which must be refused with the code and change nothing.
-fn assert_refused(kind: Kind, code: ErrorCode, commands: Vec<JournalCommand>) {
+fn assert_refused(kind: Kind, code: ErrorCode, commands: Vec<impl Submit + Clone + std::fmt::Debug>) {
     assert_refused_on(kind, &project_config(), &FILES, code, commands);
 }
 
@@ -68,16 +70,12 @@ fn delete(target: Target) -> JournalCommand {
     JournalCommand::Edit(Edit { target, change: EditChange::DeleteNote })
 }
 
-fn read(target: Target) -> JournalCommand {
-    JournalCommand::Read(Read { target, offset: 0, max_bytes: 100 })
-}
-
 /// Everything that takes a target, about this one.
-fn with_target(target: &Target) -> Vec<JournalCommand> {
-    vec![
+fn with_target(target: &Target) -> Vec<Submission<Command>> {
+    commands![
         write(target.clone(), WriteMode::Append),
         write(target.clone(), WriteMode::Overwrite),
-        read(target.clone()),
+        ask::read(target.clone()),
         replace(target.clone(), "note", "x"),
         JournalCommand::Restore(Restore { target: target.clone() }),
     ]
@@ -114,7 +112,7 @@ fn a_bad_note_name_is_refused_by_every_command(kind: Kind) {
     let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
     let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
         let mut commands = with_target(&note(&name));
-        commands.push(delete(note(&name)));
+        commands.push(delete(note(&name)).submission());
         commands
     });
     assert_refused(kind, ErrorCode::InvalidName, commands.collect());
@@ -142,7 +140,7 @@ fn a_bad_date_is_refused_by_every_command(kind: Kind) {
     let commands = dates.iter().flat_map(|date| {
         let target = Target::Daily(Some((*date).to_string()));
         // A log is written only today, so a write refuses any date.
-        with_target(&target).into_iter().filter(|command| command.name() != "write")
+        with_target(&target).into_iter().filter(|given| given.command.name() != "write")
     });
     assert_refused(kind, ErrorCode::InvalidDate, commands.collect());
 }
@@ -216,7 +214,7 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
 
 #[both_engines]
 fn bytes_that_are_not_text_are_neither_edited_nor_read(kind: Kind) {
-    assert_refused(kind, ErrorCode::NotText, vec![replace(note("bytes"), "x", "y"), read(note("bytes"))]);
+    assert_refused(kind, ErrorCode::NotText, commands![replace(note("bytes"), "x", "y"), ask::read(note("bytes"))]);
 }
 
 #[both_engines]
@@ -249,7 +247,7 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
 
 #[both_engines]
 fn a_read_out_of_range_is_refused(kind: Kind) {
-    let at = |offset, max_bytes| JournalCommand::Read(Read { target: Target::LongTerm, offset, max_bytes });
+    let at = |offset, max_bytes| ask::read_part(Target::LongTerm, offset, max_bytes);
     let reads = vec![at(0, 0), at(0, 3), at(0, u32::MAX), at(14, 100), at(u64::MAX, 100)];
     assert_refused(kind, ErrorCode::InvalidArgument, reads);
 }
@@ -330,12 +328,12 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused(kind: K
     assert_entries_refused(
         kind,
         ErrorCode::InvalidArgument,
-        vec![
+        commands![
             keep("", "x", "core"),
             keep("k", "", "core"),
             keep("k", "x", ""),
             store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
-            EntriesCommand::GetEntry(GetEntry { key: String::new() }),
+            ask::entry(""),
             EntriesCommand::ForgetEntry(ForgetEntry { key: String::new(), expected_version: None }),
             EntriesCommand::PurgeEntries(PurgeEntries { key: Some(String::new()) }),
         ],
@@ -349,7 +347,7 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
     assert_entries_refused(
         kind,
         ErrorCode::TooLarge,
-        vec![
+        commands![
             keep(&key, "x", "core"),
             keep("k", &long(MAX_CONTENT_BYTES), "core"),
             keep("k", "x", &long(MAX_CATEGORY_BYTES)),
@@ -357,7 +355,7 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
             store(|entry| entry.tags = vec![long(MAX_TAG_BYTES)]),
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
             store(|entry| entry.supersedes = Some(key.clone())),
-            EntriesCommand::GetEntry(GetEntry { key: key.clone() }),
+            ask::entry(key.clone()),
             EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }),
         ],
     );
@@ -428,8 +426,8 @@ fn a_key_without_an_entry_is_not_found(kind: Kind) {
     assert_entries_refused(
         kind,
         ErrorCode::EntryNotFound,
-        vec![
-            EntriesCommand::GetEntry(GetEntry { key: key() }),
+        commands![
+            ask::entry(key()),
             EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
             EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
             EntriesCommand::Explain(Explain { request, key: Some(key()) }),
@@ -468,7 +466,7 @@ fn an_approval_or_a_rejection_of_nothing_or_of_too_much_is_refused(kind: Kind) {
 
 #[both_engines]
 fn without_an_agent_there_are_no_entries(kind: Kind) {
-    let commands = vec![keep("k", "x", "core"), EntriesCommand::GetEntry(GetEntry { key: "k".into() })];
+    let commands = commands![keep("k", "x", "core"), ask::entry("k")];
     assert_refused_on(kind, &project_config(), &ENTRIES, ErrorCode::InvalidArgument, commands);
 }
 

@@ -1,12 +1,14 @@
 //! Requests may be answered in any order: the results of commands do not depend on it.
 
 use saddlebag::entries::{OpenRun, PurgeEntries};
-use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Read, Restore, Target, Write, WriteMode};
+use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Restore, Target, Write, WriteMode};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Origin, Submission, Submit};
 use saddlebag_host::Scheduler;
 use support::drive::drive;
-use support::{Kind, agent_config, both_engines, each, every_question, keep, project_config, without_history};
+use support::{
+    Kind, agent_config, ask, both_engines, commands, each, every_question, keep, project_config, without_history,
+};
 
 const FILES: [(&str, &[u8]); 8] = [
     ("README.md", b"fact of the readme"),
@@ -23,30 +25,27 @@ const FILES: [(&str, &[u8]); 8] = [
 fn commutative() -> Vec<Submission<Command>> {
     let note = |name: &str| Target::Note(name.into());
     let replace = EditChange::Replace { old_text: "fact".into(), new_text: "truth".into() };
-    vec![
+    commands![
         JournalCommand::Write(Write {
             target: Target::LongTerm,
             mode: WriteMode::Append,
             content: "x\ny\nx".into(),
             truncate: false,
-        })
-        .submission(),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }).submission(),
-        JournalCommand::Edit(Edit { target: note("a"), change: replace }).submission(),
-        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::DeleteNote }).submission(),
+        }),
+        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        JournalCommand::Edit(Edit { target: note("a"), change: replace }),
+        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::DeleteNote }),
         JournalCommand::Write(Write {
             target: note("c"),
             mode: WriteMode::Overwrite,
             content: "new".into(),
             truncate: false,
-        })
-        .submission(),
-        JournalCommand::Read(Read { target: Target::Daily(Some("2026-05-24".into())), offset: 0, max_bytes: 99 })
-            .submission(),
-        JournalCommand::Restore(Restore { target: note("none") }).submission(),
-        keep("new", "an entry", "core").submission(),
-        PurgeEntries { key: None }.submission(),
-        Origin::from_run("r").with(OpenRun { fence: 1 }).submission(),
+        }),
+        ask::read(Target::Daily(Some("2026-05-24".into()))),
+        JournalCommand::Restore(Restore { target: note("none") }),
+        keep("new", "an entry", "core"),
+        PurgeEntries { key: None },
+        Origin::from_run("r").with(OpenRun { fence: 1 }),
     ]
 }
 

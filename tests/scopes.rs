@@ -2,21 +2,20 @@
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
-use saddlebag::files::{FilesCommand, ListFiles, ReadFile, Recall};
+use saddlebag::files::{FilesCommand, ListFiles, Recall};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Restore, Search, Slash, Status, Target, Write,
-    WriteMode,
+    Edit, EditChange, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Command, Config, Reply, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::{Drive, simulator};
-use support::{Kind, both_engines, keep};
+use support::{Kind, ask, both_engines, commands, keep};
 
 /// Text that is only in the memory of the one project.
 const MARK: &str = "mark-4711";
@@ -40,10 +39,6 @@ fn edit(target: Target, old: &str, new: &str) -> Command {
         .into()
 }
 
-fn read(target: Target) -> Command {
-    JournalCommand::Read(Read { target, offset: 0, max_bytes: 4_000 }).into()
-}
-
 fn slash(line: &str) -> Command {
     JournalCommand::Slash(Slash { line: line.into() }).into()
 }
@@ -58,24 +53,24 @@ fn text_of(store: &Simulator, file: &str) -> String {
 }
 
 /// Returns every command that shows memory.
-fn every_reader() -> Vec<Command> {
+fn every_reader() -> Vec<Submission<Command>> {
     let recall = Recall { query: MARK.into(), limit: 50, explain: true, ..Recall::default() };
-    let mut commands = vec![
-        read(Target::LongTerm),
-        read(Target::Page("MEMORY.md".into())),
-        read(Target::Page(OF_A.into())),
-        read(Target::Note(OF_A.into())),
-        JournalCommand::Search(Search::new(MARK)).into(),
-        JournalCommand::ListJournal(ListJournal).into(),
-        JournalCommand::Status(Status).into(),
+    let mut commands = commands![
+        ask::read(Target::LongTerm),
+        ask::read(Target::Page("MEMORY.md".into())),
+        ask::read(Target::Page(OF_A.into())),
+        ask::read(Target::Note(OF_A.into())),
+        JournalCommand::Search(Search::new(MARK)),
+        JournalCommand::ListJournal(ListJournal),
+        JournalCommand::Status(Status),
         slash("read long_term"),
         slash(&format!("search {MARK}")),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 100 }).into(),
-        FilesCommand::ReadFile(ReadFile { path: OF_A.into(), offset: 0, max_bytes: 4_000 }).into(),
-        FilesCommand::ReadFile(ReadFile { path: "MEMORY.md".into(), offset: 0, max_bytes: 4_000 }).into(),
-        FilesCommand::Recall(recall).into(),
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }).into(),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }).into(),
+        FilesCommand::ListFiles(ListFiles { after: None, limit: 100 }),
+        ask::read_file(OF_A),
+        ask::read_file("MEMORY.md"),
+        FilesCommand::Recall(recall),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }),
         tool("memory_read", json!({ "source": "long_term" })),
         tool("memory_read", json!({ "source": "page", "name": "MEMORY.md" })),
         tool("memory_read", json!({ "source": "page", "name": OF_A })),
@@ -88,8 +83,8 @@ fn every_reader() -> Vec<Command> {
     ];
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {
         let memory = Context { overflow, turn: Some(1), ..Context::default() };
-        commands.push(memory.clone().into());
-        commands.push(Preamble { memory, max_bytes: 60_000, ..Preamble::default() }.into());
+        commands.push(memory.clone().submission());
+        commands.push(Preamble { memory, max_bytes: 60_000, ..Preamble::default() }.submission());
     }
     commands
 }
@@ -162,7 +157,6 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         tool("memory", arguments)
     };
-    let by_prefix = |target: Target| [edit(target.clone(), "shared", "mine"), read(target)];
     let ways = [
         write(shared(), WriteMode::Append, "mine"),
         write(shared(), WriteMode::Overwrite, "mine"),
@@ -195,12 +189,13 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         let config =
             Config { path_prefix: "/store/".into(), ..config(1, "a", Provenance::Agent, LongTermScope::Project) };
         let mut drive = Drive::new(kind, config, simulator(&files));
-        let [change, look] = by_prefix(Target::Note(name.into()));
-        assert_eq!(drive.run(change).unwrap_err().code, ErrorCode::NotPermitted, "{name}");
-        match drive.run(look).unwrap() {
-            Reply::Journal(JournalReply::Read(reply)) => assert_eq!(reply.text, "shared\n"),
-            other => panic!("{other:?}"),
-        }
+        let note = Target::Note(name.into());
+        assert_eq!(
+            drive.run(edit(note.clone(), "shared", "mine")).unwrap_err().code,
+            ErrorCode::NotPermitted,
+            "{name}"
+        );
+        assert_eq!(drive.call(ask::read(note)).unwrap().text, "shared\n");
     }
 }
 

@@ -4,15 +4,15 @@ use core::str::FromStr;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
-    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, ListJournal, Read, ReadReply, Restore,
-    Search, Slash, SlashCommand, SlashReply, Target, Write, WriteMode,
+    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, ListJournal, Restore, Search, Slash,
+    SlashCommand, SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::ProjectSlug;
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive};
-use support::{Kind, both_engines, noon, path, project_config};
+use support::{Kind, ask, both_engines, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 
@@ -36,13 +36,6 @@ fn search<X: Executor>(drive: &mut Drive<X>, query: &str) -> SearchResults {
     match drive.run(JournalCommand::Search(Search::new(query))) {
         Ok(Reply::Journal(JournalReply::Search(results))) => results,
         other => panic!("expected results, got {other:?}"),
-    }
-}
-
-fn read<X: Executor>(drive: &mut Drive<X>, target: Target, offset: u64, max_bytes: u32) -> ReadReply {
-    match drive.run(JournalCommand::Read(Read { target, offset, max_bytes })) {
-        Ok(Reply::Journal(JournalReply::Read(reply))) => reply,
-        other => panic!("expected a part of a file, got {other:?}"),
     }
 }
 
@@ -152,7 +145,7 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
     let forged = drive.run(append(note("x\nMEMORY.md"), "y")).unwrap_err();
     assert_eq!(forged.code, ErrorCode::InvalidName);
     let traversal = Target::Daily(Some("../../x".into()));
-    let read = JournalCommand::Read(Read { target: traversal, offset: 0, max_bytes: 99 });
+    let read = ask::read(traversal);
     assert_eq!(drive.run(read).unwrap_err().code, ErrorCode::InvalidDate);
 }
 
@@ -235,13 +228,13 @@ fn every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     let mut drive = drive(kind, project_config(), &files);
     let (mut whole, mut offset) = (String::new(), Some(0));
     while let Some(from) = offset {
-        let part = read(&mut drive, Target::LongTerm, from, 32_768);
+        let part = drive.call(ask::read_part(Target::LongTerm, from, 32_768)).unwrap();
         whole.push_str(&part.text);
         offset = part.next_offset;
     }
     assert_eq!(whole, large);
-    assert_eq!(read(&mut drive, Target::Daily(None), 0, 99).state, FileState::Empty);
-    assert_eq!(read(&mut drive, note("none"), 0, 99).state, FileState::Missing);
+    assert_eq!(drive.call(ask::read_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
+    assert_eq!(drive.call(ask::read_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
     assert_eq!(search(&mut drive, "closed").hits[0].path, "projects/proj/SCRATCHPAD.md");
     let Ok(Reply::Journal(JournalReply::ListJournal(list))) = drive.run(JournalCommand::ListJournal(ListJournal))
     else {

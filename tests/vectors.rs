@@ -14,8 +14,8 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, ListJournal, Read, Search, Target, TargetRole,
-    Write, WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, ListJournal, Search, Target, TargetRole, Write,
+    WriteMode,
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
@@ -26,7 +26,7 @@ use saddlebag_host::{Engine, Host, HostError, Simulator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use support::{Kind, both_engines, engine, entries, exchange, noon, path, project_config, zk};
+use support::{Kind, ask, both_engines, engine, entries, exchange, noon, path, project_config, zk};
 
 /// Replacement for the recorded root. It has the same number of bytes, because limits count them.
 const ROOT: &str = "/recorded/root-17/";
@@ -368,8 +368,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         },
         ["read", file] => {
             let target = read_target(file).ok_or("a file that is not a target")?;
-            let command = JournalCommand::Read(Read { target, offset: 0, max_bytes: DEFAULT_READ_BYTES });
-            match run(Command::Journal(command)) {
+            match run(ask::read_part(target, 0, DEFAULT_READ_BYTES).into()) {
                 Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),
                 other => return Err(format!("read gave {other:?}")),
             }

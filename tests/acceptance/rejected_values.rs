@@ -5,8 +5,8 @@
 use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, TrustReply, Unforget};
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{
-    EditEntry, EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries,
-    ImportFile, ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry, StoreEntry,
+    EditEntry, EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
+    ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
 use saddlebag::files::{FilesReply, Recall};
@@ -25,7 +25,7 @@ use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Origin, Reply, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, both_engines, keep, path};
+use support::{Kind, agent_config, ask, both_engines, keep, path};
 
 const VALUE: &str = "Staging listens on port 8080.";
 const PARAPHRASE: &str = "The staging server is reached at port 8080.";
@@ -470,7 +470,7 @@ fn an_import_skips_the_value_reports_it_and_takes_the_rest(kind: Kind) {
         .collect();
     assert_eq!(with_value, ["agents/a/entries/core/staging.md"]);
     for key in ["tea", "production"] {
-        drive.run(EntriesCommand::GetEntry(GetEntry { key: key.into() })).unwrap();
+        drive.run(ask::entry(key)).unwrap();
     }
 }
 

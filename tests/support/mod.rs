@@ -43,6 +43,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may stop at the unexpected")]
 
 pub mod arbitrary;
+pub mod ask;
 pub mod drive;
 mod each;
 pub mod entries;

@@ -1,14 +1,14 @@
 //! Text for a model hides nothing, imitates nobody, and does not come back as memory.
 
 use saddlebag::context::{PromptCommand, PromptReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, RestoreEntry};
+use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, RestoreEntry};
 use saddlebag::files::{FilesCommand, FilesReply};
 use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance};
 use saddlebag::{Command, Reply};
-use support::{Kind, both_engines, keep, path};
+use support::{Kind, ask, both_engines, keep, path};
 
 use super::{block, fact, opened, refused, text};
 
@@ -145,7 +145,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         Ok(Reply::Prompt(PromptReply::Preamble(reply))) => seen.push(("preamble", reply.text.into_string())),
         other => panic!("{other:?}"),
     }
-    let error = drive.run(EntriesCommand::GetEntry(GetEntry { key: format!("no {hostile}") })).unwrap_err();
+    let error = drive.run(ask::entry(format!("no {hostile}"))).unwrap_err();
     seen.push(("error", format!("{} {}", error.message, error.help)));
     match drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None })) {
         Ok(Reply::Entries(EntriesReply::ForgetEntry(reply))) => seen.push(("forget", reply.message.into_string())),
