@@ -10,7 +10,6 @@ use saddlebag::entries::{
     ListEntries, PurgeEntries,
 };
 use saddlebag::exchange::ImportFrom;
-use saddlebag::files::ListFiles;
 use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target};
 use saddlebag::notebook::{Link, Remember};
 use saddlebag::protocol::ErrorCode;
@@ -97,7 +96,7 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let change = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let remember =
         |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
-    let listing = Pending { limit: 50, ..Pending::default() };
+    let listing = ask::pending();
     let section = b"<!-- saddlebag:begin agent=b -->\n<!-- saddlebag:end -->\n".to_vec();
     let mut others = commands![
         ask::read(page()),
@@ -106,7 +105,7 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         Restore { target: page() },
         Slash { line: format!("read page {}", name()) },
         // A page of the list may begin where another's files are.
-        ListFiles { after: Some("AGENTS/a".into()), limit: 1000 },
+        ask::list_files(Some("AGENTS/a"), 1000),
         ask::read_file(name()),
         remember(name(), "fact".into()),
         remember("T".into(), name()),

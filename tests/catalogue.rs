@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use saddlebag::catalogue::{SAMPLE_NAME, SAMPLE_RUN, catalogue, sample_config, sample_files};
 use saddlebag::entries::OpenRun;
-use saddlebag::journal::ListJournal;
 use saddlebag::protocol::FsError;
 use saddlebag::{Effect, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, both_engines, each, every_question, texts_of};
+use support::{Kind, ask, both_engines, each, every_question, texts_of};
 
 /// Commands that change nothing that people keep: a run without entries has nothing to store, its number and the state
 /// of a session are in their own files, and a snapshot is a record of the history.
@@ -122,7 +121,7 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
                         "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
                     );
                 }
-                let again = drive.run(ListJournal);
+                let again = drive.run(ask::list_journal());
                 assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
             }
         }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use saddlebag::journal::{JournalCommand, ListJournal, Search};
+use saddlebag::journal::{JournalCommand, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::{Config, Submit};
 use saddlebag_host::{ComponentRuntime, Engine, EngineError, Executor, Simulator};
-use support::{component, path, project_config, runtime, today};
+use support::{ask, component, path, project_config, runtime, today};
 
 #[cfg(feature = "compiler")]
 mod compiled {
@@ -89,7 +89,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 /// Returns true if every call reports that the engine is gone.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
-        engine.submit(CommandId(9), today(), JournalCommand::ListJournal(ListJournal).submission()),
+        engine.submit(CommandId(9), today(), ask::list_journal().submission()),
         engine.handle_memory_result(FsResult {
             key: "list-journal/1.9.1".into(),
             outcome: Err(saddlebag::protocol::FsError::Denied),

@@ -1,9 +1,6 @@
 //! Exchange of memory between agents, in both engines.
 
-use saddlebag::entries::{
-    EntriesCommand, EntriesReply, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, ListEntries, NewEntry,
-    StoreEntry,
-};
+use saddlebag::entries::{EntriesCommand, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::exchange::{
     ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
 };
@@ -12,7 +9,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply, Submit};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes};
-use support::{Kind, agent_config, both_engines, keep, without_history};
+use support::{Kind, agent_config, ask, both_engines, keep, without_history};
 
 type Files = Vec<(String, String)>;
 
@@ -62,16 +59,10 @@ fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
 }
 
 fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
-    let verb = EntriesCommand::ListEntries(ListEntries { filter: Default::default(), limit: None, cursor: None });
-    match drive.run(verb) {
-        Ok(Reply::Entries(EntriesReply::ListEntries(reply))) => {
-            assert_eq!(reply.problems, []);
-            let mut entries = reply.entries;
-            entries.sort_by(|a, b| a.key.cmp(&b.key));
-            entries
-        }
-        other => panic!("{other:?}"),
-    }
+    let mut reply = drive.call(ask::list_entries()).unwrap();
+    assert_eq!(reply.problems, []);
+    reply.entries.sort_by(|a, b| a.key.cmp(&b.key));
+    reply.entries
 }
 
 /// Returns the fields that two formats with keys, categories, tags and content can both express.

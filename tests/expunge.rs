@@ -178,10 +178,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
     assert_eq!(drive.executor.files()["MEMORY.md"], b"# All\n\nkeep\n(expunged)\n");
     let read = drive.call(ask::read_version("facts/port", 2)).unwrap_err();
     assert!(read.message.contains("expunged"), "{read}");
-    let versions = drive
-        .call(ListVersions { name: "facts/port".into(), limit: 9, patch: true, ..ListVersions::default() })
-        .unwrap()
-        .versions;
+    let versions = drive.call(ListVersions { patch: true, ..ask::list_versions("facts/port") }).unwrap().versions;
     let by = |version: &saddlebag::history::VersionInfo| version.operation.as_ref().unwrap().command.clone();
     assert_eq!(versions.iter().map(by).collect::<Vec<_>>(), ["expunge", "edit", "edit", "remember"]);
 
@@ -476,9 +473,7 @@ fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
             files.iter().filter(|(path, _)| is_kept(path)).map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
         };
         assert_eq!(kept(&drive.executor.files()), kept(&after), "{kind:?}, {operation}");
-        let versions = drive
-            .call(ListVersions { name: "facts/port".into(), limit: 9, patch: false, ..ListVersions::default() })
-            .unwrap();
+        let versions = drive.call(ask::list_versions("facts/port")).unwrap();
         assert!(versions.total >= 2 && versions.damaged == 0, "{kind:?}, {operation}: {versions:?}");
     }
 }

@@ -1,14 +1,12 @@
 //! Files of a scope by their paths: the list, page by page, and their content.
 
-use saddlebag::files::{
-    FilePage, FilesCommand, FilesReply, Item, ItemKind, ListFiles, MAX_LISTED_FILES, ReadFile, Resolve,
-};
+use saddlebag::Config;
+use saddlebag::files::{FilePage, Item, ItemKind, MAX_LISTED_FILES, ReadFile, Resolve};
 use saddlebag::journal::{FileState, ReadReply};
 use saddlebag::protocol::{Error, ErrorCode, RelPath};
-use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, agent_config, both_engines, project_config};
+use support::{Kind, agent_config, ask, both_engines, project_config};
 
 const FILES: [(&str, &[u8]); 16] = [
     (".hidden.md", b"hidden"),
@@ -34,10 +32,7 @@ fn store(kind: Kind, config: Config) -> Drive<Simulator> {
 }
 
 fn list(drive: &mut Drive<Simulator>, after: Option<&str>, limit: u32) -> Result<FilePage, Error> {
-    match drive.run(FilesCommand::ListFiles(ListFiles { after: after.map(String::from), limit }))? {
-        Reply::Files(FilesReply::ListFiles(page)) => Ok(page),
-        other => panic!("expected a page, got {other:?}"),
-    }
+    drive.call(ask::list_files(after, limit))
 }
 
 fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
@@ -156,10 +151,7 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
 }
 
 fn resolve(drive: &mut Drive<Simulator>, name: &str, kind: Option<ItemKind>) -> Result<Item, Error> {
-    match drive.run(Resolve { name: name.into(), kind })? {
-        Reply::Files(FilesReply::Resolve(item)) => Ok(item),
-        other => panic!("expected an item, got {other:?}"),
-    }
+    drive.call(Resolve { name: name.into(), kind })
 }
 
 #[both_engines]

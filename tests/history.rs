@@ -58,9 +58,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     drive.run(remember("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
     drive.executor.insert(&path(NOTE), "by an editor\n");
-    let list = drive
-        .call(ListVersions { name: "facts/port".into(), limit: 9, patch: true, ..ListVersions::default() })
-        .unwrap();
+    let list = drive.call(ListVersions { patch: true, ..ask::list_versions("facts/port") }).unwrap();
     let made: Vec<_> = list.versions.iter().map(|version| (version.kind, version.operation.is_some())).collect();
     assert_eq!(made, [(ChangeKind::Changed, false), (ChangeKind::Created, true)]);
     assert!(list.versions[0].patch.as_deref().unwrap().contains("+by an editor"), "{list:?}");
@@ -95,9 +93,7 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     drive.run(replace(Target::Page("facts/port".into()), "5432", "6543")).unwrap();
     drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
     let list = |drive: &mut Drive<Simulator>| {
-        let list = drive
-            .call(ListVersions { name: "facts/port".into(), limit: 9, patch: false, ..ListVersions::default() })
-            .unwrap();
+        let list = drive.call(ask::list_versions("facts/port")).unwrap();
         list.versions.iter().map(|version| version.operation.is_some()).collect::<Vec<_>>()
     };
     assert_eq!(list(&mut drive), [false, true, true]);
@@ -620,8 +616,7 @@ fn a_secret_is_not_recorded(kind: Kind) {
     drive.run(replace(Target::Page("notes/a".into()), "the key", "a key")).unwrap();
     drive.run(replace(Target::Page("notes/a".into()), &format!("a key is {KEY}"), "no key")).unwrap();
     drive.run(replace(Target::Page("notes/a".into()), "no key", "none")).unwrap();
-    let list =
-        drive.call(ListVersions { name: "notes/a".into(), limit: 9, patch: true, ..ListVersions::default() }).unwrap();
+    let list = drive.call(ListVersions { patch: true, ..ask::list_versions("notes/a") }).unwrap();
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
     assert!(!format!("{list:?}").contains(KEY));
@@ -706,7 +701,7 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     drive.run(Rename { note: "Alpha".into(), title: "Beta".into() }).unwrap();
     drive.run(replace(Target::Page("facts/beta".into()), "two", "three")).unwrap();
     drive.run(Rename { note: "Beta".into(), title: "Gamma".into() }).unwrap();
-    let list = drive.call(ListVersions { name: "Gamma".into(), limit: 9, ..ListVersions::default() }).unwrap();
+    let list = drive.call(ask::list_versions("Gamma")).unwrap();
     let commands: Vec<&str> =
         list.versions.iter().map(|version| version.operation.as_ref().unwrap().command.as_str()).collect();
     assert_eq!(commands, ["rename", "edit", "rename", "edit", "remember"], "{list:?}");

@@ -4,8 +4,7 @@ use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, ListJournal, Restore, Search, Status, StatusReply, Target, Write,
-    WriteMode,
+    Edit, EditChange, JournalCommand, JournalReply, Restore, Search, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -225,8 +224,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
 #[both_engines(every_change)]
 fn command_ids_must_grow(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let mut give =
-        |id: u64| drive.engine.submit(CommandId(id), today(), JournalCommand::ListJournal(ListJournal).submission());
+    let mut give = |id: u64| drive.engine.submit(CommandId(id), today(), ask::list_journal().submission());
     assert!(give(5).is_ok());
     for given in [5, 4, 0] {
         let expected = EngineError::Submit(SubmitError::CommandIdNotNew { given, last: 5 });
@@ -368,7 +366,7 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     });
     let mut drive = Drive::new(kind, project_config(), endless);
 
-    let error = drive.run(JournalCommand::ListJournal(ListJournal)).unwrap_err();
+    let error = drive.run(ask::list_journal()).unwrap_err();
 
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }

@@ -4,16 +4,16 @@ use proptest::prelude::*;
 use saddlebag::files::{FilesCommand, FilesReply, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand,
-    NotebookReply, RecallForTurn, Related, Rename, Tags, UnlinkedMentions,
+    ConditionKind, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, RecallForTurn,
+    Related, Rename,
 };
 use saddlebag::protocol::FsError;
-use saddlebag::{Command, Config, Limits, Reply};
+use saddlebag::{Command, Config, Limits, Reply, Submission};
 use saddlebag_host::{Scheduler, Simulator};
 use saddlebag_tests_shared::mutations::each_mutation;
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, each, index_blocks, nightly, path};
+use support::{Kind, ask, both_engines, commands, each, index_blocks, nightly, path};
 
 const PART: &str = ".saddlebag/index/0000";
 const RECENT: &str = ".saddlebag/index/recent";
@@ -44,7 +44,7 @@ fn store() -> Simulator {
 /// A store on which an engine has written its index.
 fn indexed() -> Simulator {
     let mut drive = Drive::new(Kind::Native, config(1, true), store());
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     assert!(drive.executor.files().contains_key(PART), "{:?}", drive.executor.files().keys());
     drive.executor
 }
@@ -54,28 +54,27 @@ fn question(query: &str) -> Recall {
 }
 
 /// Returns a question of every kind.
-fn questions() -> Vec<Command> {
-    let filter = |filter: NoteFilter| ListNotes { filter, ..ListNotes::default() };
-    vec![
-        FilesCommand::Recall(question("word17 common")).into(),
-        FilesCommand::Recall(question("\"common text\" -word3")).into(),
+fn questions() -> Vec<Submission<Command>> {
+    let filter = |filter: NoteFilter| ListNotes { filter, ..ask::list_notes() };
+    commands![
+        FilesCommand::Recall(question("word17 common")),
+        FilesCommand::Recall(question("\"common text\" -word3")),
         FilesCommand::Recall(Recall {
             filter: NoteFilter::default().with(ConditionKind::Tag, ["t3"]),
             ..question("common")
-        })
-        .into(),
-        NotebookCommand::Tags(Tags).into(),
-        NotebookCommand::ListNotes(filter(NoteFilter { orphan: true, ..NoteFilter::default() })).into(),
-        NotebookCommand::DeadLinks(DeadLinks::default()).into(),
-        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }).into(),
-        NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "alias3".into() }).into(),
-        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"]))).into(),
-        NotebookCommand::ListNotes(filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"]))).into(),
-        NotebookCommand::ListNotes(ListNotes { with_text: true, zk_links: true, ..ListNotes::default() }).into(),
-        NotebookCommand::ListNotes(ListNotes { with_links: true, ..ListNotes::default() }).into(),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }).into(),
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }).into(),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }).into(),
+        }),
+        ask::tags(),
+        filter(NoteFilter { orphan: true, ..NoteFilter::default() }),
+        ask::dead_links(),
+        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
+        ask::mentions("alias3"),
+        filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"])),
+        filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"])),
+        ListNotes { with_text: true, zk_links: true, ..ask::list_notes() },
+        ListNotes { with_links: true, ..ask::list_notes() },
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
+        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
+        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),
     ]
 }
 
@@ -121,9 +120,9 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     assert_eq!(read, found);
     assert_eq!(found, ["notes/n017.md"]);
     let since = drive.executor.operations();
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     let filter = NoteFilter { orphan: true, ..NoteFilter::default() };
-    drive.run(NotebookCommand::ListNotes(ListNotes { filter, ..ListNotes::default() })).unwrap();
+    drive.run(ListNotes { filter, ..ask::list_notes() }).unwrap();
     assert_eq!(reads(&drive.executor, since), [""; 0]);
     // What the index says of a note that is found by name is compared with its file, once.
     for _ in 0..2 {
@@ -135,10 +134,7 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
 /// Returns the files that a new engine reports as skipped.
 fn skipped(kind: Kind, store: Simulator) -> Vec<String> {
     let mut drive = Drive::new(kind, config(2, true), store);
-    match drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap() {
-        Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped.into_iter().map(|file| file.path).collect(),
-        other => panic!("{other:?}"),
-    }
+    drive.call(ask::list_notes()).unwrap().skipped.into_iter().map(|file| file.path).collect()
 }
 
 /// What could not be read is named, also by a recall from the index file.
@@ -148,7 +144,7 @@ fn a_folder_with_a_file_that_cannot_be_read_is_looked_through_again(kind: Kind) 
     with_bad.insert(&path("notes/bad.md"), [0xff, 0xfe]);
     with_bad.insert(&path("other/good.md"), "# Good\n");
     let mut drive = Drive::new(Kind::Native, config(1, true), with_bad);
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     assert!(drive.executor.files().contains_key(PART));
     assert_eq!(skipped(kind, drive.executor), ["notes/bad.md"]);
 }
@@ -275,7 +271,7 @@ fn another_configuration_reads_the_notes_again(kind: Kind) {
 #[both_engines]
 fn a_configuration_that_changes_under_an_engine_reads_the_notes_again(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     drive.executor.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
     let mut plain = store();
     plain.insert(&path(".zk/config.toml"), "[format.markdown]\nhashtags = false\n");
@@ -313,13 +309,13 @@ fn an_index_in_parts_is_taken_whole_or_not_at_all() {
     let mut first = Simulator::new(1);
     fill(&mut first, "a");
     let mut drive = Drive::new(kind, config(1, true), first);
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     let old = drive.executor.files();
     let parts: Vec<String> = old.keys().filter(|file| file.starts_with(".saddlebag/index/")).cloned().collect();
     assert!(parts.len() >= 2, "{parts:?}");
     fill(&mut drive.executor, "b");
     let mut drive = Drive::new(kind, config(2, true), drive.executor);
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     for part in &parts {
         for replacement in [old.get(part).cloned(), None] {
             let mut store = drive.executor.clone();
@@ -341,7 +337,7 @@ fn indexed_in_parts() -> Simulator {
         store.insert(&path(&format!("notes/n{i:03}.md")), format!("# Note {i}\n\n{own}\n\n{words}\n"));
     }
     let mut drive = Drive::new(Kind::Native, config(1, true), store);
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     drive.executor
 }
 
@@ -391,7 +387,7 @@ fn damage_in_what_is_read_later_is_noticed(kind: Kind) {
     let store = indexed_in_parts();
     let last = store.files().keys().filter(|file| file.starts_with(".saddlebag/index/")).max().unwrap().clone();
     assert_ne!(last, PART);
-    let list = || NotebookCommand::ListNotes(ListNotes::default());
+    let list = ask::list_notes;
     let mut plain = Drive::new(kind, config(2, false), store.clone());
     let expected = format!("{:?}", plain.run(list()));
     for new in [None, Some(b"broken".to_vec())] {
@@ -514,14 +510,14 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
             drive.submit(FilesCommand::Recall(question("word9 common")));
             drive.submit(rename.next().unwrap());
             drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
-            drive.submit(NotebookCommand::Tags(Tags));
+            drive.submit(ask::tags());
             drive.submit(NotebookCommand::Link(Link {
                 source: text("notes/n020"),
                 target: text("notes/n060"),
                 text: None,
             }));
             drive.submit(NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: text("word30"), limit: 2 }));
-            drive.submit(NotebookCommand::ListNotes(ListNotes { with_text: true, ..ListNotes::default() }));
+            drive.submit(ListNotes { with_text: true, ..ask::list_notes() });
             let mut order = Scheduler::new(seed);
             for _ in 0..40 {
                 if !drive.pending.is_empty() {
@@ -646,9 +642,7 @@ fn a_mutated_index_ends_no_command_and_costs_few_operations() {
         let since = store.operations();
         let mut drive = Drive::new(Kind::Native, config(2, true), store);
         // An error of a forged index says so.
-        for command in
-            [FilesCommand::Recall(question("word17 common")).into(), Command::from(NotebookCommand::Tags(Tags))]
-        {
+        for command in commands![question("word17 common"), ask::tags()] {
             if let Err(error) = drive.run(command) {
                 assert!(error.to_string().contains("index"), "{error:?}");
             }
@@ -662,7 +656,7 @@ fn a_mutated_index_ends_no_command_and_costs_few_operations() {
 #[both_engines]
 fn a_literal_search_reads_what_only_the_index_file_knew(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     for assume_unchanged in [true, true, false] {
         let request = Search { assume_unchanged, ..Search::new("word17") };
         let reply = drive.run(JournalCommand::Search(request)).unwrap();
@@ -691,7 +685,7 @@ fn an_index_that_names_files_of_others_is_not_used(kind: Kind) {
     with_bob.insert(&path("agents/bob/entries/core/zebra.md"), "---\nkey: zebra\n---\n\nzebra of bob\n");
     with_bob.insert(&path("notesx/boc/entries/core/zebra.md"), "---\nkey: zebra\n---\n\nzebra of nobody\n");
     let mut drive = Drive::new(Kind::Native, config(1, true), with_bob);
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     let mut forged = drive.executor;
     forge(&mut forged, b"notesx/boc/entries", b"agents/bob/entries");
     let mut drive = Drive::new(kind, config(2, true), forged);

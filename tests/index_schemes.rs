@@ -2,13 +2,12 @@
 
 use proptest::prelude::*;
 use saddlebag::journal::{JournalCommand, Search};
-use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
 use saddlebag::protocol::{FsOp, Precondition};
-use saddlebag::{Config, ConfigError, Reply};
+use saddlebag::{Config, ConfigError};
 use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, index_blocks, path, try_engine};
+use support::{Kind, ask, both_engines, index_blocks, path, try_engine};
 
 const PART: &str = ".saddlebag/index/0000";
 /// Number of notes, as many as a person has.
@@ -45,13 +44,12 @@ fn start_with(kind: Kind, config: Config, store: Simulator) -> Start {
 
 fn start_of(mut drive: Drive<Simulator>) -> Start {
     let since = usize::try_from(drive.executor.operations()).unwrap();
-    let tags = drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    let tags = drive.run(ask::tags()).unwrap();
     let log = drive.executor.log()[since..].iter();
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/")).count();
     // A list of notes reads their text, whatever the index knows.
-    let notes = drive.run(NotebookCommand::ListNotes(ListNotes::default())).unwrap();
-    let Reply::Notebook(NotebookReply::ListNotes(notes)) = notes else { panic!("{notes:?}") };
-    let notes: Vec<(String, String)> = notes.notes.into_iter().map(|note| (note.path, note.title)).collect();
+    let notes = drive.call(ask::list_notes()).unwrap().notes.into_iter();
+    let notes: Vec<(String, String)> = notes.map(|note| (note.path, note.title)).collect();
     Start { answers: format!("{tags:?} {notes:?}"), reads, store: drive.executor }
 }
 
@@ -196,7 +194,7 @@ fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
     edit(&mut store, 0..40, Some("Changed"));
     let mut drive = Drive::new(kind, config("b/1", true), store);
     drive.run(JournalCommand::Search(Search::new("word7"))).unwrap();
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
 }
 

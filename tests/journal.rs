@@ -2,8 +2,8 @@
 //! the files.
 
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, ListJournal, ListReply, Restore,
-    SLASH_USAGE, Search, Slash, Status, StatusReply, Target, Write, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, SLASH_USAGE, Search, Slash,
+    Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipKind};
@@ -103,17 +103,7 @@ fn slash(drive: &mut Drive<Simulator>, line: &str) -> String {
 }
 
 fn status(drive: &mut Drive<Simulator>) -> StatusReply {
-    match journal(drive, JournalCommand::Status(Status)) {
-        JournalReply::Status(status) => status,
-        other => panic!("expected a status, got {other:?}"),
-    }
-}
-
-fn list(drive: &mut Drive<Simulator>) -> ListReply {
-    match journal(drive, JournalCommand::ListJournal(ListJournal)) {
-        JournalReply::ListJournal(list) => list,
-        other => panic!("expected a list, got {other:?}"),
-    }
+    drive.call(Status).unwrap()
 }
 
 fn search(drive: &mut Drive<Simulator>, request: Search) -> SearchResults {
@@ -192,7 +182,7 @@ fn list_has_the_scratchpad_and_says_what_it_skips(kind: Kind) {
     drive.executor.insert_link(&path("projects/proj/notes/link.md"));
     drive.executor.insert_directory(&path("projects/proj/notes/folder.md"));
 
-    let list = list(&mut drive);
+    let list = drive.call(ask::list_journal()).unwrap();
 
     let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
     assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::approval::{ApproveItem, Reject};
 use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry, PurgeEntries, RestoreEntry, StoreEntry};
-use saddlebag::history::{Expunge, ListVersions, RestoreVersion, SetHistoryPolicy, Undo};
+use saddlebag::history::{Expunge, RestoreVersion, SetHistoryPolicy, Undo};
 use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Remember, Rename};
 use saddlebag::protocol::ErrorCode;
@@ -13,7 +13,7 @@ use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Submission, Submit};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive, simulator};
-use support::{Kind, Random, agent_config, both_engines, each, path};
+use support::{Kind, Random, agent_config, ask, both_engines, each, path};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 const PAD_BACKUP: &str = "projects/proj/SCRATCHPAD.bak";
@@ -231,7 +231,7 @@ fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     }
     assert!(text(&drive, MOVED).contains("two") && backups(&drive).is_empty());
     // An earlier version comes back in the category that the entry has now.
-    let all = drive.call(ListVersions { name: "k".into(), limit: 99, ..ListVersions::default() }).unwrap();
+    let all = drive.call(ask::list_versions("k")).unwrap();
     let first = all.versions.last().map(|version| version.number);
     drive.call(RestoreVersion { name: "k".into(), version: first, ..RestoreVersion::default() }).unwrap();
     assert!(text(&drive, MOVED).contains("one") && text(&drive, MOVED).contains("category: notes"));

@@ -2,16 +2,15 @@
 
 use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
 use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
-use saddlebag::files::ListFiles;
-use saddlebag::journal::{JournalCommand, JournalReply, ListJournal, Search};
-use saddlebag::notebook::{ListNotes, NotebookCommand, NotebookReply, Tags};
+use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::notebook::NotebookReply;
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipKind, Skipped};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Config, Reply, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, both_engines, path};
+use support::{Kind, ask, both_engines, commands, path};
 
 fn config(epoch: u64) -> Config {
     Config { epoch, index_file: true, ..Config::default() }
@@ -31,8 +30,8 @@ fn store() -> Simulator {
     store
 }
 
-fn skipped(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Vec<(String, SkipKind)> {
-    let skipped = match drive.run(command.into()).unwrap() {
+fn skipped(drive: &mut Drive<Simulator>, command: impl Submit) -> Vec<(String, SkipKind)> {
+    let skipped = match drive.run(command).unwrap() {
         Reply::Journal(JournalReply::Search(reply)) => reply.skipped,
         Reply::Journal(JournalReply::ListJournal(reply)) => reply.skipped,
         Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped,
@@ -51,11 +50,7 @@ fn expected() -> Vec<(String, SkipKind)> {
 
 #[both_engines]
 fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
-    for command in [
-        Command::from(JournalCommand::Search(Search::new("word7"))),
-        JournalCommand::ListJournal(ListJournal).into(),
-        NotebookCommand::ListNotes(ListNotes::default()).into(),
-    ] {
+    for command in commands![JournalCommand::Search(Search::new("word7")), ask::list_journal(), ask::list_notes()] {
         let mut drive = Drive::new(kind, config(1), store());
         // Again, when nothing has changed since.
         for _ in 0..2 {
@@ -67,7 +62,7 @@ fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
 #[both_engines]
 fn the_files_of_the_scope_name_them_on_their_first_page(kind: Kind) {
     let mut drive = Drive::new(kind, config(1), store());
-    let mut page = |after: Option<&str>| drive.call(ListFiles { after: after.map(String::from), limit: 100 }).unwrap();
+    let mut page = |after: Option<&str>| drive.call(ask::list_files(after, 100)).unwrap();
     let first = page(None);
     let found: Vec<_> = first.skipped.into_iter().map(|Skipped { path, kind, .. }| (path, kind)).collect();
     assert_eq!(found, expected());
@@ -150,10 +145,10 @@ fn a_view_of_a_folder_names_them(kind: Kind) {
 #[both_engines]
 fn a_new_engine_names_them_although_the_index_file_spares_it_the_listing(kind: Kind) {
     let mut drive = Drive::new(kind, config(1), store());
-    drive.run(NotebookCommand::Tags(Tags)).unwrap();
+    drive.run(ask::tags()).unwrap();
     assert!(drive.executor.files().contains_key(".saddlebag/index/0000"));
     let mut drive = Drive::new(kind, config(2), drive.executor);
-    assert_eq!(skipped(&mut drive, NotebookCommand::ListNotes(ListNotes::default())), expected());
+    assert_eq!(skipped(&mut drive, ask::list_notes()), expected());
 }
 
 #[both_engines]
@@ -178,7 +173,7 @@ fn more_of_them_than_are_listed_are_counted(kind: Kind) {
         store.insert_unnamed(Some(&path("notes")), &format!("{i:03}\u{7}.md"), EntryKind::File);
     }
     let mut drive = Drive::new(kind, config(1), store);
-    let found = drive.call(ListJournal).unwrap().skipped;
+    let found = drive.call(ask::list_journal()).unwrap().skipped;
     assert_eq!(found.len(), 65);
     assert!(found.iter().all(|skipped| skipped.kind == SkipKind::Unnameable), "{found:?}");
     assert!(found[..64].iter().all(|skipped| skipped.reason == UNNAMEABLE), "{found:?}");

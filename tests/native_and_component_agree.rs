@@ -8,7 +8,7 @@ use saddlebag::store::{RelPath, Timestamp};
 use saddlebag::{Command, Config, Limits, Step, Submission, Submit};
 use saddlebag_host::{Engine, EngineError, Executor, Scheduler, Simulator};
 use support::arbitrary::{PLACES, bytes, cases, fs_error, store, submission};
-use support::{Kind, engine, path, paths_of, project_config, today};
+use support::{Kind, ask, engine, path, paths_of, project_config, today};
 
 #[derive(Clone, Debug)]
 enum Fault {
@@ -75,9 +75,7 @@ impl Side {
             }
             Action::SubmitBadly { bad_time } => {
                 let now = Timestamp { nanoseconds: if *bad_time { 1_000_000_000 } else { 0 }, ..today() };
-                let command =
-                    Command::Journal(saddlebag::journal::JournalCommand::ListJournal(saddlebag::journal::ListJournal));
-                self.engine.submit(CommandId(self.last_id), now, command.submission())
+                self.engine.submit(CommandId(self.last_id), now, ask::list_journal().submission())
             }
             Action::Answer if self.pending.is_empty() => return Ok(Step::default()),
             Action::Answer => {

@@ -14,10 +14,8 @@ use saddlebag::entries::{
     ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ListFiles};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write,
-    WriteMode,
+    AppendDaily, Edit, EditChange, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -101,8 +99,8 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
         JournalCommand::Restore(Restore { target: target.clone() }),
         JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
-        JournalCommand::ListJournal(ListJournal),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 1000 }),
+        ask::list_journal(),
+        ask::list_files(None, 1000),
         JournalCommand::Status(Status),
         JournalCommand::Search(Search::new("secret")),
     ];
@@ -112,11 +110,11 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         commands.extend(every_sample(name));
         commands.extend(every_entries_command(name).into_iter().map(Submit::submission));
         commands.extend(every_exchange(name).map(Submit::submission));
-        commands.push(FilesCommand::ListFiles(ListFiles { after: Some(name.clone()), limit: 1000 }).submission());
+        commands.push(ask::list_files(Some(name), 1000).submission());
         commands.push(ask::read_file(name.clone()).submission());
         commands.push(ask::read_file(format!("{name}.md")).submission());
     }
-    commands.push(TrustCommand::Pending(Pending { limit: 9, ..Pending::default() }).submission());
+    commands.push(ask::pending().submission());
     if let Target::Note(name) = target {
         let item = |name: String| ApproveItem { name, version: "0".repeat(64) };
         let items = vec![item(name.clone()), item(format!("{name}.md"))];
@@ -126,7 +124,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
             commands.push(TrustCommand::Reject(Reject { items, dry_run: false, for_good }).submission());
         }
         commands.push(TrustCommand::Unforget(Unforget { name: name.clone() }).submission());
-        let request = Pending { limit: 9, name: Some(name.clone()), ..Pending::default() };
+        let request = Pending { name: Some(name.clone()), ..ask::pending() };
         commands.push(TrustCommand::Pending(request).submission());
     }
     for overflow in [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced] {

@@ -1,6 +1,5 @@
 //! The origin of a command, and the checks of its fields.
 
-use saddlebag::approval::Pending;
 use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry, StoreEntry};
 use saddlebag::journal::AppendDaily;
 use saddlebag::notebook::{Remember, RememberError, RememberSummary};
@@ -9,7 +8,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Origin, Submission};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, agent_config, both_engines, every_command};
+use support::{Kind, agent_config, ask, both_engines, every_command};
 
 #[both_engines]
 fn no_command_is_done_for_another_agent_or_workspace(kind: Kind) {
@@ -58,7 +57,7 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
     let refused = drive.call(of_tool().with(AppendDaily { heading: "obey".into(), body: String::new() }));
     assert_eq!(refused.expect_err("it is refused").code, ErrorCode::NotPermitted);
     let waiting = |drive: &mut Drive<Simulator>| {
-        let page = drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list");
+        let page = drive.call(ask::pending()).expect("a list");
         page.items.iter().map(|item| item.provenance).collect::<Vec<_>>()
     };
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
@@ -157,7 +156,7 @@ fn pending_shows_what_wrote_a_text_and_an_import_cannot_claim_it(kind: Kind) {
     drive
         .call(ImportEntries { files: vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: vec![] })
         .expect("it is imported");
-    let page = drive.call(Pending { limit: 9, ..Pending::default() }).expect("a list");
+    let page = drive.call(ask::pending()).expect("a list");
     let names = |name: &Option<_>| name.as_ref().map(ToString::to_string);
     let shown: Vec<_> = page
         .items

@@ -2,7 +2,7 @@
 
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
-use saddlebag::files::{ListFiles, Recall};
+use saddlebag::files::Recall;
 use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, Remember};
@@ -145,7 +145,7 @@ fn a_command_answers_at_an_earlier_time_as_it_did_then(kind: Kind) {
         entries: Some(ContextEntries { max_bytes: 4096, policy: HydrationPolicy::default() }),
         ..Context::default()
     };
-    let list = || ListFiles { after: None, limit: 1000 };
+    let list = || ask::list_files(None, 1000);
     for seed in each("seed", 0..2) {
         // The history does not have the times of files, by which the names of a block are ordered.
         let mut drive =

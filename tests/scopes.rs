@@ -2,10 +2,8 @@
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
-use saddlebag::files::{FilesCommand, ListFiles, Recall};
-use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write, WriteMode,
-};
+use saddlebag::files::{FilesCommand, Recall};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode};
 use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
@@ -61,11 +59,11 @@ fn every_reader() -> Vec<Submission<Command>> {
         ask::read(Target::Page(OF_A.into())),
         ask::read(Target::Note(OF_A.into())),
         JournalCommand::Search(Search::new(MARK)),
-        JournalCommand::ListJournal(ListJournal),
+        ask::list_journal(),
         JournalCommand::Status(Status),
         slash("read long_term"),
         slash(&format!("search {MARK}")),
-        FilesCommand::ListFiles(ListFiles { after: None, limit: 100 }),
+        ask::list_files(None, 100),
         ask::read_file(OF_A),
         ask::read_file("MEMORY.md"),
         FilesCommand::Recall(recall),

@@ -4,15 +4,15 @@ use core::str::FromStr;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
-    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, ListJournal, Restore, Search, Slash,
-    SlashCommand, SlashReply, Target, Write, WriteMode,
+    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, SlashCommand,
+    SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::ProjectSlug;
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive};
-use support::{Kind, ask, both_engines, noon, path, project_config};
+use support::{Kind, ask, both_engines, commands, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 
@@ -152,9 +152,9 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
 #[both_engines]
 fn nothing_shown_is_an_absolute_path(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"fact"), (LOG, b"fact")]);
-    let commands = [
+    let commands = commands![
         append(Target::Scratchpad, "x"),
-        JournalCommand::ListJournal(ListJournal),
+        ask::list_journal(),
         JournalCommand::Search(Search::new("fact")),
         slash("/memory editor"),
         JournalCommand::Edit(Edit { target: note("none"), change: EditChange::DeleteNote }),
@@ -236,10 +236,7 @@ fn every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     assert_eq!(drive.call(ask::read_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
     assert_eq!(drive.call(ask::read_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
     assert_eq!(search(&mut drive, "closed").hits[0].path, "projects/proj/SCRATCHPAD.md");
-    let Ok(Reply::Journal(JournalReply::ListJournal(list))) = drive.run(JournalCommand::ListJournal(ListJournal))
-    else {
-        panic!("no list")
-    };
+    let list = drive.call(ask::list_journal()).unwrap();
     assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
 }
 

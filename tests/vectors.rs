@@ -14,8 +14,7 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, ListJournal, Search, Target, TargetRole, Write,
-    WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, Search, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
@@ -360,7 +359,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         },
         ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
         ["search", query, max] => rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?,
-        ["list"] => match run(Command::Journal(JournalCommand::ListJournal(ListJournal))) {
+        ["list"] => match run(ask::list_journal().into()) {
             Ok(Reply::Journal(JournalReply::ListJournal(list))) => {
                 json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))
             }

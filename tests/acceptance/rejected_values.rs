@@ -583,7 +583,7 @@ fn the_log_of_rejected_values_has_no_text_and_a_damaged_line_is_reported(kind: K
     refused(&mut drive, keep("again", VALUE, "core"));
     let reply = reject(&mut drive, "production");
     assert!(reply.message.contains("1 damaged lines"), "{reply:?}");
-    let pending = drive.run(TrustCommand::Pending(saddlebag::approval::Pending { limit: 9, ..Default::default() }));
+    let pending = drive.run(ask::pending());
     assert!(format!("{pending:?}").contains("1 of its lines are damaged"), "{pending:?}");
     refused(&mut drive, keep("again", NEIGHBOUR, "core"));
 }

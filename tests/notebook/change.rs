@@ -1,11 +1,11 @@
 //! Links, renames and notes that are forgotten, with crashes and editors in between.
 
 use saddlebag::Config;
-use saddlebag::notebook::{ConditionKind, DeadLinks, Forget, Journal, NoteFilter, NotebookCommand, TagNote};
+use saddlebag::notebook::{ConditionKind, Forget, Journal, NoteFilter, NotebookCommand, TagNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
-use support::{Kind, both_engines, each, path};
+use support::{Kind, ask, both_engines, each, path};
 
 use super::{call, config, fact, link, list, open, question, recall, refused, rename, run, text};
 
@@ -137,7 +137,7 @@ fn a_rename_takes_every_link_along(kind: Kind) {
     before.sort();
     after.sort();
     assert_eq!(after, before);
-    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
+    assert_eq!(call(&mut drive, ask::dead_links()).links, []);
     let error = refused(&mut drive, rename("facts/port", "x"));
     assert_eq!(error.code, ErrorCode::NotFound);
 }
@@ -257,7 +257,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     assert_eq!(text(&drive, ".saddlebag/backups/facts/port.bak"), PORT);
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
     assert_eq!(recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
-    assert!(!call(&mut drive, DeadLinks::default()).links.is_empty());
+    assert!(!call(&mut drive, ask::dead_links()).links.is_empty());
     let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
     assert_eq!(again.code, ErrorCode::NotFound);
 }

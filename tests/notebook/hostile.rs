@@ -2,13 +2,13 @@
 
 use saddlebag::files::FilesCommand;
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter,
-    NotebookCommand, Related, Remember, Tags, Today,
+    ConditionKind, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related,
+    Remember, Today,
 };
 use saddlebag::protocol::{ErrorCode, FsOp};
-use saddlebag::{Command, Config, Limits};
+use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
-use support::{Kind, both_engines, path, project_config};
+use support::{Kind, ask, both_engines, commands, path, project_config};
 
 use super::{
     call, config, fact, found, library, link, list, open, question, recall, refused, remember, rename, text, words,
@@ -81,7 +81,7 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind
     let reply = recall(&mut drive, question("database"));
     assert!(!reply.hits.is_empty());
     assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
-    let listed = call(&mut drive, ListNotes::default());
+    let listed = call(&mut drive, ask::list_notes());
     assert_eq!(listed.warnings.len(), 1);
     for command in [
         NotebookCommand::Remember(fact("T", "x")),
@@ -128,7 +128,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut drive = open(kind, &files);
     assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::LinkedBy, ["hub.md"])).len(), 50);
-    assert_eq!(call(&mut drive, DeadLinks::default()).links.len(), 10_000);
+    assert_eq!(call(&mut drive, ask::dead_links()).links.len(), 10_000);
     let renamed = call(&mut drive, rename("n7", "Seven"));
     assert_eq!((renamed.links, renamed.files), (200, 1));
     assert!(!text(&drive, "hub.md").contains("[[n7]]"));
@@ -138,7 +138,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
 fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
     let table = format!("| Größe | [[b]] |\n|---|---|\n{}", "| Größe | [[b]] |\n".repeat(4_000));
     let mut drive = open(kind, &[("b.md", "# B\n"), ("log.md", &format!("# Log\n\n{table}"))]);
-    let reply = call(&mut drive, ListNotes { with_links: true, with_text: true, ..Default::default() });
+    let reply = call(&mut drive, ListNotes { with_links: true, with_text: true, ..ask::list_notes() });
     assert_eq!(reply.links.len(), 4_001);
     for link in &reply.links {
         assert!(link.snippet.len() < 300 && link.snippet.contains("[[b]]"), "{link:?}");
@@ -153,7 +153,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Ki
     let links = "[[a]]".repeat(3_000_000);
     let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
     let mut drive = open(kind, &files);
-    let listed = call(&mut drive, ListNotes::default());
+    let listed = call(&mut drive, ask::list_notes());
     assert_eq!(listed.notes.len(), 4);
     let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
     assert_eq!(warning.path, "b.md");
@@ -170,7 +170,7 @@ fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
     let names: Vec<String> = (0..40).map(|number| format!("n{number:03}.md")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), links.as_str())).collect();
     let mut drive = open(kind, &files);
-    let error = refused(&mut drive, NotebookCommand::DeadLinks(DeadLinks::default()));
+    let error = refused(&mut drive, ask::dead_links());
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
     // Commands that need no graph still work.
@@ -198,7 +198,7 @@ fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found(kind: Kind) {
         }
         let _ = drive.run(link("bomb.md", "other.md"));
         let _ = drive.run(rename("bomb.md", "Defused"));
-        assert!(drive.run(NotebookCommand::Tags(Tags)).is_ok());
+        assert!(drive.run(ask::tags()).is_ok());
     }
 }
 
@@ -261,13 +261,13 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
         project_config(),
         &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
     );
-    let commands: [Command; 6] = [
-        NotebookCommand::InitNotebook(InitNotebook).into(),
-        NotebookCommand::Remember(fact("T", "x")).into(),
-        FilesCommand::Recall(question("secret")).into(),
-        NotebookCommand::Today(Today).into(),
-        NotebookCommand::Tags(Tags).into(),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }).into(),
+    let commands = commands![
+        NotebookCommand::InitNotebook(InitNotebook),
+        NotebookCommand::Remember(fact("T", "x")),
+        FilesCommand::Recall(question("secret")),
+        NotebookCommand::Today(Today),
+        ask::tags(),
+        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
     ];
     for command in commands {
         let id = drive.submit(command.clone());

@@ -3,19 +3,17 @@
 use saddlebag::Reply;
 use saddlebag::files::{FilesCommand, Recall};
 use saddlebag::journal::{JournalCommand, JournalReply, Search};
-use saddlebag::notebook::{
-    ConditionKind, DeadLinks, ItemKind, ListNotes, NoteFilter, NotebookCommand, Related, Tags, UnlinkedMentions,
-};
+use saddlebag::notebook::{ConditionKind, ItemKind, ListNotes, NoteFilter, Related};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, both_engines, path};
+use support::{Kind, ask, both_engines, path};
 
 use super::{call, found, library, list, open, question, recall, refused};
 
 #[both_engines]
 fn tags_are_counted(kind: Kind) {
-    let tags = call(&mut library(kind), Tags).tags;
+    let tags = call(&mut library(kind), ask::tags()).tags;
     let mut tags: Vec<(&str, u32)> = tags.iter().map(|tag| (tag.name.as_str(), tag.notes)).collect();
     tags.sort_unstable();
     assert_eq!(tags, [("db", 2), ("lang/rust", 1), ("ops", 1)]);
@@ -34,7 +32,7 @@ fn a_listing_has_the_kind_of_each_note(kind: Kind) {
         ("sessions/plan.md", ItemKind::Note),
     ];
     let mut drive = open(kind, &expected.map(|(path, _)| (path, "# Zebra\n\nzebra\n")));
-    let notes = call(&mut drive, ListNotes::default()).notes;
+    let notes = call(&mut drive, ask::list_notes()).notes;
     let mut listed: Vec<(&str, ItemKind)> = notes.iter().map(|note| (note.path.as_str(), note.kind)).collect();
     listed.sort_unstable_by_key(|(path, _)| *path);
     assert_eq!(listed, expected);
@@ -64,7 +62,7 @@ fn a_folder_that_may_not_be_listed_is_named_and_the_other_notes_are_found(kind: 
 #[both_engines]
 fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
     let filter = NoteFilter::default().with(ConditionKind::Path, ["facts", "notes/both.md"]);
-    let graph = call(&mut library(kind), ListNotes { filter, with_links: true, ..Default::default() });
+    let graph = call(&mut library(kind), ListNotes { filter, with_links: true, ..ask::list_notes() });
     let mut links: Vec<(&str, &str)> =
         graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
     links.sort_unstable();
@@ -79,17 +77,17 @@ fn orphans_dead_links_and_mentions_are_found(kind: Kind) {
     let mut orphans = list(&mut drive, filter);
     orphans.sort_unstable();
     assert_eq!(orphans, ["daily/2026-05-24.md", "notes/alone.md", "notes/ops.md"]);
-    let dead = call(&mut drive, DeadLinks::default()).links;
+    let dead = call(&mut drive, ask::dead_links()).links;
     assert_eq!(dead.len(), 1);
     assert_eq!((dead[0].path.as_str(), dead[0].line, dead[0].target.as_str()), ("notes/ops.md", 5, "nowhere"));
-    let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
+    let mentions = call(&mut drive, ask::mentions("Database")).notes;
     assert_eq!(mentions.len(), 1);
     assert_eq!((mentions[0].path.as_str(), mentions[0].lines.as_slice()), ("notes/ops.md", [3].as_slice()));
     drive.executor.insert(&path("notes/ops.md"), *b"# Ops\n\nThe database, a database.\n\nDatabase again.\n");
-    let mentions = call(&mut drive, UnlinkedMentions { note: "Database".into() }).notes;
+    let mentions = call(&mut drive, ask::mentions("Database")).notes;
     assert_eq!(mentions[0].lines, [3, 5]);
-    assert_eq!(call(&mut drive, UnlinkedMentions { note: "Port".into() }).notes, []);
-    let error = refused(&mut drive, NotebookCommand::UnlinkedMentions(UnlinkedMentions { note: "nope".into() }));
+    assert_eq!(call(&mut drive, ask::mentions("Port")).notes, []);
+    let error = refused(&mut drive, ask::mentions("nope"));
     assert_eq!(error.code, ErrorCode::NotFound);
 }
 
@@ -165,7 +163,7 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
         default().with(ConditionKind::ModifiedAfter, ["2026-13-45"]),
         default().with(ConditionKind::CreatedBefore, [""]),
     ] {
-        let command = NotebookCommand::ListNotes(ListNotes { filter: bad.clone(), ..Default::default() });
+        let command = ListNotes { filter: bad.clone(), ..ask::list_notes() };
         let error = refused(&mut drive, command);
         assert!(
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),

@@ -16,8 +16,8 @@ use saddlebag::notebook::{
 use saddlebag::protocol::Error;
 use saddlebag::{Answered, Command, Config, Reply, ReplyTo, Request};
 use saddlebag_host::{Executor, Simulator};
-use support::Kind;
 use support::drive::{Drive, changes, drive};
+use support::{Kind, ask};
 
 /// The root is the notebook.
 fn config() -> Config {
@@ -90,7 +90,7 @@ fn found(reply: &RecallReply) -> Vec<&str> {
 }
 
 fn list(drive: &mut Drive<Simulator>, filter: NoteFilter) -> Vec<String> {
-    paths(call(drive, ListNotes { filter, ..Default::default() }))
+    paths(call(drive, ListNotes { filter, ..ask::list_notes() }))
 }
 
 fn paths(reply: ListNotesReply) -> Vec<String> {

@@ -1,11 +1,11 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
 use saddlebag::files::{FilesCommand, Recall};
-use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, NotebookCommand, Remember, SortBy, SortKey, Tags};
+use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, Remember, SortBy, SortKey};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, both_engines, path};
+use support::{Kind, agent_config, ask, both_engines, path};
 
 use super::{call, fact, found, library, list, open, question, recall, refused, remember, run};
 
@@ -129,7 +129,7 @@ fn the_index_follows_what_editors_do(kind: Kind) {
         let operation = drive.executor.operations();
         drive.executor.edit_at(operation, &path(&old), None);
         drive.executor.insert(&path(&new), bytes);
-        run(&mut drive, NotebookCommand::Tags(Tags));
+        run(&mut drive, ask::tags());
     }
     assert_eq!(has(&mut drive, "zebra"), ["renamed/deep/alone.md"]);
     assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::Path, ["notes"])), [""; 0]);

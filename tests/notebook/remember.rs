@@ -1,13 +1,12 @@
 //! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, InitNotebook, ListNotes, NoteFilter, NotebookCommand, Related, Remember, RememberError,
-    RememberState,
+    ConditionKind, InitNotebook, NoteFilter, NotebookCommand, Related, Remember, RememberError, RememberState,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 use support::drive::changes;
-use support::{Kind, both_engines};
+use support::{Kind, ask, both_engines};
 
 use super::{
     call, fact, found, link, list, names, open, question, recall, refused, remember, rename, run, text, words,
@@ -70,7 +69,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
     assert!(reply.rendered.as_str().contains("(superseded by facts/port-2.md since 2026-05-25)"), "{}", reply.rendered);
     let text = text(&drive, "facts/port-2.md");
     assert!(text.contains("facts/port"), "it links to the old one: {text}");
-    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
+    assert_eq!(call(&mut drive, ask::dead_links()).links, []);
 }
 
 #[both_engines]
@@ -98,7 +97,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     let reply = recall(&mut drive, question("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
-    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
+    assert_eq!(call(&mut drive, ask::dead_links()).links, []);
 }
 
 #[both_engines]
@@ -136,7 +135,7 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
         assert!(!name.contains('/') && !name.starts_with('.') && name.len() <= 255 && name.len() > 3, "{kept:?}");
         assert_eq!(remember(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
     }
-    let listed = call(&mut drive, ListNotes::default());
+    let listed = call(&mut drive, ask::list_notes());
     let mut expected: Vec<&str> = titles.to_vec();
     let mut got: Vec<&str> = listed.notes.iter().map(|note| note.title.as_str()).collect();
     expected.sort_unstable();
@@ -157,7 +156,7 @@ fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
     let kept = remember(&mut drive, request.clone());
     let filter = NoteFilter::default().with(ConditionKind::LinkedBy, [kept.path.clone()]);
     assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
-    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
+    assert_eq!(call(&mut drive, ask::dead_links()).links, []);
     assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
     for unknown in ["nowhere", "", "../x", "facts"] {
         let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
@@ -176,7 +175,7 @@ fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     }
     run(&mut drive, link("c", "a/x"));
     run(&mut drive, link("c", "b/x.md"));
-    assert_eq!(call(&mut drive, DeadLinks::default()).links, []);
+    assert_eq!(call(&mut drive, ask::dead_links()).links, []);
 }
 
 /// An hour before midnight at +02:00, and an hour after midnight at -08:00.

@@ -2,10 +2,12 @@
 //!
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
-use saddlebag::entries::GetEntry;
-use saddlebag::files::ReadFile;
-use saddlebag::history::ReadVersion;
-use saddlebag::journal::{Read, Target};
+use saddlebag::approval::Pending;
+use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
+use saddlebag::files::{ListFiles, ReadFile};
+use saddlebag::history::{ListVersions, ReadVersion};
+use saddlebag::journal::{ListJournal, Read, Target};
+use saddlebag::notebook::{DeadLinks, ListNotes, Tags, UnlinkedMentions};
 
 /// More than the files of most tests have.
 const READ_BYTES: u32 = 4096;
@@ -36,4 +38,40 @@ pub fn entry(key: impl Into<String>) -> GetEntry {
 
 pub fn read_version(name: impl Into<String>, version: u32) -> ReadVersion {
     ReadVersion { name: name.into(), version }
+}
+
+pub fn list_journal() -> ListJournal {
+    ListJournal
+}
+
+pub fn list_files(after: Option<&str>, limit: u32) -> ListFiles {
+    ListFiles { after: after.map(String::from), limit }
+}
+
+pub fn list_entries() -> ListEntries {
+    ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }
+}
+
+pub fn list_notes() -> ListNotes {
+    ListNotes::default()
+}
+
+pub fn list_versions(name: impl Into<String>) -> ListVersions {
+    ListVersions { name: name.into(), limit: 99, ..ListVersions::default() }
+}
+
+pub fn pending() -> Pending {
+    Pending { limit: 100, ..Pending::default() }
+}
+
+pub fn tags() -> Tags {
+    Tags
+}
+
+pub fn dead_links() -> DeadLinks {
+    DeadLinks::default()
+}
+
+pub fn mentions(note: impl Into<String>) -> UnlinkedMentions {
+    UnlinkedMentions { note: note.into() }
 }

@@ -1,15 +1,15 @@
 //! The vectors of the entries: pure rules, and both engines over the simulator.
 
 use saddlebag::entries::{
-    Budget, Candidate, Category, Checkpoint, EntriesCommand, EntriesConfig, EntriesReply, EntryFilter, Hydrate,
-    HydrationPolicy, Kept, ListEntries, NewEntry, OpenRun, StoreEntry, Tier, is_expired, over_cap, plan, taken,
+    Budget, Candidate, Category, Checkpoint, EntriesConfig, Hydrate, HydrationPolicy, Kept, NewEntry, OpenRun,
+    StoreEntry, Tier, is_expired, over_cap, plan, taken,
 };
 use saddlebag::store::{EntryFolder, Timestamp, utc_text};
-use saddlebag::{Config, Origin, Reply};
+use saddlebag::{Answered, Config, Origin, ReplyTo, Submission};
 use saddlebag_host::{Host, Simulator};
 use serde::Deserialize;
 
-use super::{Kind, SimulatedHost, engine};
+use super::{Kind, SimulatedHost, ask, engine};
 
 const NANOSECONDS: u64 = 1_000_000;
 
@@ -179,10 +179,7 @@ impl Hydration {
             let newest = 1_899_999_000_000;
             let aged = self.rows.iter().zip(0_u64..).map(|(row, age)| (row, (newest - age) * NANOSECONDS));
             let mut host = host(kind, 1_000, aged);
-            let verb = EntriesCommand::Hydrate(Hydrate { max_bytes: self.budget, policy });
-            let EntriesReply::Hydrate(reply) = run(&mut host, 1_900_000_000_000, None, verb)? else {
-                return Err("another reply".into());
-            };
+            let reply = run(&mut host, 1_900_000_000_000, None, Hydrate { max_bytes: self.budget, policy })?;
             let given: Vec<String> = reply.entries.into_iter().map(|entry| entry.key).collect();
             same(&format!("{policy:?} through the command"), &given, &keys(expected))?;
         }
@@ -215,21 +212,16 @@ impl Sweep {
 impl Capture {
     fn check(&self, kind: Kind) -> Result<(), String> {
         let mut host = host(kind, self.cap, self.rows.iter().map(|row| (row, row.updated())));
-        let mut run = |run_name: Option<&str>, verb| run(&mut host, self.now, run_name, verb);
-        run(Some("r"), EntriesCommand::OpenRun(OpenRun { fence: 1 }))?;
+        run(&mut host, self.now, Some("r"), OpenRun { fence: 1 })?;
         let mut accepted = Vec::new();
         for delta in &self.deltas {
             let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
-            if run(Some("r"), EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).is_ok() {
+            if run(&mut host, self.now, Some("r"), StoreEntry { entry, expected_version: None }).is_ok() {
                 accepted.push(delta.key.get());
             }
         }
-        let EntriesReply::Checkpoint(saved) = run(Some("r"), EntriesCommand::Checkpoint(Checkpoint))? else {
-            return Err("another reply".into());
-        };
-        let list =
-            EntriesCommand::ListEntries(ListEntries { filter: EntryFilter::default(), limit: None, cursor: None });
-        let EntriesReply::ListEntries(listed) = run(None, list)? else { return Err("another reply".into()) };
+        let saved = run(&mut host, self.now, Some("r"), Checkpoint)?;
+        let listed = run(&mut host, self.now, None, ask::list_entries())?;
         let skipped = self.deltas.len() - accepted.len() + saved.skipped.len();
         accepted.retain(|key| !saved.truncated.contains(key) && !saved.skipped.iter().any(|entry| entry.key == *key));
         let expected = &self.result;
@@ -262,15 +254,15 @@ fn host<'a>(kind: Kind, cap: u32, rows: impl Iterator<Item = (&'a Row, u64)>) ->
     Host::new(engine(kind, Config { epoch: 1, entries: Some(entries), ..Config::default() }), simulator)
 }
 
-fn run(host: &mut SimulatedHost, now: u64, run: Option<&str>, verb: EntriesCommand) -> Result<EntriesReply, String> {
+fn run<R>(host: &mut SimulatedHost, now: u64, run: Option<&str>, verb: R) -> Result<ReplyTo<Submission<R>>, String>
+where
+    Submission<R>: Answered,
+{
     let now = Timestamp {
         seconds: i64::try_from(now / 1_000).expect("a time"),
         nanoseconds: u32::try_from(now % 1_000 * NANOSECONDS).expect("below a second"),
         utc_offset_seconds: 0,
     };
     let command = Origin { run: run.map(String::from), ..Origin::default() }.with(verb);
-    match host.run(now, command) {
-        Ok(Reply::Entries(reply)) => Ok(reply),
-        other => Err(format!("{other:?}")),
-    }
+    host.call(now, command).map_err(|error| format!("{error:?}"))
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use saddlebag::Config;
 use saddlebag::notebook::{
-    ConditionKind, GraphLink, ListNotes, ListNotesReply, NoteCondition, NoteInfo, SortBy, SortKey, TagCount, Tags,
+    ConditionKind, GraphLink, ListNotes, ListNotesReply, NoteCondition, NoteInfo, SortBy, SortKey, TagCount,
 };
 use saddlebag_host::{Simulator, parse_time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::drive::Drive;
-use super::{Kind, noon, path};
+use super::{Kind, ask, noon, path};
 
 /// Recorded answers. Another folder may hold only cases, for the same notebook.
 #[derive(Deserialize)]
@@ -54,7 +54,7 @@ impl Case {
 
     /// Returns the request of the call.
     fn request(&self) -> Result<ListNotes, String> {
-        let mut request = ListNotes { zk_links: true, ..ListNotes::default() };
+        let mut request = ListNotes { zk_links: true, ..ask::list_notes() };
         for arg in &self.args {
             let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
             let filter = &mut request.filter;
@@ -146,9 +146,8 @@ impl Notebook {
 
     /// Returns the differences of the notes, the tags and the links, each with what it is about.
     pub fn differences(&mut self, recorded: &Recorded) -> Vec<String> {
-        let tags = self.0.call(Tags).expect("the tags are counted").tags;
-        let listed =
-            |sort| ListNotes { sort, zk_links: true, with_text: true, with_links: true, ..ListNotes::default() };
+        let tags = self.0.call(ask::tags()).expect("the tags are counted").tags;
+        let listed = |sort| ListNotes { sort, zk_links: true, with_text: true, with_links: true, ..ask::list_notes() };
         let by_path = SortKey { by: SortBy::Path, ascending: true };
         let all = self.0.call(listed(vec![by_path])).expect("the notes are listed");
         let graph = self.0.call(listed(Vec::new())).expect("the notes are listed");

@@ -1,7 +1,7 @@
 //! Imported text is found, and is injected only after a person has approved exactly this text.
 
 use proptest::prelude::*;
-use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand, TrustReply};
+use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, LeftOutKind, PromptReply};
 use saddlebag::entries::{
     EntriesCommand, EntriesReply, Explain, FindEntries, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy,
@@ -14,7 +14,7 @@ use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, both_engines, keep, path};
+use support::{Kind, ask, both_engines, keep, path};
 
 use super::prompts::prompts;
 use super::{
@@ -175,10 +175,8 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.run(keep_as(Provenance::Tool, "k", &long)).unwrap();
     for name in ["k", "agents/a/entries/core/k.md"] {
-        let request = Pending { limit: 9, name: Some(name.into()), ..Pending::default() };
-        let Ok(Reply::Trust(TrustReply::Pending(reply))) = drive.run(TrustCommand::Pending(request)) else {
-            panic!("{name}")
-        };
+        let request = Pending { name: Some(name.into()), ..ask::pending() };
+        let reply = drive.call(request).expect(name);
         let [item] = &reply.items[..] else { panic!("{reply:?}") };
         assert!(
             item.text.as_ref().is_some_and(|text| text.as_str().ends_with("END") && text.as_str().contains("[U+202E]"))
@@ -187,8 +185,8 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
         let kinds: Vec<FlagKind> = item.findings.iter().map(|flag| flag.kind).collect();
         assert_eq!(kinds, [FlagKind::Bidirectional, FlagKind::Image]);
     }
-    let request = Pending { limit: 9, name: Some("gone".into()), ..Pending::default() };
-    assert_eq!(refused(&mut drive, TrustCommand::Pending(request)).code, ErrorCode::NotFound);
+    let request = Pending { name: Some("gone".into()), ..ask::pending() };
+    assert_eq!(refused(&mut drive, request).code, ErrorCode::NotFound);
 }
 
 /// Event in a store, with its author.

@@ -7,21 +7,18 @@ mod secrets;
 mod shown;
 mod tools;
 
-use saddlebag::approval::{
-    Approve, ApproveItem, ApproveReply, Pending, PendingItem, PendingReply, TrustCommand, TrustReply,
-};
-use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
+use saddlebag::approval::{Approve, ApproveItem, ApproveReply, PendingItem, PendingReply};
+use saddlebag::context::{Context, ContextEntries, ContextReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportReply,
-    ImportState,
+    EntriesCommand, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
 };
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::Error;
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
-use saddlebag::{Config, Origin, Reply, Submission, Submit};
+use saddlebag::{Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, keep};
+use support::{Kind, agent_config, ask, keep};
 
 fn config(provenance: Provenance, secrets: SecretPolicy) -> Config {
     Config { trust: TrustConfig { provenance, secrets }, ..agent_config() }
@@ -55,36 +52,22 @@ fn files(files: &[(&str, &str)]) -> ImportEntries {
 }
 
 fn import(drive: &mut Drive<Simulator>, given: &[(&str, &str)], provenance: Option<Provenance>) -> Vec<ImportState> {
-    let command = Origin { provenance, ..Origin::default() }.with(EntriesCommand::ImportEntries(files(given)));
-    match drive.run(command) {
-        Ok(Reply::Entries(EntriesReply::ImportEntries(ImportReply { files }))) => {
-            files.into_iter().map(|file| file.state).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+    let command = Origin { provenance, ..Origin::default() }.with(files(given));
+    drive.call(command).unwrap().files.into_iter().map(|file| file.state).collect()
 }
 
 fn block(drive: &mut Drive<Simulator>, turn: Option<u64>) -> ContextReply {
     let request = Hydrate { max_bytes: 100_000, policy: HydrationPolicy::Greedy };
     let entries = Some(ContextEntries::from(request));
-    match drive.run(Context { entries, turn, max_bytes: 100_000, ..Context::default() }) {
-        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-        other => panic!("{other:?}"),
-    }
+    drive.call(Context { entries, turn, max_bytes: 100_000, ..Context::default() }).unwrap()
 }
 
 fn pending(drive: &mut Drive<Simulator>) -> PendingReply {
-    match drive.run(TrustCommand::Pending(Pending { limit: 100, ..Pending::default() })) {
-        Ok(Reply::Trust(TrustReply::Pending(reply))) => reply,
-        other => panic!("{other:?}"),
-    }
+    drive.call(ask::pending()).unwrap()
 }
 
 fn approve(drive: &mut Drive<Simulator>, request: Approve) -> ApproveReply {
-    match drive.run(TrustCommand::Approve(request)) {
-        Ok(Reply::Trust(TrustReply::Approve(reply))) => reply,
-        other => panic!("{other:?}"),
-    }
+    drive.call(request).unwrap()
 }
 
 fn items(listed: &PendingReply) -> Vec<ApproveItem> {

@@ -8,7 +8,7 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{FindEntries, Hydrate, HydrationPolicy};
 use saddlebag::files::Recall;
-use saddlebag::notebook::{LoadMemories, MemoryContext, RecallForTurn, Tags};
+use saddlebag::notebook::{LoadMemories, MemoryContext, RecallForTurn};
 use saddlebag::session::{
     BeginSession, BeginSource, EndSession, RecallForPrompt, RecallForTool, RecordToolUse, StoredItem,
 };
@@ -18,7 +18,7 @@ use support::arbitrary::cases;
 
 use super::*;
 use crate::index_file::{Damage, damage, damaged};
-use support::{index_blocks, path};
+use support::{ask, index_blocks, path};
 
 const BYTES: u32 = 200_000;
 const QUESTION: &str = "Which port does the harbor of staging have?";
@@ -252,7 +252,7 @@ fn index_files(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
 /// Returns the index that an engine writes for a store.
 fn written(store: Simulator) -> BTreeMap<String, Vec<u8>> {
     let mut drive = Drive::new(Kind::Native, with_index(1, true), store);
-    drive.call(Tags).unwrap();
+    drive.call(ask::tags()).unwrap();
     drive.call(FindEntries { query: QUESTION.into(), limit: 9 }).unwrap();
     let files = index_files(&drive.executor);
     assert!(!files.is_empty(), "no index was written");

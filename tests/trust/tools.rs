@@ -1,6 +1,6 @@
 //! Text of agents and tools: it is marked, stays out of prompts, and replaces nothing that is trusted.
 
-use saddlebag::approval::{Approve, Pending, TrustCommand, TrustReply};
+use saddlebag::approval::{Approve, Pending};
 use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{
     CloseRun, EntriesCommand, EntriesReply, ForgetEntry, ImportState, OpenRun, PurgeEntries, RestoreEntry,
@@ -18,7 +18,7 @@ use saddlebag::trust::{Provenance, SecretPolicy};
 use saddlebag::{Command, Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, both_engines, keep};
+use support::{Kind, agent_config, ask, both_engines, keep};
 
 use super::{approve, block, config, fact, import, items, keep_as, opened, pending, refused, reopened, text};
 
@@ -120,10 +120,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     assert_eq!((found.hits.len(), found.hits[0].unapproved), (1, Some(Provenance::Tool)));
     assert!(found.rendered.as_str().contains("(unapproved: tool)"));
 
-    let of_tools = Pending { limit: 100, source: Some("tool".into()), ..Pending::default() };
-    let Ok(Reply::Trust(TrustReply::Pending(listed))) = drive.run(TrustCommand::Pending(of_tools)) else {
-        panic!("a listing")
-    };
+    let listed = drive.call(Pending { source: Some("tool".into()), ..ask::pending() }).unwrap();
     let approved = approve(&mut drive, Approve { items: items(&listed), dry_run: false });
     assert_eq!((approved.approved.len(), approved.skipped.len()), (3, 0), "{approved:?}");
     drive.run(recall).unwrap();
