@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use saddlebag::journal::{JournalCommand, Search};
 use saddlebag::protocol::{CommandId, FsResult};
 use saddlebag::{Config, Submit};
 use saddlebag_host::{ComponentRuntime, Engine, EngineError, Executor, Simulator};
@@ -76,7 +75,7 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
     let mut store = Simulator::new(1);
     let text: String = (0..600_000).map(|i| format!("w{i} ")).collect();
     store.insert(&path("projects/proj/notes/large.md"), text);
-    let command = JournalCommand::Search(Search::new("w1"));
+    let command = ask::search("w1");
     let mut pending = engine.submit(CommandId(1), today(), command.submission())?.requests;
     while let Some(request) = pending.pop() {
         let outcome = store.perform(&request.op);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use saddlebag::entries::{ForgetEntry, NewEntry, StoreEntry};
 use saddlebag::files::Recall;
 use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
-use saddlebag::journal::{AppendDaily, Edit, EditChange, Search, Target, Write, WriteMode};
+use saddlebag::journal::{AppendDaily, Edit, EditChange, Target, Write, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
@@ -99,10 +99,8 @@ fn operations(drive: &mut Drive<Simulator>) -> Vec<OperationInfo> {
 
 /// Returns true if a recall or a search for a word finds a text with it. The word itself is in every reply.
 fn finds(drive: &mut Drive<Simulator>, query: &str, text: &str) -> bool {
-    let recall = Recall { query: query.into(), ..Recall::default() };
-    let found = format!("{:?}", drive.call(recall).unwrap());
-    let found = format!("{found}{:?}", drive.call(Search::new(query)).unwrap());
-    found.contains(text)
+    let recalled = drive.call(Recall { limit: 0, ..ask::recall(query) }).unwrap();
+    format!("{recalled:?}{:?}", drive.call(ask::search(query)).unwrap()).contains(text)
 }
 
 /// A store in which the value is everywhere: in a note, an entry, a backup, a forgotten entry, the state of a session, the index

@@ -4,7 +4,7 @@ use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, PurgeEntries, RetainEntries};
 use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, Restore, Search, Status, StatusReply, Target, Write, WriteMode,
+    Edit, EditChange, JournalCommand, JournalReply, Restore, Status, StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -19,10 +19,6 @@ use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
 use support::{Kind, agent_config, ask, both_engines, commands, each, path, project_config, today};
-
-fn search(query: &str) -> JournalCommand {
-    JournalCommand::Search(Search::new(query))
-}
 
 fn append(content: &str) -> JournalCommand {
     JournalCommand::Write(Write {
@@ -115,7 +111,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
     });
     let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote });
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
-    for command in [append("a"), search("old"), overwrite.clone(), delete.clone()] {
+    for command in commands![append("a"), ask::search("old"), overwrite.clone(), delete.clone()] {
         let id = drive.submit(command);
         while !drive.pending.is_empty() {
             let asked = drive.pending[0].op.name();
@@ -173,7 +169,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
     let page = |files: &[&str], next: Option<&str>| listing(files.iter().copied().map(entry).collect(), next.map(path));
     let limits = Limits { max_list_entries: 2, ..Limits::default() };
     let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
-    let id = drive.submit(search("x"));
+    let id = drive.submit(ask::search("x"));
     for token in ["", "two words", "\u{e9}", &"x".repeat(256)] {
         let reason = refused_outcome(&mut drive, FsOutcome::Generation(token.into()));
         assert!(reason.ends_with("it has 1 to 255 visible ASCII characters"), "{reason}");
@@ -254,7 +250,7 @@ fn requests_in_flight_are_bounded(kind: Kind) {
     let files: Vec<String> = (0..9).map(|i| format!("projects/proj/notes/{i}.md")).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
     let mut drive = drive(kind, Config { limits, ..project_config() }, &files);
-    let id = drive.submit(search("word"));
+    let id = drive.submit(ask::search("word"));
     drive.submit(append("a"));
     while !drive.pending.is_empty() {
         assert!(drive.pending.len() <= 2);

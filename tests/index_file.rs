@@ -1,14 +1,14 @@
 //! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
-use saddlebag::files::{FilesCommand, FilesReply, Recall};
-use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::files::{FilesReply, Recall};
+use saddlebag::journal::Search;
 use saddlebag::notebook::{
     ConditionKind, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, RecallForTurn,
     Related, Rename,
 };
 use saddlebag::protocol::FsError;
-use saddlebag::{Command, Config, Limits, Reply, Submission};
+use saddlebag::{Command, Config, Limits, Reply, Submission, Submit};
 use saddlebag_host::{Scheduler, Simulator};
 use saddlebag_tests_shared::mutations::each_mutation;
 use support::arbitrary::cases;
@@ -50,19 +50,16 @@ fn indexed() -> Simulator {
 }
 
 fn question(query: &str) -> Recall {
-    Recall { query: query.into(), limit: 5, explain: true, ..Recall::default() }
+    Recall { limit: 5, explain: true, ..ask::recall(query) }
 }
 
 /// Returns a question of every kind.
 fn questions() -> Vec<Submission<Command>> {
     let filter = |filter: NoteFilter| ListNotes { filter, ..ask::list_notes() };
     commands![
-        FilesCommand::Recall(question("word17 common")),
-        FilesCommand::Recall(question("\"common text\" -word3")),
-        FilesCommand::Recall(Recall {
-            filter: NoteFilter::default().with(ConditionKind::Tag, ["t3"]),
-            ..question("common")
-        }),
+        question("word17 common"),
+        question("\"common text\" -word3"),
+        Recall { filter: NoteFilter::default().with(ConditionKind::Tag, ["t3"]), ..question("common") },
         ask::tags(),
         filter(NoteFilter { orphan: true, ..NoteFilter::default() }),
         ask::dead_links(),
@@ -105,7 +102,7 @@ fn hits(reply: Reply) -> Vec<String> {
 }
 
 fn recalled(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
-    hits(drive.run(FilesCommand::Recall(question(query))).unwrap())
+    drive.call(question(query)).unwrap().hits.into_iter().map(|hit| hit.path).collect()
 }
 
 #[both_engines]
@@ -240,7 +237,7 @@ fn a_note_that_changes_while_its_text_is_fetched_is_answered_as_it_is(kind: Kind
             let mut store = indexed();
             store.edit_at(operation, &path("notes/n017.md"), text.clone());
             let mut drive = Drive::new(kind, config(2, true), store);
-            drive.run(FilesCommand::Recall(question("word17"))).unwrap();
+            drive.run(question("word17")).unwrap();
             // Whatever the first engine saw, the second sees the store as it is.
             assert_eq!(recalled(&mut drive, "word17"), [""; 0], "changed at {operation}");
         }
@@ -375,7 +372,7 @@ fn a_recall_reads_the_words_of_its_query_and_a_second_one_reads_the_rest(kind: K
 fn recalls_at_once_keep_what_each_has_read_of_the_index(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed_in_parts());
     let words = [format!("qga{}", letters(17)), format!("qka{}", letters(18))];
-    let ids = words.map(|word| drive.submit(FilesCommand::Recall(question(&word))));
+    let ids = words.map(|word| drive.submit(question(&word)));
     drive.settle();
     let found = ids.map(|id| hits(drive.finished.remove(&id).unwrap().unwrap()));
     assert_eq!(found, [["notes/n017.md"], ["notes/n018.md"]]);
@@ -439,7 +436,7 @@ fn a_command_that_is_given_up_leaves_the_index_of_what_it_read(kind: Kind) {
     let mut store = Simulator::new(1);
     (0..1_200).for_each(|i| store.insert(&path(&format!("notes/n{i}.md")), format!("word{i} common")));
     let mut first = Drive::new(kind, config(1, true), store);
-    first.submit(FilesCommand::Recall(question("word17")));
+    first.submit(question("word17"));
     while reads(&first.executor, 0).len() < 900 {
         first.answer(0);
     }
@@ -507,7 +504,7 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
         });
         for _ in 0..4 {
             drive.submit(rename.next().unwrap());
-            drive.submit(FilesCommand::Recall(question("word9 common")));
+            drive.submit(question("word9 common"));
             drive.submit(rename.next().unwrap());
             drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
             drive.submit(ask::tags());
@@ -531,9 +528,9 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
         // come in the order in which an engine indexed them, so no question has such notes.
         let mut new = Drive::new(kind, config(3, true), drive.executor.clone());
         let mut plain = Drive::new(kind, config(3, false), drive.executor.clone());
-        let is_exact = |command: &Command| !matches!(command, Command::Files(FilesCommand::Recall(_)));
+        let is_exact = |given: &Submission<Command>| given.command.name() != "recall";
         let exact = questions().into_iter().filter(is_exact);
-        for command in exact.chain([FilesCommand::Recall(question("word17")).into()]) {
+        for command in exact.chain([question("word17").submission()]) {
             let expected = format!("{:?}", plain.run(command.clone()));
             assert_eq!(
                 format!("{:?}", drive.run(command.clone())),
@@ -658,9 +655,7 @@ fn a_literal_search_reads_what_only_the_index_file_knew(kind: Kind) {
     let mut drive = Drive::new(kind, config(2, true), indexed());
     drive.run(ask::tags()).unwrap();
     for assume_unchanged in [true, true, false] {
-        let request = Search { assume_unchanged, ..Search::new("word17") };
-        let reply = drive.run(JournalCommand::Search(request)).unwrap();
-        let Reply::Journal(JournalReply::Search(results)) = reply else { panic!("{reply:?}") };
+        let results = drive.call(Search { assume_unchanged, ..ask::search("word17") }).unwrap();
         let paths: Vec<&str> = results.hits.iter().map(|hit| hit.path.as_str()).collect();
         assert!(paths.contains(&"notes/n017.md") && !results.hits[0].lines.is_empty(), "{paths:?}");
     }
@@ -690,11 +685,7 @@ fn an_index_that_names_files_of_others_is_not_used(kind: Kind) {
     forge(&mut forged, b"notesx/boc/entries", b"agents/bob/entries");
     let mut drive = Drive::new(kind, config(2, true), forged);
     let request = Recall { assume_unchanged: true, ..question("zebra") };
-    match drive.run(FilesCommand::Recall(request)) {
-        Ok(Reply::Files(FilesReply::Recall(reply))) => {
-            let paths: Vec<&str> = reply.hits.iter().map(|hit| hit.path.as_str()).collect();
-            assert_eq!(paths, ["notesx/boc/entries/core/zebra.md"]);
-        }
-        other => panic!("{other:?}"),
-    }
+    let reply = drive.call(request).unwrap();
+    let paths: Vec<&str> = reply.hits.iter().map(|hit| hit.path.as_str()).collect();
+    assert_eq!(paths, ["notesx/boc/entries/core/zebra.md"]);
 }

@@ -1,7 +1,6 @@
 //! Hosts that make versions in different ways share one index file, and no host trusts the versions of another.
 
 use proptest::prelude::*;
-use saddlebag::journal::{JournalCommand, Search};
 use saddlebag::protocol::{FsOp, Precondition};
 use saddlebag::{Config, ConfigError};
 use saddlebag_host::{EngineError, Executor, Simulator};
@@ -193,7 +192,7 @@ fn a_host_that_searched_first_keeps_what_others_have_seen(kind: Kind) {
     let mut store = starts(&["a/1", "b/1"], store(FEW)).with_versions_of("b/1");
     edit(&mut store, 0..40, Some("Changed"));
     let mut drive = Drive::new(kind, config("b/1", true), store);
-    drive.run(JournalCommand::Search(Search::new("word7"))).unwrap();
+    drive.run(ask::search("word7")).unwrap();
     drive.run(ask::tags()).unwrap();
     assert_eq!(start(kind, "a/1", drive.executor).reads, 40);
 }

@@ -106,19 +106,12 @@ fn status(drive: &mut Drive<Simulator>) -> StatusReply {
     drive.call(Status).unwrap()
 }
 
-fn search(drive: &mut Drive<Simulator>, request: Search) -> SearchResults {
-    match journal(drive, JournalCommand::Search(request)) {
-        JournalReply::Search(results) => results,
-        other => panic!("expected results, got {other:?}"),
-    }
-}
-
 fn paths(results: &SearchResults) -> Vec<&str> {
     results.hits.iter().map(|hit| hit.path.as_str()).collect()
 }
 
 fn find(drive: &mut Drive<Simulator>, query: &str) -> Vec<String> {
-    search(drive, Search::new(query)).hits.into_iter().map(|hit| hit.path).collect()
+    drive.call(ask::search(query)).unwrap().hits.into_iter().map(|hit| hit.path).collect()
 }
 
 fn text(drive: &Drive<Simulator>, file: &str) -> String {
@@ -294,11 +287,11 @@ fn search_pages_follow_one_another(kind: Kind) {
     let files: Vec<String> = (0..10).map(|number| format!("projects/proj/notes/n{number}.md")).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
     let mut drive = drive(kind, project_config(), &files);
-    let all = search(&mut drive, Search::new("word"));
+    let all = drive.call(ask::search("word")).unwrap();
     assert_eq!((all.total_files, all.hits.len(), all.rendered_hits), (10, 10, 10));
     let mut joined = Vec::new();
     for offset in [0, 4, 8, 12, u32::MAX] {
-        let page = search(&mut drive, Search { offset, limit: Some(4), ..Search::new("word") });
+        let page = drive.call(Search { offset, limit: Some(4), ..ask::search("word") }).unwrap();
         assert_eq!((page.total_files, &page.terms), (10, &all.terms));
         joined.extend(page.hits);
     }
@@ -351,13 +344,13 @@ fn a_search_reads_again_only_what_changed(kind: Kind) {
 /// Only `assume-unchanged` replaces the listing.
 #[both_engines]
 fn a_search_that_assumes_nothing_changed_asks_for_nothing_after_its_first_read(kind: Kind) {
-    let vouched = || Search { assume_unchanged: true, ..Search::new("alpha") };
+    let vouched = || Search { assume_unchanged: true, ..ask::search("alpha") };
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
-    assert_eq!(paths(&search(&mut drive, vouched())), [NOTE], "the first one reads all the same");
+    assert_eq!(paths(&drive.call(vouched()).unwrap()), [NOTE], "the first one reads all the same");
     let before = drive.executor.operations();
     drive.executor.insert(&path(NOTE), b"changed");
 
-    assert_eq!(paths(&search(&mut drive, vouched())), [NOTE]);
+    assert_eq!(paths(&drive.call(vouched()).unwrap()), [NOTE]);
 
     assert_eq!(drive.executor.operations(), before);
     assert!(find(&mut drive, "alpha").is_empty(), "without the word of the host it looks");
@@ -369,10 +362,10 @@ fn a_file_that_could_not_be_read_is_tried_again(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"alpha")]);
     // Four folders are listed first.
     drive.executor.fail_at(4, FsError::Denied);
-    let results = search(&mut drive, Search::new("alpha"));
+    let results = drive.call(ask::search("alpha")).unwrap();
     assert_eq!(results.total_files, 0);
     assert_eq!(results.skipped[0].reason, format!("could not be read: {}", FsError::Denied));
-    let results = search(&mut drive, Search::new("alpha"));
+    let results = drive.call(ask::search("alpha")).unwrap();
     assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }
 
@@ -382,12 +375,12 @@ fn a_file_that_found_no_room_is_searched_once_there_is_some(kind: Kind) {
     let limits = Limits { max_index_bytes: 20, ..Limits::default() };
     let config = Config { limits, ..project_config() };
     let mut drive = drive(kind, config, &[(FULL, b"fifteen bytes.."), (NOTE, b"alpha beta")]);
-    let results = search(&mut drive, Search::new("alpha"));
+    let results = drive.call(ask::search("alpha")).unwrap();
     assert_eq!((results.total_files, results.skipped[0].kind), (0, SkipKind::IndexFull));
     drive.executor.insert(&path(FULL), *b"short");
-    let results = search(&mut drive, Search::new("alpha"));
+    let results = drive.call(ask::search("alpha")).unwrap();
     // The first search may read only the file that shrank; the next one reads the file that has room now.
-    let results = if results.total_files == 0 { search(&mut drive, Search::new("alpha")) } else { results };
+    let results = if results.total_files == 0 { drive.call(ask::search("alpha")).unwrap() } else { results };
     assert_eq!((paths(&results), results.skipped.len()), (vec![NOTE], 0));
 }
 

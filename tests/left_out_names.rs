@@ -2,7 +2,7 @@
 
 use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
 use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
-use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::journal::JournalReply;
 use saddlebag::notebook::NotebookReply;
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipKind, Skipped};
@@ -50,7 +50,7 @@ fn expected() -> Vec<(String, SkipKind)> {
 
 #[both_engines]
 fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
-    for command in commands![JournalCommand::Search(Search::new("word7")), ask::list_journal(), ask::list_notes()] {
+    for command in commands![ask::search("word7"), ask::list_journal(), ask::list_notes()] {
         let mut drive = Drive::new(kind, config(1), store());
         // Again, when nothing has changed since.
         for _ in 0..2 {
@@ -154,16 +154,16 @@ fn a_new_engine_names_them_although_the_index_file_spares_it_the_listing(kind: K
 #[both_engines]
 fn they_are_named_beside_a_file_that_cannot_be_read(kind: Kind) {
     let mut calm = Drive::new(kind, config(1), store());
-    calm.run(JournalCommand::Search(Search::new("word7"))).unwrap();
+    calm.run(ask::search("word7")).unwrap();
     let read = calm.executor.log().iter().position(|done| done.path == "notes/n007.md").unwrap() as u64;
     let mut store = store();
     store.fail_at(read, FsError::Denied);
     let mut drive = Drive::new(kind, config(1), store);
-    let found = skipped(&mut drive, JournalCommand::Search(Search::new("word7")));
+    let found = skipped(&mut drive, ask::search("word7"));
     let unreadable = ("notes/n007.md".to_string(), SkipKind::Unreadable);
     assert_eq!(found, [vec![unreadable], expected()].concat());
     // The file is tried again.
-    assert_eq!(skipped(&mut drive, JournalCommand::Search(Search::new("word7"))), expected());
+    assert_eq!(skipped(&mut drive, ask::search("word7")), expected());
 }
 
 #[both_engines]
@@ -184,10 +184,9 @@ fn more_of_them_than_are_listed_are_counted(kind: Kind) {
 #[both_engines]
 fn one_that_is_renamed_is_read(kind: Kind) {
     let mut drive = Drive::new(kind, config(1), store());
-    assert_eq!(skipped(&mut drive, JournalCommand::Search(Search::new("zebra"))), expected());
+    assert_eq!(skipped(&mut drive, ask::search("zebra")), expected());
     drive.executor.remove_unnamed();
     drive.executor.insert(&path("notes/backslash.md"), "zebra\n");
-    let reply = drive.run(JournalCommand::Search(Search::new("zebra"))).unwrap();
-    let Reply::Journal(JournalReply::Search(reply)) = reply else { panic!("{reply:?}") };
+    let reply = drive.call(ask::search("zebra")).unwrap();
     assert_eq!((reply.total_files, reply.skipped), (1, vec![]));
 }

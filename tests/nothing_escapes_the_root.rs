@@ -15,7 +15,7 @@ use saddlebag::entries::{
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode,
+    AppendDaily, Edit, EditChange, JournalCommand, Restore, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -102,7 +102,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         ask::list_journal(),
         ask::list_files(None, 1000),
         JournalCommand::Status(Status),
-        JournalCommand::Search(Search::new("secret")),
+        ask::search("secret"),
     ];
     if let Target::Note(name) = target {
         let keys = vec![name.clone()];
@@ -426,7 +426,7 @@ fn a_link_to_a_neighbour_inside_the_root_is_not_followed_either() {
     let mut drive = place.drive(project_config());
 
     let read = drive.run(ask::read(Target::Note("x".into())));
-    let found = format!("{:?}", drive.run(JournalCommand::Search(Search::new("plain"))).unwrap());
+    let found = format!("{:?}", drive.run(ask::search("plain")).unwrap());
 
     assert!(read.unwrap_err().message.contains("symbolic link"));
     assert!(found.contains("real.md") && found.contains("NotRegular"), "{found}");

@@ -2,7 +2,6 @@
 
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
-use saddlebag::files::Recall;
 use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::notebook::{Forget, Remember};
@@ -29,12 +28,8 @@ where
     drive.call(then(seconds, request))
 }
 
-fn recall(query: &str) -> Recall {
-    Recall { query: query.into(), limit: 9, ..Recall::default() }
-}
-
 fn titles(drive: &mut Drive<Simulator>, seconds: i64, query: &str) -> Vec<String> {
-    let reply = at(drive, seconds, recall(query)).unwrap();
+    let reply = at(drive, seconds, ask::recall(query)).unwrap();
     reply.hits.into_iter().map(|hit| hit.path).collect()
 }
 
@@ -51,7 +46,7 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     assert_eq!(titles(&mut drive, begin + 50, "port"), [port]);
     assert_eq!(titles(&mut drive, begin + 150, "port"), ["projects/proj/facts/harbour.md"]);
     // What it found then stays out of the index of today.
-    let now = drive.call(recall("port")).unwrap();
+    let now = drive.call(ask::recall("port")).unwrap();
     assert_eq!(now.hits.len(), 1, "{now:?}");
     let read = ask::read_file(port);
     assert!(at(&mut drive, begin + 50, read.clone()).unwrap().text.contains("5432"));
@@ -62,13 +57,13 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
 fn the_past_cannot_be_changed_and_has_a_beginning_and_an_end(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let begin = drive.now.seconds;
-    let none = at(&mut drive, begin, recall("port")).unwrap_err();
+    let none = at(&mut drive, begin, ask::recall("port")).unwrap_err();
     assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "this memory has no history"));
     drive.run(remember("Port", "5432")).unwrap();
     let files = drive.executor.files();
     let changed = at(&mut drive, begin, remember("Port 2", "1")).unwrap_err();
-    let early = at(&mut drive, begin - 1, recall("port")).unwrap_err();
-    let late = at(&mut drive, begin + 1, recall("port")).unwrap_err();
+    let early = at(&mut drive, begin - 1, ask::recall("port")).unwrap_err();
+    let late = at(&mut drive, begin + 1, ask::recall("port")).unwrap_err();
     assert_eq!(
         [changed, early, late].map(|error| error.code),
         [ErrorCode::InvalidArgument, ErrorCode::NotFound, ErrorCode::InvalidArgument]

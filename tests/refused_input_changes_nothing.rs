@@ -3,14 +3,14 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, FindEntries, ForgetEntry, Hydrate,
-    HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
+    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy,
+    ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
     MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
     MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Search, Slash,
-    SlashCommand, Target, TargetRole, Write, WriteMode,
+    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Slash, SlashCommand,
+    Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
@@ -157,14 +157,10 @@ fn a_write_into_the_past_is_refused(kind: Kind) {
 
 #[both_engines]
 fn a_query_without_words_or_without_end_is_refused(kind: Kind) {
-    let blank = ["", "   ", "\t\n", "\u{3000}"].map(|query| JournalCommand::Search(Search::new(query)));
+    let blank = ["", "   ", "\t\n", "\u{3000}"].map(ask::search);
     assert_refused(kind, ErrorCode::InvalidArgument, blank.to_vec());
     let long = [" ".repeat(1 << 20), "x".repeat(1 << 20), "x".repeat(MAX_QUERY_BYTES + 1)];
-    assert_refused(
-        kind,
-        ErrorCode::TooLarge,
-        long.into_iter().map(|query| JournalCommand::Search(Search::new(query))).collect(),
-    );
+    assert_refused(kind, ErrorCode::TooLarge, long.into_iter().map(ask::search).collect());
 }
 
 #[both_engines]
@@ -408,13 +404,13 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
     assert_entries_refused(
         kind,
         ErrorCode::InvalidArgument,
-        vec![
+        commands![
             list(filter(), Some(0), None),
             list(filter(), None, Some("yesterday")),
             list(EntryFilter { since: Some(2), until: Some(1), ..filter() }, None, None),
             list(EntryFilter { category: Some(String::new()), ..filter() }, None, None),
-            EntriesCommand::FindEntries(FindEntries { query: String::new(), limit: 1 }),
-            EntriesCommand::FindEntries(FindEntries { query: " \t ".into(), limit: 1 }),
+            ask::find_entries(""),
+            ask::find_entries(" \t "),
         ],
     );
 }

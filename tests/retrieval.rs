@@ -6,15 +6,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use saddlebag::files::{FilesCommand, FilesReply, Recall, RecallHit};
-use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::Config;
+use saddlebag::files::{Recall, RecallHit};
 use saddlebag::notebook::Remember;
-use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
 use serde_json::Value;
 use support::drive::Drive;
-use support::{Kind, agent_config, keep, path, prompt};
+use support::{Kind, agent_config, ask, keep, path, prompt};
 
 /// Figures that recall must reach: the measured ones, minus a little for changes of the collection. A change of ranking
 /// that falls below them needs a reason; one that exceeds them raises them.
@@ -89,19 +88,10 @@ fn recall_finds_what_is_asked_for() {
     let mut passages = (0, 0);
     let mut doubtful = 0;
     for question in &questions {
-        let request = Search::new(question.text.as_str());
-        let literal = match drive.run(JournalCommand::Search(request)) {
-            Ok(Reply::Journal(JournalReply::Search(found))) => found.hits,
-            other => panic!("{}: {other:?}", question.text),
-        };
-        let request = Recall { query: question.text.clone(), limit: 20, ..Recall::default() };
-        let recalled = match drive.run(FilesCommand::Recall(request)) {
-            Ok(Reply::Files(FilesReply::Recall(reply))) => {
-                doubtful += usize::from(reply.is_doubtful);
-                reply.hits
-            }
-            other => panic!("{}: {other:?}", question.text),
-        };
+        let literal = drive.call(ask::search(&question.text)).expect(&question.text).hits;
+        let recalled = drive.call(Recall { limit: 20, ..ask::recall(&question.text) }).expect(&question.text);
+        doubtful += usize::from(recalled.is_doubtful);
+        let recalled = recalled.hits;
         if let (Some([first, last]), Some(hit)) =
             (question.lines, recalled.iter().find(|hit| question.relevant.first() == Some(&hit.path)))
         {
@@ -164,7 +154,7 @@ fn recall_finds_what_is_asked_for_in_other_languages() {
         let mut drive = Drive::new(Kind::Native, Config::default(), store);
         for question in set["questions"].as_array().unwrap() {
             let query = question["question"].as_str().unwrap().to_string();
-            let hits = drive.call(Recall { query, limit: 5, ..Recall::default() }).unwrap().hits;
+            let hits = drive.call(Recall { limit: 5, ..ask::recall(query) }).unwrap().hits;
             let is_answer =
                 |hit: &RecallHit| question["answers"].as_array().unwrap().contains(&hit.path.clone().into());
             all += 1;

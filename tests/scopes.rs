@@ -2,8 +2,8 @@
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
-use saddlebag::files::{FilesCommand, Recall};
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode};
+use saddlebag::files::Recall;
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target, Write, WriteMode};
 use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
@@ -52,13 +52,13 @@ fn text_of(store: &Simulator, file: &str) -> String {
 
 /// Returns every command that shows memory.
 fn every_reader() -> Vec<Submission<Command>> {
-    let recall = Recall { query: MARK.into(), limit: 50, explain: true, ..Recall::default() };
+    let recall = Recall { limit: 50, explain: true, ..ask::recall(MARK) };
     let mut commands = commands![
         ask::read(Target::LongTerm),
         ask::read(Target::Page("MEMORY.md".into())),
         ask::read(Target::Page(OF_A.into())),
         ask::read(Target::Note(OF_A.into())),
-        JournalCommand::Search(Search::new(MARK)),
+        ask::search(MARK),
         ask::list_journal(),
         JournalCommand::Status(Status),
         slash("read long_term"),
@@ -66,7 +66,7 @@ fn every_reader() -> Vec<Submission<Command>> {
         ask::list_files(None, 100),
         ask::read_file(OF_A),
         ask::read_file("MEMORY.md"),
-        FilesCommand::Recall(recall),
+        recall,
         NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }),
         NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }),
         tool("memory_read", json!({ "source": "long_term" })),

@@ -8,7 +8,7 @@ use saddlebag::journal::{
     SlashReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
-use saddlebag::search::{SearchResults, SkipKind};
+use saddlebag::search::SkipKind;
 use saddlebag::store::ProjectSlug;
 use saddlebag_host::{Executor, Scheduler, Simulator};
 use support::drive::{Drive, changes, drive};
@@ -30,13 +30,6 @@ fn slash(line: &str) -> JournalCommand {
 
 fn note(name: &str) -> Target {
     Target::Note(name.into())
-}
-
-fn search<X: Executor>(drive: &mut Drive<X>, query: &str) -> SearchResults {
-    match drive.run(JournalCommand::Search(Search::new(query))) {
-        Ok(Reply::Journal(JournalReply::Search(results))) => results,
-        other => panic!("expected results, got {other:?}"),
-    }
 }
 
 fn context<X: Executor>(drive: &mut Drive<X>, overflow: Overflow) -> ContextReply {
@@ -69,7 +62,7 @@ fn an_append_keeps_bytes_that_are_not_text_and_search_names_the_file(kind: Kind)
     drive.run(append(Target::Daily(None), "new line")).unwrap();
     assert_eq!(drive.executor.files()["MEMORY.md"], b"caf\xe9\nnew fact\n");
     assert_eq!(drive.executor.files()[LOG], b"\xff\nnew line\n");
-    let skipped = search(&mut drive, "fact").skipped;
+    let skipped = drive.call(ask::search("fact")).unwrap().skipped;
     assert_eq!(skipped.len(), 2);
     assert!(skipped.iter().all(|skipped| skipped.kind == SkipKind::NotText));
 }
@@ -133,7 +126,7 @@ fn links_stay_links_and_modes_stay_modes() {
     assert!(root.join("MEMORY.md").is_symlink() && root.join("projects/proj/notes/n.tmp").is_symlink());
     assert!(root.join("projects/proj/notes/n.md").is_file());
     assert_eq!(pad.metadata().unwrap().permissions().mode() & 0o777, 0o640);
-    assert!(search(&mut drive, "outside").hits.is_empty());
+    assert!(drive.call(ask::search("outside")).unwrap().hits.is_empty());
 }
 
 #[both_engines]
@@ -155,7 +148,7 @@ fn nothing_shown_is_an_absolute_path(kind: Kind) {
     let commands = commands![
         append(Target::Scratchpad, "x"),
         ask::list_journal(),
-        JournalCommand::Search(Search::new("fact")),
+        ask::search("fact"),
         slash("/memory editor"),
         JournalCommand::Edit(Edit { target: note("none"), change: EditChange::DeleteNote }),
     ];
@@ -216,7 +209,8 @@ fn invalid_and_future_dates_do_not_push_today_out(kind: Kind) {
     let prioritised = context(&mut drive, Overflow::Prioritised);
     assert!(!prioritised.block.unwrap().as_str().contains("fake"));
     assert!(prioritised.left_out.iter().any(|left_out| left_out.kind == LeftOutKind::NotADate));
-    let dates: Vec<Option<String>> = search(&mut drive, "port").hits.into_iter().map(|hit| hit.date).collect();
+    let dates: Vec<Option<String>> =
+        drive.call(ask::search("port")).unwrap().hits.into_iter().map(|hit| hit.date).collect();
     assert_eq!(dates, [Some("2031-01-01".into()), Some("2026-05-25".into()), None, None]);
 }
 
@@ -235,7 +229,7 @@ fn every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     assert_eq!(whole, large);
     assert_eq!(drive.call(ask::read_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
     assert_eq!(drive.call(ask::read_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
-    assert_eq!(search(&mut drive, "closed").hits[0].path, "projects/proj/SCRATCHPAD.md");
+    assert_eq!(drive.call(ask::search("closed")).unwrap().hits[0].path, "projects/proj/SCRATCHPAD.md");
     let list = drive.call(ask::list_journal()).unwrap();
     assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
 }
@@ -245,13 +239,11 @@ fn a_second_page_can_be_asked_for_and_the_extension_matches_nothing(kind: Kind) 
     let files: Vec<String> = (0..7).map(|number| format!("projects/proj/notes/n{number}.md")).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
     let mut drive = drive(kind, project_config(), &files);
-    assert_eq!(search(&mut drive, "md").total_files, 0);
+    assert_eq!(drive.call(ask::search("md")).unwrap().total_files, 0);
     let mut seen = Vec::new();
     for offset in [0, 3, 6, 9] {
-        let request = Search { offset, limit: Some(3), ..Search::new("word") };
-        let Ok(Reply::Journal(JournalReply::Search(page))) = drive.run(JournalCommand::Search(request)) else {
-            panic!("no page")
-        };
+        let request = Search { offset, limit: Some(3), ..ask::search("word") };
+        let page = drive.call(request).unwrap();
         assert_eq!(page.total_files, 7);
         seen.extend(page.hits.into_iter().map(|hit| hit.path));
     }

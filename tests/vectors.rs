@@ -312,10 +312,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let today = noon(text_of(case, "today"));
     let mut run = |command: Command| host.run(today, command);
-    let search = |query: &str, max_bytes: u32| {
-        let request = Search { max_bytes, limit: Some(u32::MAX), ..Search::new(query) };
-        Command::Journal(JournalCommand::Search(request))
-    };
+    let search =
+        |query: &str, max_bytes: u32| Command::from(Search { max_bytes, limit: Some(u32::MAX), ..ask::search(query) });
     Ok(match words[..] {
         ["write", target, mode, name, content] => {
             let name = Some(name).filter(|&name| name != "-" && target == "note");

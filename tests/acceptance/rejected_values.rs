@@ -9,7 +9,6 @@ use saddlebag::entries::{
     ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesReply, Recall};
 use saddlebag::history::{HistoryCommand, RestoreVersion, Undo};
 use saddlebag::journal::{
     AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
@@ -111,10 +110,7 @@ fn block(drive: &mut Drive<Simulator>) -> String {
 
 /// Returns the keys and titles that a recall finds.
 fn recalled(drive: &mut Drive<Simulator>, query: &str) -> String {
-    match drive.run(Recall { query: query.into(), limit: 9, ..Recall::default() }) {
-        Ok(Reply::Files(FilesReply::Recall(reply))) => format!("{reply:?}"),
-        other => panic!("{other:?}"),
-    }
+    format!("{:?}", drive.call(ask::recall(query)).unwrap())
 }
 
 /// Returns the files that say the value in its own spelling, without those of the program and tombstones.

@@ -7,7 +7,7 @@ use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
 use support::{Kind, ask, both_engines, each, path};
 
-use super::{call, config, fact, link, list, open, question, recall, refused, rename, run, text};
+use super::{call, config, fact, link, list, open, refused, rename, run, text};
 
 #[both_engines]
 fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
@@ -256,7 +256,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     assert!(forgotten.message.as_str().contains("2 notes still link to it"), "{forgotten:?}");
     assert_eq!(text(&drive, ".saddlebag/backups/facts/port.bak"), PORT);
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
-    assert_eq!(recall(&mut drive, question("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
+    assert_eq!(call(&mut drive, ask::recall("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
     assert!(!call(&mut drive, ask::dead_links()).links.is_empty());
     let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
     assert_eq!(again.code, ErrorCode::NotFound);

@@ -1,6 +1,5 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
-use saddlebag::files::FilesCommand;
 use saddlebag::notebook::{
     ConditionKind, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related,
     Remember, Today,
@@ -10,9 +9,7 @@ use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
 use support::{Kind, ask, both_engines, commands, path, project_config};
 
-use super::{
-    call, config, fact, found, library, link, list, open, question, recall, refused, remember, rename, text, words,
-};
+use super::{call, config, fact, found, library, link, list, open, refused, remember, rename, text, words};
 
 #[both_engines]
 fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
@@ -78,7 +75,7 @@ fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name(kind: Ki
 fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind: Kind) {
     let mut drive = library(kind);
     drive.executor.insert(&path(".zk/config.toml"), "[note]\nfilename = \n");
-    let reply = recall(&mut drive, question("database"));
+    let reply = call(&mut drive, ask::recall("database"));
     assert!(!reply.hits.is_empty());
     assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
     let listed = call(&mut drive, ask::list_notes());
@@ -93,7 +90,7 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind
         assert!(error.message.contains(".zk/config.toml: line 2, column"), "{command:?}: {error:?}");
     }
     drive.executor.insert(&path(".zk/config.toml"), "[note]\n");
-    assert_eq!(recall(&mut drive, question("database")).warnings, []);
+    assert_eq!(call(&mut drive, ask::recall("database")).warnings, []);
     remember(&mut drive, fact("T", "x"));
 }
 
@@ -114,7 +111,7 @@ fn a_configuration_that_is_odd_never_stops_a_reader(kind: Kind) {
     for bytes in configs {
         let mut drive = library(kind);
         drive.executor.insert(&path(".zk/config.toml"), bytes.to_vec());
-        let outcome = drive.run(FilesCommand::Recall(question("database")));
+        let outcome = drive.run(ask::recall("database"));
         assert!(outcome.is_ok(), "{:?}: {outcome:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
         let _ = drive.run(NotebookCommand::Remember(fact("T", "x")));
     }
@@ -174,7 +171,7 @@ fn notes_with_more_links_than_fit_into_memory_end_in_a_typed_error(kind: Kind) {
     assert_eq!(error.code, ErrorCode::TooLarge);
     assert!(error.message.starts_with("the notes have more than 2000000 links"), "{error:?}");
     // Commands that need no graph still work.
-    assert_eq!(found(&recall(&mut drive, question("n007"))).first(), Some(&"n007.md"));
+    assert_eq!(found(&call(&mut drive, ask::recall("n007"))).first(), Some(&"n007.md"));
 }
 
 #[both_engines]
@@ -190,7 +187,7 @@ fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found(kind: Kind) {
     let merge = "---\na: &a\n  <<: *a\n  b: 1\n---\n\nzebra\n".to_string();
     for text in [&bomb, &deep, &deep_map, &merge] {
         let mut drive = open(kind, &[("bomb.md", text), ("other.md", "# Other\n")]);
-        let reply = recall(&mut drive, question("zebra"));
+        let reply = call(&mut drive, ask::recall("zebra"));
         assert_eq!(found(&reply), ["bomb.md"], "{}", &text[..40]);
         assert!(reply.warnings.len() <= 1);
         for warning in &reply.warnings {
@@ -207,7 +204,7 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed(kind: Kind) {
     let size = 50 << 20;
     let mut drive = open(kind, &[("a.md", "# A\n\nzebra [[large]]\n")]);
     drive.executor.insert(&path("large.md"), vec![b'x'; size]);
-    let reply = recall(&mut drive, question("zebra"));
+    let reply = call(&mut drive, ask::recall("zebra"));
     assert_eq!(found(&reply), ["a.md"]);
     assert_eq!(reply.skipped.len(), 1);
     assert_eq!(reply.skipped[0].path, "large.md");
@@ -249,7 +246,7 @@ fn a_large_note_within_raised_limits_is_found(kind: Kind) {
     }
     text.push_str("## Last\n\nthe zebra is here\n");
     let mut drive = Drive::new(kind, Config { limits, ..config() }, simulator(&[("large.md", text.as_bytes())]));
-    let reply = recall(&mut drive, question("zebra"));
+    let reply = call(&mut drive, ask::recall("zebra"));
     assert_eq!(found(&reply), ["large.md"]);
     assert!(reply.hits[0].passage.contains("the zebra is here") && reply.hits[0].passage.len() <= 2_000);
 }
@@ -264,7 +261,7 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
     let commands = commands![
         NotebookCommand::InitNotebook(InitNotebook),
         NotebookCommand::Remember(fact("T", "x")),
-        FilesCommand::Recall(question("secret")),
+        ask::recall("secret"),
         NotebookCommand::Today(Today),
         ask::tags(),
         NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),

@@ -1,15 +1,13 @@
 //! Questions about the notes that are there: tags, links, filters, and literal search.
 
-use saddlebag::Reply;
-use saddlebag::files::{FilesCommand, Recall};
-use saddlebag::journal::{JournalCommand, JournalReply, Search};
+use saddlebag::files::Recall;
 use saddlebag::notebook::{ConditionKind, ItemKind, ListNotes, NoteFilter, Related};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, ask, both_engines, path};
 
-use super::{call, found, library, list, open, question, recall, refused};
+use super::{call, found, library, list, open, refused};
 
 #[both_engines]
 fn tags_are_counted(kind: Kind) {
@@ -36,7 +34,7 @@ fn a_listing_has_the_kind_of_each_note(kind: Kind) {
     let mut listed: Vec<(&str, ItemKind)> = notes.iter().map(|note| (note.path.as_str(), note.kind)).collect();
     listed.sort_unstable_by_key(|(path, _)| *path);
     assert_eq!(listed, expected);
-    for hit in recall(&mut drive, question("zebra")).hits {
+    for hit in call(&mut drive, ask::recall("zebra")).hits {
         assert!(expected.contains(&(&hit.path, hit.kind)), "{}: {:?}", hit.path, hit.kind);
     }
 }
@@ -45,17 +43,17 @@ fn a_listing_has_the_kind_of_each_note(kind: Kind) {
 fn a_folder_that_may_not_be_listed_is_named_and_the_other_notes_are_found(kind: Kind) {
     let files = [("ok/a.md", "# A\n\nzebra\n"), ("private/b.md", "# B\n\nzebra\n")];
     let mut probe = open(kind, &files);
-    assert_eq!(found(&recall(&mut probe, question("zebra"))), ["ok/a.md", "private/b.md"]);
+    assert_eq!(found(&call(&mut probe, ask::recall("zebra"))), ["ok/a.md", "private/b.md"]);
     let log = probe.executor.log();
     let refused = log.iter().position(|done| done.op == "list-directory" && done.path == "private").expect("listed");
     let mut drive = open(kind, &files);
     drive.executor.fail_at(refused as u64, FsError::Denied);
-    let reply = recall(&mut drive, question("zebra"));
+    let reply = call(&mut drive, ask::recall("zebra"));
     assert_eq!(found(&reply), ["ok/a.md"]);
     let skipped: Vec<(&str, &str)> =
         reply.skipped.iter().map(|file| (file.path.as_str(), file.reason.as_str())).collect();
     assert_eq!(skipped, [("private", "could not be read: permission denied")]);
-    let reply = recall(&mut drive, question("zebra"));
+    let reply = call(&mut drive, ask::recall("zebra"));
     assert_eq!((found(&reply).len(), reply.skipped), (2, Vec::new()));
 }
 
@@ -169,7 +167,7 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
             "{bad:?}: {error:?}"
         );
-        let error = refused(&mut drive, FilesCommand::Recall(Recall { filter: bad.clone(), ..question("x") }));
+        let error = refused(&mut drive, Recall { filter: bad.clone(), ..ask::recall("x") });
         assert!(
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),
             "{bad:?}: {error:?}"
@@ -189,24 +187,21 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes(ki
         ("elsewhere/d.md", "zebra"),
         ("elsewhere/e.txt", "zebra"),
     ];
-    let search = |drive: &mut Drive<Simulator>| match drive.run(JournalCommand::Search(Search::new("zebra"))) {
-        Ok(Reply::Journal(JournalReply::Search(found))) => {
-            found.hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
-        }
-        other => panic!("{other:?}"),
+    let search = |drive: &mut Drive<Simulator>| {
+        call(drive, ask::search("zebra")).hits.into_iter().map(|hit| hit.path).collect::<Vec<String>>()
     };
     let mut drive = open(kind, &files);
     let expected = ["MEMORY.md", "facts/a.md", "facts/old-c.md"];
     let all_notes = ["facts/b.txt", "elsewhere/e.txt"];
     assert_eq!(search(&mut drive), expected, "fresh");
-    assert_eq!(recall(&mut drive, question("zebra")).total, 2);
+    assert_eq!(call(&mut drive, ask::recall("zebra")).total, 2);
     assert_eq!(search(&mut drive), expected, "after a command of the notebook");
     assert_eq!(list(&mut drive, NoteFilter::default()), all_notes);
     drive.executor.insert(&path(".zk/config.toml"), *b"");
     // By title, which is the file name of a note without a title.
     let notes = ["MEMORY.md", "facts/a.md", "elsewhere/d.md", "facts/old-c.md"];
     assert_eq!(list(&mut drive, NoteFilter::default()), notes);
-    assert_eq!(recall(&mut drive, question("zebra")).total, 4);
+    assert_eq!(call(&mut drive, ask::recall("zebra")).total, 4);
     assert_eq!(search(&mut drive), expected, "under another configuration");
     let mut other = open(kind, &files);
     assert_eq!(list(&mut other, NoteFilter::default()), all_notes);
@@ -214,6 +209,6 @@ fn literal_search_covers_the_same_files_whatever_the_notebook_takes_for_notes(ki
     let mut without_texts = open(kind, &files);
     assert_eq!(list(&mut without_texts, NoteFilter::default()), all_notes);
     without_texts.executor.insert(&path(".zk/config.toml"), *b"");
-    assert_eq!(recall(&mut without_texts, question("zebra")).total, 4);
+    assert_eq!(call(&mut without_texts, ask::recall("zebra")).total, 4);
     assert_eq!(search(&mut without_texts), expected, "another configuration before the texts were asked for");
 }

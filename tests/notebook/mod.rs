@@ -9,7 +9,7 @@ mod remember;
 mod session;
 mod waiting;
 
-use saddlebag::files::{Recall, RecallReply};
+use saddlebag::files::RecallReply;
 use saddlebag::notebook::{
     Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Remember, RememberReply, Rename,
 };
@@ -74,14 +74,6 @@ fn fact(title: &str, content: &str) -> Remember {
 }
 
 fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
-    call(drive, request)
-}
-
-fn question(query: &str) -> Recall {
-    Recall { query: query.into(), limit: 10, ..Recall::default() }
-}
-
-fn recall(drive: &mut Drive<Simulator>, request: Recall) -> RecallReply {
     call(drive, request)
 }
 

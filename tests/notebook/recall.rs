@@ -1,23 +1,23 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
-use saddlebag::files::{FilesCommand, Recall};
+use saddlebag::files::Recall;
 use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, Remember, SortBy, SortKey};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, ask, both_engines, path};
 
-use super::{call, fact, found, library, list, open, question, recall, refused, remember, run};
+use super::{call, fact, found, library, list, open, refused, remember, run};
 
 #[both_engines]
 fn recall_says_where_and_why(kind: Kind) {
     let mut drive = library(kind);
-    let reply = recall(&mut drive, question("Where does the database listen? postgres"));
+    let reply = call(&mut drive, ask::recall("Where does the database listen? postgres"));
     assert_eq!(reply.hits[0].path, "facts/db.md");
     assert!(reply.hits[0].fields.contains(&"title".to_string()) && reply.hits[0].passage.contains("Postgres"));
     assert_eq!(reply.hits[0].lines.len(), 2);
     let filter = NoteFilter::default().with(ConditionKind::Tag, ["db"]);
-    let filtered = recall(&mut drive, Recall { filter, ..question("port database") });
+    let filtered = call(&mut drive, Recall { filter, ..ask::recall("port database") });
     let mut got = found(&filtered);
     got.sort_unstable();
     assert_eq!((got, filtered.total), (vec!["facts/db.md", "facts/port.md"], 2));
@@ -29,20 +29,20 @@ fn pages_of_a_recall_put_together_are_the_whole(kind: Kind) {
         (0..23).map(|i| (format!("n{i:02}.md"), format!("# Note {i}\n\n{}\n", "word ".repeat(i + 1)))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut drive = open(kind, &files);
-    let whole = recall(&mut drive, Recall { limit: 100, ..question("word") });
+    let whole = call(&mut drive, Recall { limit: 100, ..ask::recall("word") });
     assert_eq!((whole.hits.len(), whole.total), (23, 23));
     for size in [1, 5, 23] {
         let mut pages = Vec::new();
         for offset in (0..25).step_by(size as usize) {
-            let page = recall(&mut drive, Recall { limit: size, offset, ..question("word") });
+            let page = call(&mut drive, Recall { limit: size, offset, ..ask::recall("word") });
             assert_eq!(page.total, 23);
             pages.extend(page.hits);
         }
         assert_eq!(pages, whole.hits, "pages of {size}");
     }
-    let none = recall(&mut drive, Recall { limit: 0, ..question("word") });
+    let none = call(&mut drive, Recall { limit: 0, ..ask::recall("word") });
     assert_eq!((none.hits.len(), none.total), (0, 23));
-    let far = recall(&mut drive, Recall { limit: u32::MAX, offset: u32::MAX, ..question("word") });
+    let far = call(&mut drive, Recall { limit: u32::MAX, offset: u32::MAX, ..ask::recall("word") });
     assert_eq!(far.hits, []);
 }
 
@@ -61,7 +61,7 @@ fn notes_and_entries_are_sorted_by_their_own_times(kind: Kind) {
     let mut drive = Drive::new(kind, agent_config(), simulator);
     for (ascending, expected) in [(true, ["jan", "feb", "mar", "apr"]), (false, ["apr", "mar", "feb", "jan"])] {
         let sort = vec![SortKey { by: SortBy::Created, ascending }];
-        let reply = drive.call(Recall { sort, ..question("harbour") }).unwrap();
+        let reply = drive.call(Recall { sort, ..ask::recall("harbour") }).unwrap();
         let titles: Vec<&str> = reply.hits.iter().map(|hit| hit.title.as_str()).collect();
         assert_eq!(titles, expected);
     }
@@ -73,7 +73,7 @@ fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
     remember(&mut drive, fact("Old", "The database port is here."));
     remember(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
     for query in ["database port", "\"database port\" is", "the port of a database", "postgres", "data*"] {
-        let reply = recall(&mut drive, Recall { explain: true, ..question(query) });
+        let reply = call(&mut drive, Recall { explain: true, ..ask::recall(query) });
         assert!(!reply.hits.is_empty(), "{query}");
         for hit in &reply.hits {
             let (mut sum, mut factor) = (0.0, 1.0);
@@ -86,7 +86,7 @@ fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
             let difference = (sum * factor - hit.score).abs();
             assert!(difference < 1e-3 * hit.score.max(1.0), "{query}: {sum} * {factor} is not {}: {hit:?}", hit.score);
         }
-        let plain = recall(&mut drive, question(query));
+        let plain = call(&mut drive, ask::recall(query));
         assert!(plain.hits.iter().all(|hit| hit.parts.is_empty()));
         assert_eq!(found(&plain), found(&reply));
     }
@@ -96,16 +96,16 @@ fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
 fn only_a_question_without_words_is_an_error(kind: Kind) {
     let mut drive = library(kind);
     for empty in ["", "  ", "\n\t"] {
-        assert_eq!(refused(&mut drive, FilesCommand::Recall(question(empty))).code, ErrorCode::InvalidArgument);
+        assert_eq!(refused(&mut drive, ask::recall(empty)).code, ErrorCode::InvalidArgument);
     }
     for odd in [
         "\"", "(", ")", "a OR", "OR", "NOT", "-", "--", "*", "title:", ":", "a AND (b", "\"a", "'", "日本", "🎉",
         "a\0b", "!!!", "-a", "NOT db", "tags:db",
     ] {
-        let outcome = drive.run(FilesCommand::Recall(question(odd)));
+        let outcome = drive.run(ask::recall(odd));
         assert!(outcome.is_ok(), "{odd:?}: {outcome:?}");
     }
-    let error = refused(&mut drive, FilesCommand::Recall(question(&"x ".repeat(40_000))));
+    let error = refused(&mut drive, ask::recall(&"x ".repeat(40_000)));
     assert_eq!(error.code, ErrorCode::TooLarge);
 }
 
@@ -113,7 +113,7 @@ fn only_a_question_without_words_is_an_error(kind: Kind) {
 fn the_index_follows_what_editors_do(kind: Kind) {
     let mut drive = library(kind);
     let has = |drive: &mut Drive<Simulator>, query: &str| {
-        let reply = recall(drive, question(query));
+        let reply = call(drive, ask::recall(query));
         reply.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
     };
     assert_eq!(has(&mut drive, "zebra"), [""; 0]);
@@ -137,16 +137,16 @@ fn the_index_follows_what_editors_do(kind: Kind) {
     drive.executor.edit_at(operation, &path("renamed/deep/alone.md"), None);
     assert_eq!(has(&mut drive, "zebra"), [""; 0]);
     drive.executor.insert(&path("renamed/deep/alone.md"), b"\xff\xfe zebra".to_vec());
-    let reply = recall(&mut drive, question("zebra"));
+    let reply = call(&mut drive, ask::recall("zebra"));
     assert_eq!((found(&reply), reply.skipped.len()), (vec![], 1));
 }
 
 #[both_engines]
 fn a_host_that_assumes_nothing_changed_is_not_asked_to_list_again(kind: Kind) {
     let mut drive = library(kind);
-    recall(&mut drive, question("port"));
+    call(&mut drive, ask::recall("port"));
     let before = drive.executor.operations();
-    let vouched = recall(&mut drive, Recall { assume_unchanged: true, ..question("port") });
+    let vouched = call(&mut drive, Recall { assume_unchanged: true, ..ask::recall("port") });
     assert!(!vouched.hits.is_empty());
     assert_eq!(drive.executor.operations(), before);
 }
@@ -154,14 +154,14 @@ fn a_host_that_assumes_nothing_changed_is_not_asked_to_list_again(kind: Kind) {
 #[both_engines]
 fn a_host_that_assumes_nothing_changed_finds_what_its_own_commands_changed(kind: Kind) {
     let mut drive = library(kind);
-    recall(&mut drive, question("zebra"));
-    let vouched = || Recall { assume_unchanged: true, ..question("zebra") };
+    call(&mut drive, ask::recall("zebra"));
+    let vouched = || Recall { assume_unchanged: true, ..ask::recall("zebra") };
     let path = remember(&mut drive, fact("Zebra", "It has stripes.")).path;
-    assert_eq!(found(&recall(&mut drive, vouched())), [path.as_str()]);
+    assert_eq!(found(&call(&mut drive, vouched())), [path.as_str()]);
     call(&mut drive, Forget { note: path });
-    assert!(recall(&mut drive, vouched()).hits.is_empty());
+    assert!(call(&mut drive, vouched()).hits.is_empty());
     let before = drive.executor.operations();
-    assert!(recall(&mut drive, vouched()).hits.is_empty());
+    assert!(call(&mut drive, vouched()).hits.is_empty());
     assert_eq!(drive.executor.operations(), before);
 }
 
@@ -178,8 +178,8 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
     ];
     let mut drive = open(kind, &files);
     let mut fill = |max_bytes| {
-        let asked = Recall { max_bytes: Some(max_bytes), ..question("how old is Sara and what does she study?") };
-        let reply = recall(&mut drive, asked);
+        let asked = Recall { max_bytes: Some(max_bytes), ..ask::recall("how old is Sara and what does she study?") };
+        let reply = call(&mut drive, asked);
         assert!(reply.rendered.len() <= max_bytes as usize, "{reply:?}");
         reply.hits.into_iter().map(|hit| (hit.path, hit.lines, hit.passage)).collect::<Vec<_>>()
     };
@@ -194,12 +194,12 @@ fn a_budget_is_filled_with_the_best_passages_of_all_notes(kind: Kind) {
     assert!(all.iter().any(|hit| hit.0 == "chats/two.md" && hit.2.contains("as old as Sara")), "{all:?}");
     assert!(all.iter().all(|hit| hit.0 != "chats/three.md" && !hit.2.contains("Nothing of this kind")), "{all:?}");
     for refused_with in [
-        Recall { offset: 1, ..question("Sara") },
-        Recall { explain: true, ..question("Sara") },
-        Recall { sort: vec![SortKey { by: SortBy::Title, ascending: true }], ..question("Sara") },
+        Recall { offset: 1, ..ask::recall("Sara") },
+        Recall { explain: true, ..ask::recall("Sara") },
+        Recall { sort: vec![SortKey { by: SortBy::Title, ascending: true }], ..ask::recall("Sara") },
     ] {
         let asked = Recall { max_bytes: Some(100), ..refused_with };
-        assert_eq!(refused(&mut drive, FilesCommand::Recall(asked)).code, ErrorCode::InvalidArgument);
+        assert_eq!(refused(&mut drive, asked).code, ErrorCode::InvalidArgument);
     }
 }
 
@@ -217,7 +217,7 @@ fn a_budget_has_notes_that_are_found_by_their_names_alone_and_marks_what_is_cut(
     ];
     let mut drive = open(kind, &files);
     let mut passages = |query: &str, max_bytes| {
-        let reply = recall(&mut drive, Recall { max_bytes: Some(max_bytes), ..question(query) });
+        let reply = call(&mut drive, Recall { max_bytes: Some(max_bytes), ..ask::recall(query) });
         assert!(reply.rendered.len() <= max_bytes as usize, "{reply:?}");
         reply.hits.into_iter().map(|hit| hit.passage).collect::<Vec<_>>()
     };
@@ -226,7 +226,7 @@ fn a_budget_has_notes_that_are_found_by_their_names_alone_and_marks_what_is_cut(
     let shown = cut[0].strip_suffix('…').expect("a mark");
     let next = rule.strip_prefix(shown).expect("the beginning");
     assert!(shown.len() > 20 && next.starts_with([' ', ',']), "{cut:?}");
-    let long_cut = recall(&mut drive, question("axolotl")).hits.remove(0).passage;
+    let long_cut = call(&mut drive, ask::recall("axolotl")).hits.remove(0).passage;
     let shown = long_cut.strip_suffix('…').expect("a mark");
     assert!(long.starts_with(shown) && long_cut.len() <= 800, "{long_cut}");
 }
@@ -244,10 +244,10 @@ fn a_question_that_names_a_time_prefers_what_is_of_this_time(kind: Kind) {
             ("daily/2026-05-22.md", "## 09:00\n\nThe cache was emptied.\n"),
         ],
     );
-    let first = |drive: &mut Drive<Simulator>, query: &str| recall(drive, question(query)).hits[0].path.clone();
+    let first = |drive: &mut Drive<Simulator>, query: &str| call(drive, ask::recall(query)).hits[0].path.clone();
     assert_eq!(first(&mut drive, "what did the cache hold in March?"), "facts/march.md");
     assert_eq!(first(&mut drive, "what did the cache hold in January 2026?"), "facts/jan.md");
     assert_eq!(first(&mut drive, "why was the cache emptied last week?"), "daily/2026-05-22.md");
     // The time prefers, and leaves nothing out.
-    assert_eq!(recall(&mut drive, question("what did the cache hold in March?")).total, 4);
+    assert_eq!(call(&mut drive, ask::recall("what did the cache hold in March?")).total, 4);
 }

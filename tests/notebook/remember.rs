@@ -8,9 +8,7 @@ use saddlebag::store::Timestamp;
 use support::drive::changes;
 use support::{Kind, ask, both_engines};
 
-use super::{
-    call, fact, found, link, list, names, open, question, recall, refused, remember, rename, run, text, words,
-};
+use super::{call, fact, found, link, list, names, open, refused, remember, rename, run, text, words};
 
 #[both_engines]
 fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
@@ -62,7 +60,7 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
     remember(&mut drive, fact("Port", "The port is 5432 port port port."));
     let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
     assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
-    let reply = recall(&mut drive, question("which port"));
+    let reply = call(&mut drive, ask::recall("which port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
     assert_eq!(reply.hits[0].superseded_by, None);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
@@ -94,7 +92,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     remember(&mut drive, fact("Port", "The port is 5432 port port port."));
     remember(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
     run(&mut drive, rename("facts/port", "Old port"));
-    let reply = recall(&mut drive, question("port"));
+    let reply = call(&mut drive, ask::recall("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);

@@ -7,9 +7,9 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, both_engines};
+use support::{Kind, ask, both_engines};
 
-use super::{call, fact, found, link, open, question, recall, refused, remember, rename, text};
+use super::{call, fact, found, link, open, refused, remember, rename, text};
 
 fn of_a_tool() -> Origin {
     Origin { provenance: Some(Provenance::Tool), ..Origin::default() }
@@ -56,7 +56,7 @@ fn a_fact_supersedes_the_last_trusted_one(kind: Kind) {
     new.supersede = true;
     let reply = remember(&mut drive, new);
     assert_eq!(reply.state, RememberState::Superseded(old.clone()), "{reply:?}");
-    let hits = recall(&mut drive, question("cart timeout minutes"));
+    let hits = call(&mut drive, ask::recall("cart timeout minutes"));
     assert_eq!(found(&hits)[0], reply.path);
 }
 

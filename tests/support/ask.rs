@@ -3,10 +3,10 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{EntryFilter, GetEntry, ListEntries};
-use saddlebag::files::{ListFiles, ReadFile};
+use saddlebag::entries::{EntryFilter, FindEntries, GetEntry, ListEntries};
+use saddlebag::files::{ListFiles, ReadFile, Recall};
 use saddlebag::history::{ListVersions, ReadVersion};
-use saddlebag::journal::{ListJournal, Read, Target};
+use saddlebag::journal::{ListJournal, Read, Search, Target};
 use saddlebag::notebook::{DeadLinks, ListNotes, Tags, UnlinkedMentions};
 
 /// More than the files of most tests have.
@@ -74,4 +74,16 @@ pub fn dead_links() -> DeadLinks {
 
 pub fn mentions(note: impl Into<String>) -> UnlinkedMentions {
     UnlinkedMentions { note: note.into() }
+}
+
+pub fn recall(query: impl Into<String>) -> Recall {
+    Recall { query: query.into(), limit: 10, ..Recall::default() }
+}
+
+pub fn search(query: impl Into<String>) -> Search {
+    Search::new(query)
+}
+
+pub fn find_entries(query: impl Into<String>) -> FindEntries {
+    FindEntries { query: query.into(), limit: 10 }
 }

@@ -4,8 +4,7 @@ use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, LeftOutKind, PromptReply};
 use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Explain, FindEntries, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy,
-    ImportState,
+    EntriesCommand, EntriesReply, Explain, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy, ImportState,
 };
 use saddlebag::notebook::{NotebookCommand, RememberSummary};
 use saddlebag::protocol::ErrorCode;
@@ -42,12 +41,8 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
         }
         other => panic!("{other:?}"),
     }
-    match drive.run(EntriesCommand::FindEntries(FindEntries { query: "port".into(), limit: 9 })) {
-        Ok(Reply::Entries(EntriesReply::FindEntries(found))) => {
-            assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Imported));
-        }
-        other => panic!("{other:?}"),
-    }
+    let found = drive.call(ask::find_entries("port")).unwrap();
+    assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Imported));
 
     let waiting = pending(&mut drive);
     assert_eq!((waiting.total, waiting.items[0].name.as_str()), (1, "port"));

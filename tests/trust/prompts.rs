@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use proptest::prelude::*;
 use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble};
-use saddlebag::entries::{FindEntries, Hydrate, HydrationPolicy};
+use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::Recall;
 use saddlebag::notebook::{LoadMemories, MemoryContext, RecallForTurn};
 use saddlebag::session::{
@@ -253,7 +253,7 @@ fn index_files(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
 fn written(store: Simulator) -> BTreeMap<String, Vec<u8>> {
     let mut drive = Drive::new(Kind::Native, with_index(1, true), store);
     drive.call(ask::tags()).unwrap();
-    drive.call(FindEntries { query: QUESTION.into(), limit: 9 }).unwrap();
+    drive.call(ask::find_entries(QUESTION)).unwrap();
     let files = index_files(&drive.executor);
     assert!(!files.is_empty(), "no index was written");
     files
@@ -311,7 +311,7 @@ proptest! {
         let outcome = [Kind::Native, Kind::Component].map(|kind| {
             let mut drive = Drive::new(kind, with_index(2, true), with(&files, &index));
             let shown = prompts(&mut drive, 1, &items_of(&files));
-            let recall = Recall { query: QUESTION.into(), limit: 200, ..Recall::default() };
+            let recall = Recall { limit: 200, ..ask::recall(QUESTION) };
             (shown, drive.call(recall))
         });
         let (shown, found) = &outcome[0];

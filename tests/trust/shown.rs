@@ -2,8 +2,7 @@
 
 use saddlebag::context::{PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, RestoreEntry};
-use saddlebag::files::{FilesCommand, FilesReply};
-use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
+use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Target, Write, WriteMode};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance};
@@ -100,7 +99,6 @@ fn assert_harmless(what: &str, text: &str) {
 #[both_engines]
 fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     use saddlebag::context::{Preamble, PreambleFile, PreambleRole};
-    use saddlebag::files::Recall;
     let mut drive = opened(kind, Provenance::User);
     let hostile = hostile();
     let key = format!("zebra {hostile}");
@@ -117,15 +115,8 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         Ok(Reply::Notebook(NotebookReply::Journal(reply))) => seen.push(("journal", reply.message.into_string())),
         other => panic!("{other:?}"),
     }
-    match drive.run(JournalCommand::Search(Search::new("zebra"))) {
-        Ok(Reply::Journal(JournalReply::Search(reply))) => seen.push(("search", reply.rendered.into_string())),
-        other => panic!("{other:?}"),
-    }
-    let recall = Recall { query: "zebra".into(), limit: 5, filter: Default::default(), ..Recall::default() };
-    match drive.run(FilesCommand::Recall(recall)) {
-        Ok(Reply::Files(FilesReply::Recall(reply))) => seen.push(("recall", reply.rendered.into_string())),
-        other => panic!("{other:?}"),
-    }
+    seen.push(("search", drive.call(ask::search("zebra")).unwrap().rendered.into_string()));
+    seen.push(("recall", drive.call(ask::recall("zebra")).unwrap().rendered.into_string()));
     let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
     match drive.run(EntriesCommand::Hydrate(request)) {
         Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {

@@ -6,8 +6,7 @@ use saddlebag::entries::{
     CloseRun, EntriesCommand, EntriesReply, ForgetEntry, ImportState, OpenRun, PurgeEntries, RestoreEntry,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, Target, Write,
-    WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
     Forget, Journal, LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn,
@@ -115,8 +114,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     assert!(bad.iter().all(|path| named.contains(&path.as_str())), "{named:?}");
 
     // It is still found, with its provenance.
-    let found = drive.run(JournalCommand::Search(Search::new("evil")));
-    let Ok(Reply::Journal(JournalReply::Search(found))) = found else { panic!("{found:?}") };
+    let found = drive.call(ask::search("evil")).unwrap();
     assert_eq!((found.hits.len(), found.hits[0].unapproved), (1, Some(Provenance::Tool)));
     assert!(found.rendered.as_str().contains("(unapproved: tool)"));
 
