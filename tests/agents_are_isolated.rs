@@ -37,7 +37,7 @@ fn config(epoch: u64, project: Option<&str>, agent: &str, workspace: &str) -> Co
 fn store_of_a(kind: Kind) -> Simulator {
     let mut drive = Drive::new(kind, config(1, None, "a", "w"), Simulator::new(1));
     for category in ["core", "daily", "notes"] {
-        drive.run(keep(category, &format!("{SECRET} {MARK}"), category)).unwrap();
+        drive.run(keep(category, format!("{SECRET} {MARK}"), category)).unwrap();
     }
     drive.run(keep("shared", "of the workspace", "workspace")).unwrap();
     drive.executor

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::LeftOutKind;
-use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry};
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::{Executor, Host, HostError, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, changes};
-use support::{Kind, agent_config, both_engines, engine, keep, path, today};
+use support::{Kind, agent_config, ask, both_engines, engine, keep, path, today};
 
 type Driven = Drive<Simulator>;
 
@@ -122,7 +122,7 @@ fn tags_and_keys_select_the_facts(kind: Kind) {
         let tags = tags.iter().map(|tag| (*tag).to_string()).collect();
         let (key, content, category) = (key.to_string(), "v".to_string(), "notes".to_string());
         let entry = NewEntry { key, content, category, tags, source: None, supersedes: None };
-        EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })
+        ask::store(entry)
     };
     drive.run(tagged("a", &["agents"])).unwrap();
     drive.run(tagged("b", &["else"])).unwrap();
@@ -152,7 +152,7 @@ fn facts_that_do_not_fit_are_counted_and_named(kind: Kind) {
     let mut drive = drive(kind);
     for number in 0..20 {
         drive.now.seconds += 60;
-        drive.run(keep(&format!("key{number:02}"), &"x".repeat(100), "core")).unwrap();
+        drive.run(keep(format!("key{number:02}"), "x".repeat(100), "core")).unwrap();
     }
     let keys: Vec<String> = (0..20).map(|number| format!("key{number:02}")).collect();
     let bounded = |content: &str| SyncAgentsMd { max_bytes: 1500, ..naming(keys.iter().map(String::as_str), content) };

@@ -10,8 +10,8 @@ use saddlebag::context::{
     PromptCommand, PromptReply,
 };
 use saddlebag::document::yaml_string;
-use saddlebag::entries::{EntriesCommand, HydrationPolicy, OpenRun};
-use saddlebag::notebook::{LoadMemories, Remember};
+use saddlebag::entries::{HydrationPolicy, OpenRun};
+use saddlebag::notebook::LoadMemories;
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
 use saddlebag::trust::ForModel;
@@ -19,7 +19,7 @@ use saddlebag::{Config, Limits, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, simulator};
-use support::{Kind, agent_config, both_engines, each, keep, path, project_config};
+use support::{Kind, agent_config, ask, both_engines, each, fact, keep, path, project_config};
 
 const POLICIES: [Overflow; 3] = [Overflow::Documented, Overflow::Prioritised, Overflow::Balanced];
 const LONG_TERM: &str = "MEMORY.md";
@@ -62,7 +62,7 @@ fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
 fn with_entries(kind: Kind, store: Simulator, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = Drive::new(kind, agent_config(), store);
     for (key, content, category) in entries {
-        drive.run(keep(key, content, category)).unwrap();
+        drive.run(keep(key, content, *category)).unwrap();
     }
     drive
 }
@@ -231,7 +231,7 @@ proptest! {
         let config = Config { limits, ..agent_config() };
         let mut drive = Drive::new(Kind::Native, config, store);
         for (number, size) in entries.iter().enumerate() {
-            let _ = drive.run(keep(&number.to_string(), &"</memory> 記憶\n".repeat(size / 17 + 1), "core"));
+            let _ = drive.run(keep(&number.to_string(), "</memory> 記憶\n".repeat(size / 17 + 1), "core"));
         }
         let entries = hydrating(max_entry_bytes);
         let reply = block_of(&mut drive, Context { max_bytes, entries, ..Context::default() });
@@ -423,9 +423,8 @@ fn a_log_whose_name_is_not_a_date_is_named_and_never_injected(kind: Kind) {
 /// Returns a store with a fact, an entry of the conversation of an open run, an expired entry, and an invalid file.
 fn entries_of_all_kinds(kind: Kind, entries: &[(String, String, &str)]) -> Drive<Simulator> {
     let mut drive = with_entries(kind, simulator(&[(LONG_TERM, b"fact"), (TODAY, b"now")]), entries);
-    let in_run = |verb| Origin::from_run("r").with(verb);
-    drive.run(in_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
-    drive.run(Origin::from_run("r").with(keep("said", "in the run", "conversation"))).unwrap();
+    drive.run(ask::in_run(OpenRun { fence: 1 })).unwrap();
+    drive.run(ask::in_run(keep("said", "in the run", "conversation"))).unwrap();
     drive.executor.insert(&path("agents/a/entries/core/broken.md"), "---\nkey: [\n---\n\nx");
     let old = "---\nkey: old\ncategory: daily\nupdated: 2026-05-01T00:00:00Z\n---\n\nlong ago";
     drive.executor.insert(&path("agents/a/entries/daily/old.md"), old);
@@ -479,14 +478,7 @@ fn every_line_names_the_file_whose_text_it_is(kind: Kind) {
     for overflow in POLICIES {
         let mut drive = entries_of_all_kinds(kind, &entries);
         drive.executor.insert(&path(LONG_TERM), hostile);
-        drive
-            .call(Remember {
-                title: "A fact".into(),
-                content: "of a note".into(),
-                template: "fact".into(),
-                ..Remember::default()
-            })
-            .expect("remembered");
+        drive.call(fact("A fact", "of a note")).expect("remembered");
         drive.call(LoadMemories { limit: 9 }).expect("loaded");
         let request = Context { overflow, turn: Some(1), entries: hydrating(1000), ..Context::default() };
         let reply = block_of(&mut drive, request);

@@ -6,19 +6,17 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun,
-    PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun, PurgeEntries,
+    RestoreEntry, RetainEntries,
 };
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target};
 use saddlebag::notebook::{Forget, Journal, Link, NotebookCommand, Remember, RememberError, Today};
 use saddlebag::protocol::{ErrorCode, FsError};
-use saddlebag::{Command, Config, Memory, Origin, Submission, Submit};
+use saddlebag::{Command, Config, Memory, Submission};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, Shared, simulator};
-use support::{Kind, agent_config, both_engines, each, keep, path, project_config, without_history};
+use support::{Kind, agent_config, ask, both_engines, commands, each, keep, path, project_config, without_history};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 
@@ -26,14 +24,6 @@ const PAD: &str = "projects/proj/SCRATCHPAD.md";
 const LEFT: &str = ".saddlebag-left.tmp";
 
 type Files = BTreeMap<String, Vec<u8>>;
-
-fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
-}
-
-fn append(target: Target, content: &str) -> JournalCommand {
-    write(target, WriteMode::Append, content)
-}
 
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
     JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
@@ -43,18 +33,18 @@ fn note() -> Target {
     Target::Note("n".into())
 }
 
-fn script() -> Vec<JournalCommand> {
-    vec![
-        append(Target::LongTerm, "fact one\nfact two"),
-        append(Target::LongTerm, "fact two\nfact three"),
+fn script() -> Vec<Submission<Command>> {
+    commands![
+        ask::append(Target::LongTerm, "fact one\nfact two"),
+        ask::append(Target::LongTerm, "fact two\nfact three"),
         replace(Target::LongTerm, "fact one", "fact 1"),
-        write(Target::LongTerm, WriteMode::Overwrite, "all new"),
+        ask::overwrite(Target::LongTerm, "all new"),
         JournalCommand::Restore(Restore { target: Target::LongTerm }),
-        append(Target::Scratchpad, "- [ ] a"),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        ask::append(Target::Scratchpad, "- [ ] a"),
+        ask::append_daily("h", "b"),
         JournalCommand::FlushSummary(FlushSummary { summary: "s".into(), messages: Some(3) }),
-        write(note(), WriteMode::Overwrite, "first"),
-        write(note(), WriteMode::Overwrite, "second"),
+        ask::overwrite(note(), "first"),
+        ask::overwrite(note(), "second"),
         JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
         JournalCommand::Restore(Restore { target: note() }),
         JournalCommand::Slash(Slash { line: "/memory clear daily".into() }),
@@ -63,13 +53,8 @@ fn script() -> Vec<JournalCommand> {
 }
 
 /// The commands of the entries that change something.
-fn entries_script() -> Vec<Submission<EntriesCommand>> {
-    let plain = |command| Origin::default().with(command);
-    let of_run = |command| Origin::from_run("r").with(command);
-    let EntriesCommand::StoreEntry(StoreEntry { entry, .. }) = keep("k", "five", "core") else {
-        unreachable!("it stores")
-    };
-    let tagged = NewEntry { tags: vec!["t".into()], ..entry };
+fn entries_script() -> Vec<Submission<Command>> {
+    let tagged = NewEntry { tags: vec!["t".into()], ..NewEntry::new("k", "five", "core") };
     let file = |path: &str, content: &str| ImportFile { path: path.into(), content: Ok(content.into()) };
     let import = ImportEntries {
         files: vec![file("core/k.md", "six"), file("notes/new.md", "---\nkey: new\n---\n\nseven")],
@@ -77,42 +62,34 @@ fn entries_script() -> Vec<Submission<EntriesCommand>> {
         dry_run: false,
         earlier: Vec::new(),
     };
-    vec![
-        plain(keep("k", "one", "core")),
-        plain(keep("k", "two", "core")),
-        plain(keep("k", "two", "core")),
-        plain(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })),
-        plain(keep("k", "two", "notes")),
-        plain(keep("k", "three", "core")),
-        plain(keep("shared", "of all", "workspace")),
-        plain(keep("gone", "soon", "daily")),
-        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })),
-        plain(keep("gone", "back", "daily")),
-        plain(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })),
-        plain(EntriesCommand::PurgeEntries(PurgeEntries { key: None })),
-        of_run(EntriesCommand::OpenRun(OpenRun { fence: 7 })),
-        of_run(keep("k", "four", "core")),
-        of_run(EntriesCommand::Checkpoint(Checkpoint)),
-        of_run(EntriesCommand::StoreEntry(StoreEntry { entry: tagged, expected_version: None })),
-        of_run(EntriesCommand::CloseRun(CloseRun)),
-        plain(EntriesCommand::ImportEntries(import)),
-        plain(EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false })),
+    commands![
+        keep("k", "one", "core"),
+        keep("k", "two", "core"),
+        keep("k", "two", "core"),
+        RestoreEntry { key: "k".into() },
+        keep("k", "two", "notes"),
+        keep("k", "three", "core"),
+        keep("shared", "of all", "workspace"),
+        keep("gone", "soon", "daily"),
+        ForgetEntry { key: "gone".into(), expected_version: None },
+        keep("gone", "back", "daily"),
+        ForgetEntry { key: "gone".into(), expected_version: None },
+        PurgeEntries { key: None },
+        ask::in_run(OpenRun { fence: 7 }),
+        ask::in_run(keep("k", "four", "core")),
+        ask::in_run(Checkpoint),
+        ask::in_run(ask::store(tagged)),
+        ask::in_run(CloseRun),
+        import,
+        RetainEntries { imported: Vec::new(), dry_run: false },
     ]
 }
 
 /// Returns the commands of [`script`] and those of other families that end in one write, or in several writes after
 /// each of which the store is whole.
 fn whole_script() -> Vec<Submission<Command>> {
-    let fact = |content: &str, supersede| {
-        NotebookCommand::Remember(Remember {
-            title: "Port".into(),
-            content: content.into(),
-            template: "fact".into(),
-            supersede,
-            ..Remember::default()
-        })
-    };
-    let notebook = [
+    let fact = |content: &str, supersede| Remember { supersede, ..ask::fact("Port", content) };
+    let notebook = commands![
         fact("5432", false),
         fact("5433", false),
         fact("5434", true),
@@ -123,9 +100,7 @@ fn whole_script() -> Vec<Submission<Command>> {
         NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
         NotebookCommand::Forget(Forget { note: "facts/port-2".into() }),
     ];
-    let notebook = notebook.into_iter().map(Submit::submission);
-    let commands = script().into_iter().map(Submit::submission).chain(notebook);
-    commands.chain(entries_script().into_iter().map(Submit::submission)).collect()
+    [script(), notebook, entries_script()].concat()
 }
 
 #[both_engines]
@@ -167,7 +142,7 @@ fn acknowledged_writes_survive(kind: Kind) {
                 );
             }
             let mut again = Drive::new(kind, Config { epoch: 2, ..project_config() }, drive.executor);
-            assert!(again.run(append(Target::Scratchpad, "- [ ] later")).is_ok());
+            assert!(again.run(ask::append(Target::Scratchpad, "- [ ] later")).is_ok());
             assert!(!again.executor.files().keys().any(|name| name.ends_with(LEFT)));
         }
     }
@@ -182,7 +157,7 @@ fn a_change_that_was_not_acknowledged_keeps_its_backup_or_has_none() {
             store.insert(&path("MEMORY.md"), "precious");
             store.crash_at(crash);
             let mut drive = Drive::new(Kind::Component, project_config(), store);
-            let _ = drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new"));
+            let _ = drive.run(ask::overwrite(Target::LongTerm, "new"));
             drive.executor.restart();
             let files = drive.executor.files();
             assert!(files.values().any(|bytes| bytes == b"precious"), "crash at {crash}: {files:?}");
@@ -213,10 +188,10 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
 }
 
 /// Changes that keep what they replace.
-fn backed_up_changes() -> [JournalCommand; 4] {
+fn backed_up_changes() -> Vec<Submission<Command>> {
     let change = EditChange::Replace { old_text: "newer".into(), new_text: "newest".into() };
-    [
-        write(Target::LongTerm, WriteMode::Overwrite, "newest"),
+    commands![
+        ask::overwrite(Target::LongTerm, "newest"),
         JournalCommand::Edit(Edit { target: Target::LongTerm, change }),
         JournalCommand::Slash(Slash { line: "clear long_term".into() }),
         JournalCommand::Slash(Slash { line: "edit long_term newer => newest".into() }),
@@ -272,7 +247,7 @@ fn an_interrupted_change_can_be_restored() {
 #[both_engines]
 fn an_empty_file_never_replaces_a_backup(kind: Kind) {
     let mut drive = Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
-    drive.run(write(Target::LongTerm, WriteMode::Overwrite, "new")).expect("it is written");
+    drive.run(ask::overwrite(Target::LongTerm, "new")).expect("it is written");
     assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
     let mut drive = Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
     drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
@@ -292,8 +267,7 @@ fn assert_holds_both(drive: &Drive<Simulator>, crash: u64) {
 #[both_engines]
 fn a_write_that_may_have_happened_is_not_doubled(kind: Kind) {
     for committed in [true, false] {
-        let commands = script().into_iter().map(Submit::submission);
-        for command in commands.chain(entries_script().into_iter().map(Submit::submission)) {
+        for command in [script(), entries_script()].concat() {
             let files: [(&str, &[u8]); 5] = [
                 ("MEMORY.md", b"fact one\n"),
                 ("MEMORY.bak", b"old\n"),
@@ -375,7 +349,7 @@ fn an_append_in_doubt_after_a_change_of_length_may_be_doubled_and_is_never_lost(
         let rest: &[u8] = if committed { b"a longer first line\nadded\n" } else { b"a longer first line\n" };
         drive.executor.edit_at(1, &path(PAD), Some(rest.to_vec()));
 
-        drive.run(append(Target::Scratchpad, "added")).unwrap();
+        drive.run(ask::append(Target::Scratchpad, "added")).unwrap();
 
         assert_eq!(count(&drive.executor.files(), PAD, "added"), if committed { 2 } else { 1 });
     }
@@ -412,11 +386,11 @@ fn concurrent_writers_lose_nothing(kind: Kind) {
         let mut edits = vec![Vec::new(); writers];
         for (w, drive) in drives.iter_mut().enumerate() {
             for r in 0..rounds {
-                drive.submit(append(Target::LongTerm, &format!("fact {w}-{r}")));
-                drive.submit(append(Target::Daily(None), &format!("line {w}-{r}")));
+                drive.submit(ask::append(Target::LongTerm, format!("fact {w}-{r}")));
+                drive.submit(ask::append(Target::Daily(None), format!("line {w}-{r}")));
                 let item = |mark| format!("- [{mark}] item {w}-{r}\n");
                 edits[w].push(drive.submit(replace(Target::Scratchpad, &item(' '), &item('x'))));
-                drive.submit(append(Target::Scratchpad, &format!("added {w}-{r}")));
+                drive.submit(ask::append(Target::Scratchpad, format!("added {w}-{r}")));
             }
         }
         let mut order = Scheduler::new(seed);
@@ -467,7 +441,7 @@ fn threads_on_one_folder_lose_nothing() {
                 let mut drive = Drive::new(Kind::Native, Config::default(), store);
                 drive.engine = Box::new(NativeEngine::new(memory));
                 for r in 0..ROUNDS {
-                    drive.run(append(Target::Daily(None), &format!("line {w}-{r}"))).unwrap();
+                    drive.run(ask::append(Target::Daily(None), format!("line {w}-{r}"))).unwrap();
                     let done = |r: usize| format!("writer {w} did {r:02}");
                     drive.run(replace(Target::LongTerm, &done(r), &done(r + 1))).unwrap();
                 }

@@ -1,11 +1,11 @@
 //! Export and import through both engines, with stores that crash in between.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, EntriesReply, ExportEntries, ForgetEntry, ImportEntries, ImportFile, ImportMode,
-    ImportState, ImportedFile, NewEntry, RetainEntries, StoreEntry,
+    EntriesCommand, EntriesConfig, ExportEntries, ForgetEntry, ImportEntries, ImportFile, ImportMode, ImportState,
+    ImportedFile, NewEntry, RetainEntries,
 };
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Origin, Reply};
+use saddlebag::{Config, Origin};
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::Drive;
 use support::{Kind, ask, both_engines, each};
@@ -15,42 +15,24 @@ fn config(epoch: u64) -> Config {
     Config { epoch, entries: Some(entries), ..Config::default() }
 }
 
-fn reply(drive: &mut Drive<Simulator>, verb: EntriesCommand) -> Option<EntriesReply> {
-    match drive.run(verb) {
-        Ok(Reply::Entries(reply)) => Some(reply),
-        Ok(other) => panic!("{other:?}"),
-        Err(_) => None,
-    }
-}
-
 fn keep(drive: &mut Drive<Simulator>, key: &str, content: &str, category: &str) {
     let entry = NewEntry { tags: vec!["x, y".into()], ..NewEntry::new(key, content, category) };
-    reply(drive, EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).expect("stored");
+    drive.call(ask::store(entry)).expect("stored");
 }
 
 fn export(drive: &mut Drive<Simulator>) -> Vec<ImportFile> {
-    match reply(drive, EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None })) {
-        Some(EntriesReply::ExportEntries(page)) => {
-            assert_eq!((page.next, page.problems.len()), (None, 0));
-            page.files.into_iter().map(|file| ImportFile { path: file.path, content: Ok(file.content) }).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+    let page = drive.call(ExportEntries { forgotten: true, cursor: None }).unwrap();
+    assert_eq!((page.next, page.problems.len()), (None, 0));
+    page.files.into_iter().map(|file| ImportFile { path: file.path, content: Ok(file.content) }).collect()
 }
 
 /// Replaces all entries by those of the files, which are believed; `None` if a crash interrupted it.
 fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<ImportedFile>> {
     let mode = ImportMode::Replace;
     let request = ImportEntries { files: files.to_vec(), mode, dry_run: false, earlier: Vec::new() };
-    let verb = EntriesCommand::ImportEntries(request);
-    let command = Origin::from_provenance(Provenance::User).with(verb);
-    let imported = match drive.run(command) {
-        Ok(Reply::Entries(EntriesReply::ImportEntries(imported))) => imported,
-        Ok(other) => panic!("{other:?}"),
-        Err(_) => return None,
-    };
-    reply(drive, EntriesCommand::RetainEntries(RetainEntries { imported: imported.files.clone(), dry_run: false }))?;
-    Some(imported.files)
+    let imported = drive.call(Origin::from_provenance(Provenance::User).with(request)).ok()?.files;
+    drive.call(RetainEntries { imported: imported.clone(), dry_run: false }).ok()?;
+    Some(imported)
 }
 
 fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
@@ -65,7 +47,7 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     {
         keep(&mut drive, key, content, category);
     }
-    reply(&mut drive, EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })).unwrap();
+    drive.run(ForgetEntry { key: "gone".into(), expected_version: None }).unwrap();
     let files = export(&mut drive);
     let imported = replace(&mut drive, &files).unwrap();
     assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
@@ -77,11 +59,11 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     let mut fresh = Drive::new(kind, config(1), Simulator::new(2));
     let request =
         ImportEntries { files: files.clone(), mode: ImportMode::Replace, dry_run: false, earlier: Vec::new() };
-    reply(&mut fresh, EntriesCommand::ImportEntries(request.clone())).unwrap();
+    fresh.run(request.clone()).unwrap();
     let marked = export(&mut fresh);
     assert!(marked.iter().zip(&files).all(|(marked, file)| marked != file), "{kind:?}");
     let before = fresh.executor.files();
-    reply(&mut fresh, EntriesCommand::ImportEntries(request)).unwrap();
+    fresh.run(request).unwrap();
     replace(&mut fresh, &marked).unwrap();
     assert_eq!(fresh.executor.files(), before, "{kind:?}");
 }
@@ -148,7 +130,7 @@ fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
         drive.submit(EntriesCommand::ImportEntries(request));
         for key in ["a", "c"] {
             let entry = NewEntry::new(key, "stored", "core");
-            drive.submit(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None }));
+            drive.submit(ask::store(entry));
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
         assert!(drive.finished.values().all(Result::is_ok), "{kind:?} {seed}: {:?}", drive.finished);

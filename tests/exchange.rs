@@ -1,6 +1,6 @@
 //! Exchange of memory between agents, in both engines.
 
-use saddlebag::entries::{EntriesCommand, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesCommand, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, NewEntry};
 use saddlebag::exchange::{
     ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
 };
@@ -143,7 +143,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
             source: Some("slack".into()),
             supersedes: Some("old".into()),
         };
-        first.run(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })).unwrap();
+        first.run(ask::store(entry)).unwrap();
     }
     let (dump, losses) = export(&mut first, Format::JsonLines);
     assert_eq!(losses, []);

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use saddlebag::entries::{ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::ForgetEntry;
 use saddlebag::files::Recall;
 use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
-use saddlebag::journal::{AppendDaily, Edit, EditChange, Target, Write, WriteMode};
-use saddlebag::notebook::{Forget, Link, Remember, Rename, TagNote};
+use saddlebag::journal::{Edit, EditChange, Target, Write};
+use saddlebag::notebook::{Forget, Link, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
 use saddlebag::store::BackupPlace;
@@ -18,7 +18,7 @@ use saddlebag_host::Simulator;
 use saddlebag_log::{Contents, Log, MAX_CONTENT, Missing, Stored};
 
 use support::drive::{Drive, Shared, drive, simulator};
-use support::{Kind, Random, agent_config, ask, both_engines, each, path};
+use support::{Kind, Random, agent_config, ask, both_engines, each, fact, keep, path};
 
 /// The value that must go.
 const VALUE: &str = "zebra-7741-quartz";
@@ -26,12 +26,8 @@ const VALUE: &str = "zebra-7741-quartz";
 /// Beside the value, and must stay.
 const SIBLING: &str = "sibling-line";
 
-fn remember(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
-}
-
 fn pad(content: &str) -> Write {
-    Write { target: Target::Scratchpad, mode: WriteMode::Append, content: content.into(), truncate: false }
+    ask::append(Target::Scratchpad, content)
 }
 
 fn replace(note: &str, old: &str, new: &str) -> Edit {
@@ -39,10 +35,6 @@ fn replace(note: &str, old: &str, new: &str) -> Edit {
         target: Target::Page(note.into()),
         change: EditChange::Replace { old_text: old.into(), new_text: new.into() },
     }
-}
-
-fn entry(key: &str, content: &str) -> StoreEntry {
-    StoreEntry { entry: NewEntry::new(key, content, "core"), expected_version: None }
 }
 
 fn text(text: &str) -> Expunge {
@@ -108,16 +100,16 @@ fn finds(drive: &mut Drive<Simulator>, query: &str, text: &str) -> bool {
 fn filled(kind: Kind) -> Drive<Simulator> {
     let config = Config { index_file: true, backups: BackupPlace::Sibling, ..agent_config() };
     let mut drive = drive(kind, config, &[("MEMORY.md", format!("# All\n\nkeep\n{VALUE}\n").as_bytes())]);
-    drive.run(remember("Port", &format!("The port is {VALUE}.\n\n{SIBLING}"))).unwrap();
+    drive.run(fact("Port", format!("The port is {VALUE}.\n\n{SIBLING}"))).unwrap();
     drive.run(replace("facts/port", "The port", "Our port")).unwrap();
     drive.run(replace("facts/port", SIBLING, &format!("{SIBLING} two"))).unwrap();
-    drive.run(entry("k", &format!("entry {VALUE} {SIBLING}"))).unwrap();
-    drive.run(entry("k", &format!("entry again {VALUE} {SIBLING}"))).unwrap();
-    drive.run(entry("gone", &format!("gone {VALUE}"))).unwrap();
+    drive.run(keep("k", format!("entry {VALUE} {SIBLING}"), "core")).unwrap();
+    drive.run(keep("k", format!("entry again {VALUE} {SIBLING}"), "core")).unwrap();
+    drive.run(keep("gone", format!("gone {VALUE}"), "core")).unwrap();
     drive.run(ForgetEntry { key: "gone".into(), expected_version: None }).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE}"))).unwrap();
     drive.run(replace("scratchpad-copy", "a", "b")).unwrap_err();
-    drive.run(remember("Copy", &format!("{VALUE} copied"))).unwrap();
+    drive.run(fact("Copy", format!("{VALUE} copied"))).unwrap();
     drive.run(Forget { note: "facts/copy".into() }).unwrap();
     let origin = Origin { reason: Some(format!("because of {VALUE}")), ..Origin::default() };
     drive.run(origin.with(pad("- [ ] reason"))).unwrap();
@@ -202,14 +194,13 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
 #[both_engines]
 fn copies_in_all_scopes_that_the_memory_reads_go(kind: Kind) {
     let mut user = Drive::new(kind, Config { project: Some("user".into()), ..agent_config() }, simulator(&[]));
-    user.run(remember("For all", &format!("{VALUE} for all, {SIBLING}"))).unwrap();
+    user.run(fact("For all", format!("{VALUE} for all, {SIBLING}"))).unwrap();
     let mut root = Drive::new(kind, Config { project: None, ..agent_config() }, user.executor);
-    let shared =
-        StoreEntry { entry: NewEntry::new("w", format!("{VALUE} shared"), "workspace"), expected_version: None };
+    let shared = keep("w", format!("{VALUE} shared"), "workspace");
     let _ = root.run(shared);
-    root.run(remember("Other", &format!("{VALUE} of the root"))).unwrap();
+    root.run(fact("Other", format!("{VALUE} of the root"))).unwrap();
     let mut drive = Drive::new(kind, agent_config(), root.executor);
-    drive.run(remember("Port", VALUE)).unwrap();
+    drive.run(fact("Port", VALUE)).unwrap();
     let done = drive.call(text(VALUE)).unwrap();
     assert!(done.left.is_empty(), "{done:?}");
     let left = holders(&drive.executor.files(), VALUE);
@@ -225,15 +216,15 @@ fn copies_in_all_scopes_that_the_memory_reads_go(kind: Kind) {
 #[both_engines]
 fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", "an older text")).unwrap();
+    drive.run(fact("Port", "an older text")).unwrap();
     drive.run(Rename { note: "facts/port".into(), title: "Gate".into() }).unwrap();
     drive.now.seconds += 1;
     drive.run(replace("facts/gate", "an older text", VALUE)).unwrap();
     // A later note with the old name is another one.
-    drive.run(remember("Port", "a new note")).unwrap();
+    drive.run(fact("Port", "a new note")).unwrap();
     drive.run(replace("facts/port", "a new note", "a newer note")).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE} copied"))).unwrap();
-    drive.run(remember("Other", SIBLING)).unwrap();
+    drive.run(fact("Other", SIBLING)).unwrap();
     let named = |dry_run| Expunge { name: Some("Gate".into()), dry_run, ..Expunge::default() };
     let dry = drive.call(named(true)).unwrap();
     assert!(dry.places.iter().any(|place| place.path.ends_with("facts/gate.md")), "{dry:?}");
@@ -247,8 +238,8 @@ fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) 
     assert!(finds(&mut drive, SIBLING, SIBLING));
     let text = drive.call(ask::read_version("facts/port", 2)).unwrap().text.unwrap();
     assert!(text.contains("a new note"), "{text}");
-    drive.run(entry("k", &format!("value {VALUE}"))).unwrap();
-    drive.run(entry("k", &format!("new value {VALUE}"))).unwrap();
+    drive.run(keep("k", format!("value {VALUE}"), "core")).unwrap();
+    drive.run(keep("k", format!("new value {VALUE}"), "core")).unwrap();
     drive.call(Expunge { name: Some("k".into()), ..Expunge::default() }).unwrap();
     assert_eq!(holders(&drive.executor.files(), &format!("value {VALUE}")), BTreeSet::new());
     assert_eq!(drive.run(ask::entry("k")).unwrap_err().code, ErrorCode::EntryNotFound);
@@ -287,7 +278,7 @@ fn the_digest_needs_the_key_of_the_host(kind: Kind) {
     let digest = |secret: Option<u8>, epoch| {
         let secret = secret.map(|byte| vec![byte; 32].into());
         let mut drive = drive(kind, Config { secret, epoch, ..agent_config() }, &[]);
-        drive.run(remember("Port", VALUE)).unwrap();
+        drive.run(fact("Port", VALUE)).unwrap();
         drive.call(text(VALUE)).unwrap().digest.unwrap()
     };
     assert_eq!(digest(Some(1), 1), digest(Some(1), 2), "the same value has the same digest");
@@ -323,7 +314,7 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
 #[both_engines]
 fn damaged_history_is_removed_and_reported(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", VALUE)).unwrap();
+    drive.run(fact("Port", VALUE)).unwrap();
     let log = "projects/proj/.saddlebag/history/2026-05/laptop.log";
     let mut bytes = drive.executor.files()[log].clone();
     bytes.extend_from_slice(b"{\"operation\":\"torn\n");
@@ -352,7 +343,7 @@ fn a_text_that_its_replacement_makes_again_still_goes(kind: Kind) {
 #[both_engines]
 fn the_name_of_a_file_is_reported_and_not_changed(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember(VALUE, "text")).unwrap();
+    drive.run(fact(VALUE, "text")).unwrap();
     let done = drive.call(text(VALUE)).unwrap();
     let left: Vec<(&str, PlaceKind)> = done.left.iter().map(|place| (place.path.as_str(), place.kind)).collect();
     assert_eq!(left, [("projects/proj/facts/zebra-7741-quartz.md", PlaceKind::Name)], "{done:?}");
@@ -370,13 +361,13 @@ fn change(random: u64) -> Submission<Command> {
     let note = format!("facts/note-{number}");
     let filler = "a line that is the same in all versions\n".repeat((random / 120 % 9) as usize);
     match kind {
-        0 | 1 => remember(&title, &format!("{filler}text {random} {value}\n{SIBLING}")).submission(),
+        0 | 1 => fact(&title, format!("{filler}text {random} {value}\n{SIBLING}")).submission(),
         2 => pad(&format!("- [ ] item {random} {value}")).submission(),
-        3 => AppendDaily { heading: "work".into(), body: format!("line {random} {value}") }.submission(),
+        3 => ask::append_daily("work", format!("line {random} {value}")).submission(),
         4 => replace(&note, "text", &format!("words {value}")).submission(),
         5 => replace(&note, VALUE, "words").submission(),
         6 => Forget { note }.submission(),
-        7 | 8 => entry(&format!("k{number}"), &format!("value {random} {value}")).submission(),
+        7 | 8 => keep(format!("k{number}"), format!("value {random} {value}"), "core").submission(),
         9 => ForgetEntry { key: format!("k{number}"), expected_version: None }.submission(),
         10 => TagNote { note, add: vec![format!("t{random}")], remove: Vec::new() }.submission(),
         11 => Rename { note, title: format!("Note {}", (number + 1) % 4) }.submission(),
@@ -446,10 +437,10 @@ fn readable(drive: &mut Drive<Simulator>) -> BTreeSet<String> {
 fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     let prepared = || {
         let mut drive = drive(kind, agent_config(), &[]);
-        drive.run(remember("Port", &format!("{VALUE}\n\n{SIBLING}"))).unwrap();
+        drive.run(fact("Port", format!("{VALUE}\n\n{SIBLING}"))).unwrap();
         drive.run(replace("facts/port", SIBLING, &format!("{SIBLING} two"))).unwrap();
         drive.run(replace("facts/port", VALUE, "harmless")).unwrap();
-        drive.run(entry("k", VALUE)).unwrap();
+        drive.run(keep("k", VALUE, "core")).unwrap();
         drive.run(pad(&format!("- [ ] {VALUE} {SIBLING}"))).unwrap();
         drive
     };
@@ -485,7 +476,7 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
         let mut writer = Drive::new(kind, agent_config(), store.clone());
         for number in 0..8 {
             writer.run(pad(&format!("- [ ] {VALUE} {number}"))).unwrap();
-            writer.run(remember(&format!("Note {number}"), &format!("{VALUE} {SIBLING}"))).unwrap();
+            writer.run(fact(format!("Note {number}"), format!("{VALUE} {SIBLING}"))).unwrap();
         }
         let mut person = Drive::new(kind, Config { epoch: 2, ..agent_config() }, store.clone());
         let id = person.submit(text(VALUE));
@@ -497,7 +488,7 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
                     let command = match random.number() % 3 {
                         0 => replace(&format!("facts/note-{}", written % 8), SIBLING, &format!("{SIBLING} {written}"))
                             .submission(),
-                        1 => entry(&format!("e{written}"), &line).submission(),
+                        1 => keep(format!("e{written}"), &line, "core").submission(),
                         _ => pad(&line).submission(),
                     };
                     writer.submit(command);

@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use saddlebag::approval::Unforget;
-use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry};
 use saddlebag::history::{
     ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile,
     RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
-use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Target, Write, WriteMode};
-use saddlebag::notebook::{Forget, Link, NotebookCommand, Remember, Rename, TagNote};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Target, Write};
+use saddlebag::notebook::{Forget, Link, NotebookCommand, Rename, TagNote};
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, Executor, LocalDir, LocalDirOptions, Simulator};
 
 use support::drive::{Drive, drive};
-use support::{Kind, Random, agent_config, ask, both_engines, each, nightly, path, today};
+use support::{Kind, Random, agent_config, ask, both_engines, each, fact, keep, nightly, path, today};
 
 const NOTE: &str = "projects/proj/facts/port.md";
 
@@ -27,21 +27,12 @@ pub(crate) fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
     store.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
 }
 
-pub(crate) fn remember(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
-}
-
 fn pad(content: &str) -> Write {
-    Write { target: Target::Scratchpad, mode: WriteMode::Append, content: content.into(), truncate: false }
+    ask::append(Target::Scratchpad, content)
 }
 
 fn replace(target: Target, old: &str, new: &str) -> Edit {
     Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
-}
-
-fn entry(key: &str, content: &str) -> StoreEntry {
-    let entry = NewEntry::new(key, content, "core");
-    StoreEntry { entry, expected_version: None }
 }
 
 fn undo(drive: &mut Drive<Simulator>) -> Result<UndoReply, Error> {
@@ -55,7 +46,7 @@ fn operations(drive: &mut Drive<Simulator>) -> Vec<OperationInfo> {
 #[both_engines]
 fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", "5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
     drive.executor.insert(&path(NOTE), "by an editor\n");
     let list = drive.call(ListVersions { patch: true, ..ask::list_versions("facts/port") }).unwrap();
@@ -88,7 +79,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
 #[both_engines]
 fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", "5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
     drive.run(replace(Target::Page("facts/port".into()), "5432", "6543")).unwrap();
     drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
@@ -124,7 +115,7 @@ fn an_operation_tells_who_when_what_and_why(kind: Kind) {
         reason: Some("the port has moved".into()),
         ..Origin::default()
     };
-    drive.run(origin.with(remember("Port", "5432"))).unwrap();
+    drive.run(origin.with(fact("Port", "5432"))).unwrap();
     let [one] = <[_; 1]>::try_from(operations(&mut drive)).unwrap();
     let OperationInfo { time, command, provenance, client, session, tool, reason, files, undone, .. } = one;
     assert_eq!(
@@ -145,8 +136,8 @@ fn commands_of_one_operation_are_undone_together(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let before = kept(&drive.executor);
     let origin = || Origin { operation: Some("import-1".into()), ..Origin::default() };
-    drive.run(origin().with(remember("Port", "5432"))).unwrap();
-    drive.run(origin().with(entry("port", "5432"))).unwrap();
+    drive.run(origin().with(fact("Port", "5432"))).unwrap();
+    drive.run(origin().with(keep("port", "5432", "core"))).unwrap();
     let undone = undo(&mut drive).unwrap();
     assert_eq!((undone.operations.len(), undone.files.len()), (1, 2), "{undone:?}");
     assert_eq!(kept(&drive.executor), before);
@@ -185,12 +176,12 @@ pub(crate) fn change(random: u64) -> Submission<Command> {
     let title = format!("Note {number}");
     let note = format!("facts/note-{number}");
     match kind {
-        0 | 1 => remember(&title, &format!("text {random}")).submission(),
+        0 | 1 => fact(&title, format!("text {random}")).submission(),
         2 => pad(&format!("- [ ] item {random}")).submission(),
-        3 => AppendDaily { heading: "work".into(), body: format!("line {random}") }.submission(),
+        3 => ask::append_daily("work", format!("line {random}")).submission(),
         4 => replace(Target::Page(note), "text", "words").submission(),
         5 => Forget { note }.submission(),
-        6 | 7 => entry(&format!("k{number}"), &format!("value {random}")).submission(),
+        6 | 7 => keep(format!("k{number}"), format!("value {random}"), "core").submission(),
         8 => ForgetEntry { key: format!("k{number}"), expected_version: None }.submission(),
         9 => TagNote { note, add: vec![format!("t{random}")], remove: Vec::new() }.submission(),
         10 => Rename { note, title: format!("Note {}", (number + 1) % 5) }.submission(),
@@ -290,7 +281,7 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
     let prepared = || {
         let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", b"old\n")]);
         for number in 0..3 {
-            drive.run(origin().with(remember(&format!("Note {number}"), "text"))).unwrap();
+            drive.run(origin().with(fact(format!("Note {number}"), "text"))).unwrap();
         }
         drive.run(origin().with(replace(Target::Page("notes/a".into()), "old", "new"))).unwrap();
         drive
@@ -352,7 +343,7 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
     let linking: &[(&str, &[u8])] = &[("projects/proj/notes/a.md", b"see [[port]]\n")];
     let prepared = || {
         let mut drive = drive(kind, agent_config(), linking);
-        drive.run(remember("Port", "5432")).unwrap();
+        drive.run(fact("Port", "5432")).unwrap();
         drive
     };
     let rename = || Rename { note: "Port".into(), title: "DB port".into() };
@@ -376,7 +367,7 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
             found.retain(|path, _| !path.ends_with(".tmp") && !path.ends_with("SCRATCHPAD.md"));
             found
         };
-        drive.run(remember("Later", "text")).unwrap();
+        drive.run(fact("Later", "text")).unwrap();
         let later = undo(&mut drive).unwrap();
         let commands: Vec<&str> = later.operations.iter().map(|operation| operation.command.as_str()).collect();
         assert_eq!(commands, ["remember"], "{kind:?}, crash at {operation}: {later:?}");
@@ -403,7 +394,7 @@ fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
     let linking: &[(&str, &[u8])] = &[("projects/proj/notes/a.md", b"see [[port]]\n")];
     let prepared = || {
         let mut drive = drive(kind, agent_config(), linking);
-        drive.run(remember("Port", "5432")).unwrap();
+        drive.run(fact("Port", "5432")).unwrap();
         drive
     };
     let rename = || Rename { note: "Port".into(), title: "DB port".into() };
@@ -430,7 +421,7 @@ fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
         }
         undone_later += u32::from(!is_done);
         assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}: {undone:?}");
-        drive.run(remember("Later", "text")).unwrap();
+        drive.run(fact("Later", "text")).unwrap();
         assert_eq!(undo(&mut drive).unwrap().operations[0].command, "remember", "{kind:?}, crash at {operation}");
         assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}");
     }
@@ -447,13 +438,13 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
         list.notes.into_iter().map(|note| (note.path, note.title)).collect()
     };
     for (title, text) in [("Two words", "one"), ("Renamed", "two"), ("Stays", "three")] {
-        drive.run(remember(title, text)).unwrap();
+        drive.run(fact(title, text)).unwrap();
     }
     drive.run(TagNote { note: "Renamed".into(), add: vec!["a".into()], remove: Vec::new() }).unwrap();
     drive.run(replace(Target::Page("facts/renamed".into()), "two", "2")).unwrap();
     drive.run(Rename { note: "Renamed".into(), title: "Other".into() }).unwrap();
     assert_eq!(listed(&mut drive, None), [], "a renamed note is not forgotten");
-    drive.run(remember("Undone", "text")).unwrap();
+    drive.run(fact("Undone", "text")).unwrap();
     drive.run(replace(Target::Page("facts/undone".into()), "text", "texts")).unwrap();
     undo(&mut drive).unwrap();
     undo(&mut drive).unwrap();
@@ -548,8 +539,8 @@ fn two_processes_undo_one_history(kind: Kind) {
 fn an_undo_of_many_leaves_what_later_changes_touch_and_names_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let of = |session: &str| Origin { session: Some(session.into()), ..Origin::default() };
-    drive.run(remember("Port", "The port is 5432.")).unwrap();
-    drive.run(remember("Host", "The host is a.")).unwrap();
+    drive.run(fact("Port", "The port is 5432.")).unwrap();
+    drive.run(fact("Host", "The host is a.")).unwrap();
     drive.run(of("s").with(replace(Target::Page("facts/port".into()), "5432", "1"))).unwrap();
     drive.run(of("s").with(replace(Target::Page("facts/host".into()), "is a", "is b"))).unwrap();
     drive.run(replace(Target::Page("facts/port".into()), "is 1", "is 9")).unwrap();
@@ -574,8 +565,8 @@ fn an_agent_undoes_what_it_did_itself_and_nothing_else(kind: Kind) {
     let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
     let mut drive = drive(kind, Config { trust, ..agent_config() }, &[]);
     let client = |name: &str| Origin { client: Some(name.into()), session: Some("s".into()), ..Origin::default() };
-    drive.run(client("one").with(remember("Port", "5432"))).unwrap();
-    drive.run(client("two").with(remember("Host", "a"))).unwrap();
+    drive.run(client("one").with(fact("Port", "5432"))).unwrap();
+    drive.run(client("two").with(fact("Host", "a"))).unwrap();
     assert_eq!(undo(&mut drive).unwrap_err().code, ErrorCode::NotPermitted);
     assert_eq!(drive.call(Redo::default()).unwrap_err().code, ErrorCode::NotPermitted);
     let own = || Undo { only_own: true, ..Undo::default() };
@@ -597,8 +588,8 @@ fn an_agent_sees_no_history_of_others(kind: Kind) {
     let mut other = drive(kind, config("b", Provenance::Agent), &[]);
     let origin =
         Origin { client: Some("secret-client".into()), session: Some("secret-session".into()), ..Origin::default() };
-    other.run(origin.clone().with(entry("k", "v"))).unwrap();
-    other.run(origin.with(remember("Port", "5432"))).unwrap();
+    other.run(origin.clone().with(keep("k", "v", "core"))).unwrap();
+    other.run(origin.with(fact("Port", "5432"))).unwrap();
     let mut own = Drive::new(kind, config("a", Provenance::Agent), other.executor);
     let list = own.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap();
     assert_eq!(list.operations.iter().map(|info| info.command.as_str()).collect::<Vec<_>>(), ["remember"]);
@@ -627,7 +618,7 @@ fn a_secret_is_not_recorded(kind: Kind) {
     // With the policy that allows secrets, everything is kept.
     let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
     let mut allowing = Drive::new(kind, Config { trust, ..agent_config() }, drive.executor);
-    allowing.run(remember("Key", KEY)).unwrap();
+    allowing.run(fact("Key", KEY)).unwrap();
     let text = allowing.call(ask::read_version("facts/key", 1)).unwrap().text;
     assert!(text.unwrap().contains(KEY));
 }
@@ -635,10 +626,10 @@ fn a_secret_is_not_recorded(kind: Kind) {
 #[both_engines]
 fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(entry("k", "one")).unwrap();
+    drive.run(keep("k", "one", "core")).unwrap();
     let before = kept(&drive.executor);
     let moved = NewEntry::new("k", "two", "custom");
-    drive.run(StoreEntry { entry: moved, expected_version: None }).unwrap();
+    drive.run(ask::store(moved)).unwrap();
     assert_ne!(kept(&drive.executor), before);
     undo(&mut drive).unwrap();
     assert_eq!(kept(&drive.executor), before);
@@ -652,9 +643,9 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
 #[both_engines]
 fn what_was_made_again_is_undone_first(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Alpha", "one")).unwrap();
+    drive.run(fact("Alpha", "one")).unwrap();
     let first = operations(&mut drive)[0].operation.clone();
-    drive.run(remember("Beta", "two")).unwrap();
+    drive.run(fact("Beta", "two")).unwrap();
     drive.call(Undo { operations: vec![first], ..Undo::default() }).unwrap();
     drive.call(Redo::default()).unwrap();
     undo(&mut drive).unwrap();
@@ -667,8 +658,8 @@ fn what_was_made_again_is_undone_first(kind: Kind) {
 #[both_engines]
 fn the_move_of_an_entry_that_an_editor_changed_since_is_undone(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(entry("k", "a\nb")).unwrap();
-    drive.run(StoreEntry { entry: NewEntry::new("k", "a\nb", "custom"), expected_version: None }).unwrap();
+    drive.run(keep("k", "a\nb", "core")).unwrap();
+    drive.run(keep("k", "a\nb", "custom")).unwrap();
     let moved = "agents/a/entries/custom/k.md";
     let text = String::from_utf8(drive.executor.files()[moved].clone()).unwrap();
     drive.executor.insert(&path(moved), format!("{text}\nby hand").as_str());
@@ -682,9 +673,9 @@ fn the_move_of_an_entry_that_an_editor_changed_since_is_undone(kind: Kind) {
 #[both_engines]
 fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", "one")).unwrap();
+    drive.run(fact("Port", "one")).unwrap();
     drive.now.seconds += 10;
-    drive.run(remember("Other", "x")).unwrap();
+    drive.run(fact("Other", "x")).unwrap();
     let between = operations(&mut drive)[0].operation.clone();
     drive.now.seconds += 10;
     drive.run(replace(Target::Page("facts/port".into()), "one", "two")).unwrap();
@@ -696,7 +687,7 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
 #[both_engines]
 fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Alpha", "one")).unwrap();
+    drive.run(fact("Alpha", "one")).unwrap();
     drive.run(replace(Target::Page("facts/alpha".into()), "one", "two")).unwrap();
     drive.run(Rename { note: "Alpha".into(), title: "Beta".into() }).unwrap();
     drive.run(replace(Target::Page("facts/beta".into()), "two", "three")).unwrap();
@@ -718,8 +709,8 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     let restored = drive.executor.files()["projects/proj/facts/gamma.md"].clone();
     assert!(String::from_utf8(restored).unwrap().contains("one"));
 
-    drive.run(entry("k", "first")).unwrap();
-    drive.run(StoreEntry { entry: NewEntry::new("k", "second", "custom"), expected_version: None }).unwrap();
+    drive.run(keep("k", "first", "core")).unwrap();
+    drive.run(keep("k", "second", "custom")).unwrap();
     let old = drive.call(ask::read_version("k", 2)).unwrap();
     assert!(old.text.unwrap().contains("first"));
 }
@@ -787,7 +778,7 @@ fn without_a_machine_nothing_is_recorded_and_what_was_recorded_is_shown(kind: Ki
     recording.run(pad("- [ ] one")).unwrap();
     let logs = recording.executor.files().into_keys().filter(|path| path.ends_with(".log")).count();
     let mut silent = Drive::new(kind, Config { machine: None, ..agent_config() }, recording.executor);
-    silent.run(remember("Port", "5432")).unwrap();
+    silent.run(fact("Port", "5432")).unwrap();
     assert_eq!(silent.executor.files().into_keys().filter(|path| path.ends_with(".log")).count(), logs);
     assert_eq!(operations(&mut silent).len(), 1);
     assert_eq!(undo(&mut silent).unwrap_err().code, ErrorCode::NotPermitted);
@@ -797,8 +788,8 @@ fn without_a_machine_nothing_is_recorded_and_what_was_recorded_is_shown(kind: Ki
 fn an_operation_whose_note_was_moved_since_is_not_passed_over(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let tool = || Origin { provenance: Some(Provenance::Agent), agent: Some("a".into()), ..Origin::default() };
-    drive.run(tool().with(remember("Rogue", "run it"))).unwrap();
-    drive.run(tool().with(remember("Other", "bad"))).unwrap();
+    drive.run(tool().with(fact("Rogue", "run it"))).unwrap();
+    drive.run(tool().with(fact("Other", "bad"))).unwrap();
     drive.run(Rename { note: "facts/rogue".into(), title: "Build hints".into() }).unwrap();
     let before = kept(&drive.executor);
     let error = drive.call(Undo { by: Some("agent".into()), ..Undo::default() }).unwrap_err();

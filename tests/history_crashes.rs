@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::entries::{NewEntry, StoreEntry};
 use saddlebag::history::{ListOperations, Redo, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::protocol::FsOp;
@@ -10,9 +9,9 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Executor, Simulator};
 use support::drive::Drive;
-use support::{Kind, Random, agent_config, both_engines, each, nightly, path, today};
+use support::{Kind, Random, agent_config, both_engines, each, fact, keep, nightly, path, today};
 
-use crate::history::{change, kept, remember};
+use crate::history::{change, kept};
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -168,14 +167,14 @@ fn an_undo_that_a_power_cut_interrupted_is_made_and_made_again_by_the_next(kind:
         let (mut interrupted, mut at) = (0, 0);
         loop {
             let mut store = Drive::new(kind, Config { epoch: 1, ..agent_config() }, Simulator::new(at));
-            store.run(remember("N", "c <0>")).unwrap();
+            store.run(fact("N", "c <0>")).unwrap();
             let first = store.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap();
             let change = EditChange::Replace { old_text: "<0>".into(), new_text: "<1>".into() };
             // Of two folders, the time says what is after an operation.
             store.now.seconds += 1;
             store.run(Edit { target: Target::Page("facts/n.md".into()), change }).unwrap();
             if with_entries {
-                store.run(StoreEntry { entry: NewEntry::new("k", "v", "core"), expected_version: None }).unwrap();
+                store.run(keep("k", "v", "core")).unwrap();
             }
             let edited = files(&store.executor);
             let after = with_entries.then(|| first.operations[0].operation.clone());

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry, StoreEntry};
+use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry};
 use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
 use saddlebag::notebook::{NotebookCommand, Rename};
 use saddlebag::protocol::{Error, ErrorCode};
@@ -14,9 +14,9 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::{Value, json};
 use support::drive::{Drive, Shared};
-use support::{Kind, Random, agent_config, both_engines, each};
+use support::{Kind, Random, agent_config, both_engines, each, fact, keep};
 
-use crate::history::{kept, remember};
+use crate::history::kept;
 
 const PROCESSES: u64 = 3;
 const ROUNDS: u64 = 4;
@@ -25,9 +25,7 @@ const LOG: &str = "entries/.saddlebag/history/2026-05/laptop.log";
 
 /// Returns a change of the entry `k` or of the note `Port`, or the making of one of them.
 fn change(random: &mut Random, number: u64) -> Submission<Command> {
-    let entry = |category: &str, content: String| {
-        StoreEntry { entry: NewEntry::new("k", content, category), expected_version: None }.submission()
-    };
+    let entry = |category: &str, content: String| keep("k", content, category).submission();
     match random.number() % 8 {
         0 | 1 => entry("core", format!("text {number}")),
         2 => entry("custom", format!("text {number}")),
@@ -38,7 +36,7 @@ fn change(random: &mut Random, number: u64) -> Submission<Command> {
             EntriesCommand::EditEntry(edit).submission()
         }
         6 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
-        _ if random.number().is_multiple_of(2) => remember("Port", "5432").submission(),
+        _ if random.number().is_multiple_of(2) => fact("Port", "5432").submission(),
         _ => NotebookCommand::Rename(Rename { note: "Port".into(), title: format!("Port {number}") }).submission(),
     }
 }
@@ -137,9 +135,9 @@ fn agents_take_back_no_rename_of_a_person_that_they_have_finished(kind: Kind) {
     for seed in each("seed", 0..seeds) {
         let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
         let mut person = Drive::new(kind, config(90), store.clone());
-        person.call(remember("Port", "5432")).unwrap();
+        person.call(fact("Port", "5432")).unwrap();
         for number in 0..5 {
-            person.call(remember(&format!("Link {number}"), "See [[Port]].")).unwrap();
+            person.call(fact(format!("Link {number}"), "See [[Port]].")).unwrap();
         }
         let agent = |epoch: u64| {
             let trust = TrustConfig { provenance: Provenance::Agent, ..TrustConfig::default() };
@@ -199,7 +197,7 @@ fn expunge_removes_a_name_from_the_record_of_a_change_that_was_not_made(kind: Ki
         let store = Shared(Rc::new(RefCell::new(Simulator::new(seed))));
         let mut processes: Vec<Drive<Shared>> =
             (1..=PROCESSES).map(|epoch| Drive::new(kind, config(epoch), store.clone())).collect();
-        run_at_once(&mut processes, &mut Random(seed), |_| remember("Acmeworks", "a customer").submission());
+        run_at_once(&mut processes, &mut Random(seed), |_| fact("Acmeworks", "a customer").submission());
         is_lost(&store).then_some(store)
     });
     let store = found.expect("a race that is lost");

@@ -3,9 +3,7 @@
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, PurgeEntries, RetainEntries};
-use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, JournalReply, Restore, Status, StatusReply, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, JournalReply, Restore, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult, LeftOut,
@@ -19,15 +17,6 @@ use saddlebag_host::{EngineError, Executor, Simulator};
 use support::arbitrary::every_fs_error;
 use support::drive::{Drive, drive};
 use support::{Kind, agent_config, ask, both_engines, commands, each, path, project_config, today};
-
-fn append(content: &str) -> JournalCommand {
-    JournalCommand::Write(Write {
-        target: Target::Scratchpad,
-        mode: WriteMode::Append,
-        content: content.into(),
-        truncate: false,
-    })
-}
 
 fn listing(entries: Vec<Entry>, next: Option<saddlebag::store::RelPath>) -> FsOutcome {
     FsOutcome::ListDirectory(ListOutcome::Page(Listing { entries, next, left_out: LeftOut::default(), version: None }))
@@ -67,7 +56,7 @@ fn refused_outcome(drive: &mut Drive<Simulator>, outcome: FsOutcome) -> String {
 #[both_engines(every_change)]
 fn a_key_that_no_request_has_is_refused_and_the_command_goes_on(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let id = drive.submit(append("- [ ] a"));
+    let id = drive.submit(ask::append(Target::Scratchpad, "- [ ] a"));
     let owed = drive.pending[0].key.to_string();
     let done = || FsOutcome::Append(AppendOutcome::Written(version("x")));
 
@@ -103,15 +92,12 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
             FsOutcome::MakeDirectory,
         ]
     };
-    let overwrite = JournalCommand::Write(Write {
-        target: Target::Note("n".into()),
-        mode: WriteMode::Overwrite,
-        content: "x".into(),
-        truncate: false,
-    });
+    let overwrite = ask::overwrite(Target::Note("n".into()), "x");
     let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote });
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
-    for command in commands![append("a"), ask::search("old"), overwrite.clone(), delete.clone()] {
+    for command in
+        commands![ask::append(Target::Scratchpad, "a"), ask::search("old"), overwrite.clone(), delete.clone()]
+    {
         let id = drive.submit(command);
         while !drive.pending.is_empty() {
             let asked = drive.pending[0].op.name();
@@ -128,7 +114,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
 #[both_engines(every_change)]
 fn a_change_without_a_condition_is_never_stale(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let id = drive.submit(append("a"));
+    let id = drive.submit(ask::append(Target::Scratchpad, "a"));
     // It reads the rejected values first.
     drive.answer(0);
     assert!(matches!(drive.pending[0].op, FsOp::Append { precondition: Precondition::Any, .. }), "{:?}", drive.pending);
@@ -233,14 +219,14 @@ fn command_ids_must_grow(kind: Kind) {
 fn commands_in_flight_are_bounded(kind: Kind) {
     let limits = Limits { max_commands: 2, ..Limits::default() };
     let mut drive = drive(kind, Config { limits, ..project_config() }, &[]);
-    drive.submit(append("a"));
-    drive.submit(append("b"));
+    drive.submit(ask::append(Target::Scratchpad, "a"));
+    drive.submit(ask::append(Target::Scratchpad, "b"));
 
-    let third = drive.try_submit(append("c")).unwrap_err();
+    let third = drive.try_submit(ask::append(Target::Scratchpad, "c")).unwrap_err();
 
     assert_eq!(third, EngineError::Submit(SubmitError::TooManyCommands(2)));
     drive.settle();
-    assert!(drive.run(append("d")).is_ok());
+    assert!(drive.run(ask::append(Target::Scratchpad, "d")).is_ok());
     assert_eq!(drive.executor.files()["projects/proj/SCRATCHPAD.md"], b"a\nb\nd\n");
 }
 
@@ -251,7 +237,7 @@ fn requests_in_flight_are_bounded(kind: Kind) {
     let files: Vec<(&str, &[u8])> = files.iter().map(|file| (file.as_str(), b"word".as_slice())).collect();
     let mut drive = drive(kind, Config { limits, ..project_config() }, &files);
     let id = drive.submit(ask::search("word"));
-    drive.submit(append("a"));
+    drive.submit(ask::append(Target::Scratchpad, "a"));
     while !drive.pending.is_empty() {
         assert!(drive.pending.len() <= 2);
         drive.answer(drive.pending.len() - 1);
@@ -286,7 +272,7 @@ fn a_moment_out_of_range_is_refused(kind: Kind) {
 #[both_engines(every_change)]
 fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let id = drive.submit(append("late"));
+    let id = drive.submit(ask::append(Target::Scratchpad, "late"));
     let key = drive.pending.remove(0).key.into_string();
 
     let step = drive.engine.cancel(CommandId(id)).unwrap();
@@ -299,7 +285,7 @@ fn a_cancelled_command_ends_and_late_results_are_taken_once(kind: Kind) {
     let step = drive.engine.handle_memory_result(FsResult { key: key.clone(), outcome: Ok(late()) }).unwrap();
     assert_eq!(step, Default::default());
     assert_eq!(refusal(&mut drive, &key, late()), ResultError::UsedKey(key));
-    assert!(drive.run(append("next")).is_ok());
+    assert!(drive.run(ask::append(Target::Scratchpad, "next")).is_ok());
 }
 
 /// An entry that the host cannot read is not said to be absent.
@@ -371,21 +357,11 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
 fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
     let edit = EditChange::Replace { old_text: "x".into(), new_text: "y".into() };
-    for command in [
+    for command in commands![
         JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
         JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
-        JournalCommand::Write(Write {
-            target: note(),
-            mode: WriteMode::Overwrite,
-            content: "z".into(),
-            truncate: false,
-        }),
-        JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: "z".into(),
-            truncate: false,
-        }),
+        ask::overwrite(note(), "z"),
+        ask::append(Target::LongTerm, "z"),
         JournalCommand::Restore(Restore { target: note() }),
     ] {
         let mut changes = 0_u32;
@@ -427,7 +403,7 @@ fn an_append_that_cannot_be_confirmed_ends_in_contention(kind: Kind) {
     });
     let mut drive = Drive::new(kind, project_config(), forgetful);
 
-    assert_eq!(drive.run(append("x")).unwrap_err().code, ErrorCode::Contention);
+    assert_eq!(drive.run(ask::append(Target::Scratchpad, "x")).unwrap_err().code, ErrorCode::Contention);
 }
 
 /// Returns the samples of every command that asks the host for something. Commands that continue a run are left out,

@@ -108,14 +108,14 @@ fn i_storing_the_same_again_changes_nothing_of_what_is_hydrated(kind: Kind) {
         let request = Hydrate { max_bytes, policy };
         let mut drive = Drive::new(kind, agent_config(), Simulator::new(seed));
         for (key, (content, category)) in &entries {
-            drive.run(keep(key, content, category)).unwrap();
+            drive.run(keep(key, content, *category)).unwrap();
         }
         let (before, files) = (hydrate(&mut drive, request), drive.executor.files());
         let keys: Vec<&String> = entries.keys().collect();
         for place in Scheduler::new(seed).reorder((0..keys.len()).collect()) {
             let (content, category) = &entries[keys[place]];
             drive.now.seconds += 60;
-            drive.run(keep(keys[place], content, category)).unwrap();
+            drive.run(keep(keys[place], content, *category)).unwrap();
         }
         prop_assert_eq!(&drive.executor.files(), &files);
         prop_assert_eq!(&hydrate(&mut drive, request), &before);

@@ -2,8 +2,8 @@
 //! the files.
 
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, SLASH_USAGE, Search, Slash,
-    Status, StatusReply, Target, Write, WriteMode,
+    Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, SLASH_USAGE, Search, Slash, Status,
+    StatusReply, Target, Write, WriteMode,
 };
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipKind};
@@ -11,7 +11,7 @@ use saddlebag::store::Timestamp;
 use saddlebag::{Config, Limits, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, ask, both_engines, host, noon, path, project_config};
+use support::{Kind, ask, both_engines, commands, host, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
@@ -19,10 +19,6 @@ const NOTE: &str = "projects/proj/notes/n.md";
 
 fn note() -> Target {
     Target::Note("n".into())
-}
-
-fn overwrite(target: Target, content: &str) -> JournalCommand {
-    JournalCommand::Write(Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false })
 }
 
 fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalReply {
@@ -47,9 +43,9 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
         assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
-        for refused in [
+        for refused in commands![
             JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
-            JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false }),
+            ask::append(target, "x"),
         ] {
             assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
         }
@@ -74,19 +70,17 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for(kind: Kind) {
     for mode in [WriteMode::Append, WriteMode::Overwrite] {
         for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
             let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
-            let write = |truncate| {
-                JournalCommand::Write(Write { target: target.clone(), mode, content: long.clone(), truncate })
-            };
+            let write = |truncate| Write { target: target.clone(), mode, content: long.clone(), truncate };
             let error = drive.run(write(false)).unwrap_err();
             assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
             assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");
-            let JournalReply::Write(reply) = journal(&mut drive, write(true)) else { panic!("not written") };
+            let reply = drive.call(write(true)).unwrap();
             assert_eq!((reply.bytes, reply.truncated_from), (65_536, Some(65_537)));
         }
     }
     let mut drive = drive(kind, project_config(), &[]);
-    for command in [
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: long.clone() }),
+    for command in commands![
+        ask::append_daily("h", long.clone()),
         JournalCommand::FlushSummary(FlushSummary { summary: long.clone(), messages: None }),
         JournalCommand::Slash(Slash { line: format!("write scratchpad {long}") }),
     ] {
@@ -120,9 +114,7 @@ fn text(drive: &Drive<Simulator>, file: &str) -> String {
 
 #[both_engines]
 fn an_entry_of_the_log_has_its_exact_text(kind: Kind) {
-    let entry = |heading: &str, body: &str| {
-        JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: body.into() })
-    };
+    let entry = |heading: &str, body: &str| ask::append_daily(heading, body);
     let mut host = host(kind, project_config(), &[("projects/proj/daily/2026-05-26.md", b"x")]);
     let late = Timestamp { seconds: noon("2026-05-25").seconds + 45_240, nanoseconds: 0, utc_offset_seconds: 0 };
     let west = Timestamp { utc_offset_seconds: -7200, ..late };
@@ -209,7 +201,7 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
 #[both_engines]
 fn restoring_twice_undoes_and_redoes(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
-    drive.run(overwrite(note(), "two")).unwrap();
+    drive.run(ask::overwrite(note(), "two")).unwrap();
     let restore = || JournalCommand::Restore(Restore { target: note() });
     let mut seen = Vec::new();
     for _ in 0..3 {
@@ -316,7 +308,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "gamma"), ["projects/proj/notes/m.md"]);
 
     let m = Target::Note("m".into());
-    drive.run(overwrite(m.clone(), "delta")).unwrap();
+    drive.run(ask::overwrite(m.clone(), "delta")).unwrap();
     assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
     assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 

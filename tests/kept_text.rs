@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use saddlebag::approval::{ApproveItem, Reject};
-use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry, PurgeEntries, RestoreEntry, StoreEntry};
+use saddlebag::entries::{EntriesCommand, ForgetEntry, PurgeEntries, RestoreEntry};
 use saddlebag::history::{Expunge, RestoreVersion, SetHistoryPolicy, Undo};
 use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target, Write, WriteMode};
-use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Remember, Rename};
+use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Rename};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::BackupPlace;
 use saddlebag::trust::{Provenance, TrustConfig};
 use saddlebag::{Command, Config, Submission, Submit};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive, simulator};
-use support::{Kind, Random, agent_config, ask, both_engines, each, path};
+use support::{Kind, Random, agent_config, ask, both_engines, commands, each, fact, keep, path};
 
 const PAD: &str = "projects/proj/SCRATCHPAD.md";
 const PAD_BACKUP: &str = "projects/proj/SCRATCHPAD.bak";
@@ -26,12 +26,8 @@ fn siblings() -> Config {
     Config { backups: BackupPlace::Sibling, ..agent_config() }
 }
 
-fn overwrite(target: Target, content: &str) -> Write {
-    Write { target, mode: WriteMode::Overwrite, content: content.into(), truncate: false }
-}
-
 fn pad(content: &str) -> Write {
-    overwrite(Target::Scratchpad, content)
+    ask::overwrite(Target::Scratchpad, content)
 }
 
 fn page() -> Target {
@@ -44,14 +40,6 @@ fn restore(target: Target) -> Restore {
 
 fn replace(target: Target, old: &str, new: &str) -> Edit {
     Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
-}
-
-fn remember(content: &str) -> Remember {
-    Remember { title: "Port".into(), content: content.into(), template: "fact".into(), ..Remember::default() }
-}
-
-fn entry(content: &str, category: &str) -> StoreEntry {
-    StoreEntry { entry: NewEntry::new("k", content, category), expected_version: None }
 }
 
 fn restore_entry() -> RestoreEntry {
@@ -91,7 +79,7 @@ fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
     drive.run(restore(Target::LongTerm)).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), "Coffee.\n");
 
-    drive.run(remember("5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     let before = text(&drive, NOTE);
     let reply = drive.call(Forget { note: "facts/port".into() }).unwrap();
     assert_eq!((reply.backup.as_str(), kept(&drive).contains_key(NOTE)), ("", false));
@@ -99,8 +87,8 @@ fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
     drive.run(restore(page())).unwrap();
     assert_eq!(text(&drive, NOTE), before);
 
-    drive.run(entry("one", "core")).unwrap();
-    drive.run(entry("two", "core")).unwrap();
+    drive.run(keep("k", "one", "core")).unwrap();
+    drive.run(keep("k", "two", "core")).unwrap();
     for expected in ["one", "two", "one"] {
         drive.run(restore_entry()).unwrap();
         assert!(text(&drive, ENTRY).contains(expected), "{expected}: {}", text(&drive, ENTRY));
@@ -112,7 +100,7 @@ fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
 fn what_an_editor_wrote_and_what_has_a_file_of_its_own_in_the_history_come_back(kind: Kind) {
     let large = vec![b'x'; 2 << 20];
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     for edited in [b"by an editor".to_vec(), large, b"\xff\xfe not text".to_vec()] {
         drive.executor.insert(&path(NOTE), edited.clone());
         drive.run(Forget { note: "facts/port.md".into() }).unwrap();
@@ -150,7 +138,7 @@ fn a_store_with_backups_is_restored_and_goes_on_using_them(kind: Kind) {
 fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
     let store = drive(kind, agent_config(), &[]).executor;
     let mut now = Drive::new(kind, agent_config(), store);
-    now.run(remember("one")).unwrap();
+    now.run(fact("Port", "one")).unwrap();
     let mut texts = vec![text(&now, NOTE)];
     // Forgotten in the history, in a backup, with a memory that records nothing, and in the history again.
     for config in [agent_config(), siblings(), Config { machine: None, ..agent_config() }, agent_config()] {
@@ -169,7 +157,7 @@ fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
 #[both_engines]
 fn a_note_under_the_old_name_of_another_has_none_of_its_text(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("one")).unwrap();
+    drive.run(fact("Port", "one")).unwrap();
     drive.run(replace(page(), "one", "two")).unwrap();
     drive.run(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
     drive.executor.insert(&path(NOTE), "another note");
@@ -181,7 +169,7 @@ fn a_note_under_the_old_name_of_another_has_none_of_its_text(kind: Kind) {
 fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
     let edited = || {
         let mut drive = drive(kind, agent_config(), &[]);
-        drive.run(remember("one")).unwrap();
+        drive.run(fact("Port", "one")).unwrap();
         drive.run(replace(page(), "one", "two")).unwrap();
         drive
     };
@@ -198,7 +186,7 @@ fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
     assert!(text(&back, NOTE).contains("one"));
     let mut moved = drive(kind, agent_config(), &[]);
     for (content, category) in [("one", "core"), ("two", "core"), ("two", "notes")] {
-        moved.run(entry(content, category)).unwrap();
+        moved.run(keep("k", content, category)).unwrap();
     }
     moved.call(Undo::default()).unwrap();
     moved.call(saddlebag::history::Redo::default()).unwrap();
@@ -215,14 +203,14 @@ fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     const MOVED: &str = "agents/a/entries/notes/k.md";
     let mut drive = drive(kind, agent_config(), &[]);
     for (content, category) in [("one", "core"), ("two", "core"), ("three", "notes")] {
-        drive.run(entry(content, category)).unwrap();
+        drive.run(keep("k", content, category)).unwrap();
     }
     assert_eq!(backups(&drive), [""; 0]);
     for expected in ["two", "three", "two"] {
         drive.run(restore_entry()).unwrap();
         assert!(text(&drive, MOVED).contains(expected), "{expected}");
     }
-    drive.run(entry("four", "core")).unwrap();
+    drive.run(keep("k", "four", "core")).unwrap();
     drive.run(restore_entry()).unwrap();
     assert!(text(&drive, ENTRY).contains("two"));
     // Undone, it is in its old place, and the next change keeps what was there.
@@ -279,17 +267,17 @@ fn the_log_of_another_machine_has_the_newest_text(kind: Kind) {
 #[both_engines]
 fn what_is_purged_or_expunged_does_not_come_back(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(entry("one", "core")).unwrap();
-    drive.run(entry("two", "core")).unwrap();
+    drive.run(keep("k", "one", "core")).unwrap();
+    drive.run(keep("k", "two", "core")).unwrap();
     drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None })).unwrap();
     drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap();
-    drive.run(entry("three", "core")).unwrap();
+    drive.run(keep("k", "three", "core")).unwrap();
     assert_eq!(drive.call(restore_entry()).unwrap_err().code, ErrorCode::NotFound);
-    drive.run(entry("four", "core")).unwrap();
+    drive.run(keep("k", "four", "core")).unwrap();
     drive.run(restore_entry()).unwrap();
     assert!(text(&drive, ENTRY).contains("three"));
 
-    drive.run(remember("a port with the number 5432")).unwrap();
+    drive.run(fact("Port", "a port with the number 5432")).unwrap();
     drive.run(Forget { note: "facts/port".into() }).unwrap();
     let named = Expunge { name: Some("facts/port.md".into()), ..Expunge::default() };
     let expunged = drive.call(named).unwrap();
@@ -323,7 +311,7 @@ fn the_value_of_a_forgotten_note_is_rejected_and_it_is_not_imported_again(kind: 
     let reply = drive.call(Reject { items, dry_run: false, for_good: true }).unwrap();
     assert_eq!((reply.rejected.len(), reply.skipped.len()), (1, 0), "{reply:?}");
     drive.executor.insert(&path(NOTE), "x");
-    let refused = drive.call(overwrite(Target::Note("n".into()), "The port is 5432.")).unwrap_err();
+    let refused = drive.call(ask::overwrite(Target::Note("n".into()), "The port is 5432.")).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Rejected);
 }
 
@@ -337,13 +325,13 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
         _ => page(),
     };
     match random.number() % 14 {
-        0..=3 if target != page() => overwrite(target, &content).submission(),
-        0..=3 => remember(&content).submission(),
+        0..=3 if target != page() => ask::overwrite(target, &content).submission(),
+        0..=3 => fact("Port", &content).submission(),
         4 => replace(target, "text", &format!("{number} text")).submission(),
         5 => Forget { note: "facts/port.md".into() }.submission(),
         6 => Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote }.submission(),
         7 | 8 => restore(target).submission(),
-        9 => entry(&content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
+        9 => keep("k", &content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
         10 => restore_entry().submission(),
         11 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
         12 if random.number().is_multiple_of(2) => {
@@ -397,20 +385,20 @@ fn each_place_brings_the_same_text_back(kind: Kind) {
 /// A change that keeps text in the history loses none in a crash, and `restore` finds the right one after it.
 #[both_engines]
 fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
-    let commands: Vec<Submission<Command>> = vec![
-        pad("two").submission(),
-        pad("three").submission(),
-        restore(Target::Scratchpad).submission(),
+    let commands: Vec<Submission<Command>> = commands![
+        pad("two"),
+        pad("three"),
+        restore(Target::Scratchpad),
         // The record of an append may vanish in a power cut, but not once a later record needs it.
-        Write { mode: WriteMode::Append, ..pad("appended") }.submission(),
-        pad("two").submission(),
-        replace(Target::Scratchpad, "two", "four").submission(),
-        remember("one").submission(),
-        Forget { note: "facts/port.md".into() }.submission(),
-        restore(page()).submission(),
-        entry("one", "core").submission(),
-        entry("two", "core").submission(),
-        restore_entry().submission(),
+        Write { mode: WriteMode::Append, ..pad("appended") },
+        pad("two"),
+        replace(Target::Scratchpad, "two", "four"),
+        fact("Port", "one"),
+        Forget { note: "facts/port.md".into() },
+        restore(page()),
+        keep("k", "one", "core"),
+        keep("k", "two", "core"),
+        restore_entry(),
     ];
     let begin = |seed| {
         let mut store = Simulator::new(seed);

@@ -1,7 +1,7 @@
 //! Files with names that no path may have are not read, and are reported.
 
 use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
-use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries};
 use saddlebag::journal::JournalReply;
 use saddlebag::notebook::NotebookReply;
 use saddlebag::protocol::{EntryKind, FsError};
@@ -10,7 +10,7 @@ use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Config, Reply, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, ask, both_engines, commands, path};
+use support::{Kind, ask, both_engines, commands, keep, path};
 
 fn config(epoch: u64) -> Config {
     Config { epoch, index_file: true, ..Config::default() }
@@ -77,7 +77,7 @@ fn store_of_agent(kind: Kind) -> Drive<Simulator> {
     store.insert_unnamed(Some(&path("agents/a/entries/core")), "k\u{7}.md", EntryKind::File);
     store.insert_unnamed(Some(&path("daily")), "2026-05-25\u{7}.md", EntryKind::File);
     let mut drive = Drive::new(kind, config, store);
-    drive.call(StoreEntry { entry: NewEntry::new("known", "x", "core"), expected_version: None }).unwrap();
+    drive.call(keep("known", "x", "core")).unwrap();
     drive
 }
 

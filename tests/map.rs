@@ -2,12 +2,12 @@
 
 use saddlebag::Config;
 use saddlebag::context::{Context, ContextEntries};
-use saddlebag::entries::{EntriesCommand, EntriesConfig, HydrationPolicy, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesConfig, HydrationPolicy, NewEntry};
 use saddlebag::notebook::Remember;
 use saddlebag::session::{BeginSession, BeginSource};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, agent_config, both_engines, keep};
+use support::{Kind, agent_config, ask, both_engines, keep};
 
 const TITLE: &str = "## What memory knows";
 
@@ -63,7 +63,7 @@ fn every_start_names_decisions_first_then_what_was_changed_last(kind: Kind) {
     drive.call(Remember { supersedes: old, ..note("Send mail through SES", "decision") }).unwrap();
     drive.run(keep("old-port", "8080", "core")).unwrap();
     let newer = NewEntry { supersedes: Some("old-port".into()), ..NewEntry::new("port", "8443", "core") };
-    drive.run(EntriesCommand::StoreEntry(StoreEntry { entry: newer, expected_version: None })).unwrap();
+    drive.run(ask::store(newer)).unwrap();
     let first = started(&mut drive, BeginSource::Startup);
     let found = names(&first);
     assert_eq!(found.first(), Some(&"Send mail through SES"), "{first}");

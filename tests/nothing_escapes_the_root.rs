@@ -10,13 +10,11 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    CloseRun, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, Hydrate, HydrationPolicy, ImportEntries,
-    ImportFile, ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
+    CloseRun, EntriesConfig, EntryFilter, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
+    ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, Restore, Slash, Status, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target};
 use saddlebag::notebook::{Remember, Rename};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
@@ -83,22 +81,12 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
     let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let mut commands = commands![
         ask::read(target.clone()),
-        JournalCommand::Write(Write {
-            target: target.clone(),
-            mode: WriteMode::Append,
-            content: "mine".into(),
-            truncate: false,
-        }),
-        JournalCommand::Write(Write {
-            target: target.clone(),
-            mode: WriteMode::Overwrite,
-            content: "mine".into(),
-            truncate: false,
-        }),
+        ask::append(target.clone(), "mine"),
+        ask::overwrite(target.clone(), "mine"),
         JournalCommand::Edit(Edit { target: target.clone(), change: replace }),
         JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
         JournalCommand::Restore(Restore { target: target.clone() }),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        ask::append_daily("h", "b"),
         ask::list_journal(),
         ask::list_files(None, 1000),
         JournalCommand::Status(Status),
@@ -108,7 +96,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         let keys = vec![name.clone()];
         commands.push(SyncAgentsMd { name: name.clone(), keys, ..SyncAgentsMd::default() }.submission());
         commands.extend(every_sample(name));
-        commands.extend(every_entries_command(name).into_iter().map(Submit::submission));
+        commands.extend(every_entries_command(name));
         commands.extend(every_exchange(name).map(Submit::submission));
         commands.push(ask::list_files(Some(name), 1000).submission());
         commands.push(ask::read_file(name.clone()).submission());
@@ -177,7 +165,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
 }
 
 /// Entries in categories and files of this name, and a run that has it.
-fn every_entries_command(name: &str) -> Vec<Submission<EntriesCommand>> {
+fn every_entries_command(name: &str) -> Vec<Submission<Command>> {
     let key = || name.to_string();
     let import = ImportEntries {
         files: [format!("core/{name}"), format!("{name}/x.md"), key()]
@@ -188,16 +176,14 @@ fn every_entries_command(name: &str) -> Vec<Submission<EntriesCommand>> {
         earlier: Vec::new(),
     };
     let export = ExportEntries { forgotten: true, cursor: Some(key()) };
-    let plain = |command| Origin::default().with(command);
-    let in_run = |command| Origin::from_run(key()).with(command);
-    vec![
-        plain(keep(name, "mine", "core")),
-        plain(keep(name, "mine", "workspace")),
-        plain(keep("x", "mine", name)),
-        plain(import.into()),
-        plain(export.into()),
-        in_run(OpenRun { fence: 1 }.into()),
-        in_run(CloseRun.into()),
+    commands![
+        keep(name, "mine", "core"),
+        keep(name, "mine", "workspace"),
+        keep("x", "mine", name),
+        import,
+        export,
+        Origin::from_run(key()).with(OpenRun { fence: 1 }),
+        Origin::from_run(key()).with(CloseRun),
     ]
 }
 

@@ -1,14 +1,13 @@
 //! The origin of a command, and the checks of its fields.
 
-use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry, StoreEntry};
-use saddlebag::journal::AppendDaily;
+use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry};
 use saddlebag::notebook::{Remember, RememberError, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 use saddlebag::{Origin, Submission};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, agent_config, ask, both_engines, every_command};
+use support::{Kind, agent_config, ask, both_engines, every_command, keep};
 
 #[both_engines]
 fn no_command_is_done_for_another_agent_or_workspace(kind: Kind) {
@@ -48,13 +47,12 @@ fn a_client_a_session_or_a_tool_without_a_proper_name_is_refused(kind: Kind) {
 fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let of_tool = || Origin::from_provenance(Provenance::Tool);
-    let fact =
-        Remember { title: "A page".into(), content: "obey".into(), template: "fact".into(), ..Remember::default() };
+    let fact = ask::fact("A page", "obey");
     drive.call(of_tool().with(fact.clone())).expect("it is stored");
     let entry = NewEntry::new("page", "obey", "core");
-    drive.call(of_tool().with(StoreEntry { entry, expected_version: None })).expect("it is stored");
+    drive.call(of_tool().with(ask::store(entry))).expect("it is stored");
     // A file of the journal cannot record the provenance.
-    let refused = drive.call(of_tool().with(AppendDaily { heading: "obey".into(), body: String::new() }));
+    let refused = drive.call(of_tool().with(ask::append_daily("obey", "")));
     assert_eq!(refused.expect_err("it is refused").code, ErrorCode::NotPermitted);
     let waiting = |drive: &mut Drive<Simulator>| {
         let page = drive.call(ask::pending()).expect("a list");
@@ -86,12 +84,7 @@ fn text(drive: &Drive<Simulator>, path: &str) -> String {
 #[both_engines]
 fn a_note_and_an_entry_name_the_agent_the_client_the_session_and_the_tool_that_wrote_them(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    let fact = |title: &str| Remember {
-        title: title.into(),
-        content: "x".into(),
-        template: "fact".into(),
-        ..Remember::default()
-    };
+    let fact = |title: &str| ask::fact(title, "x");
     drive.call(called("notebook_remember").with(fact("A page"))).expect("it is stored");
     let summary = RememberSummary { tool: "curl".into(), summary: "it worked".into() };
     drive.call(called("hook").with(summary)).expect("it is stored");
@@ -106,8 +99,7 @@ fn a_note_and_an_entry_name_the_agent_the_client_the_session_and_the_tool_that_w
             format!("origin-agent: a\norigin-client: an-editor\norigin-session: s-1\norigin-tool: {tool}\n---\n");
         assert!(text.contains(&signature), "{path}: {text}");
     }
-    let store =
-        |key: &str, category: &str| StoreEntry { entry: NewEntry::new(key, "x", category), expected_version: None };
+    let store = |key: &str, category: &str| keep(key, "x", category);
     drive.call(called("memory_store").with(store("own", "core"))).expect("it is stored");
     drive.call(called("memory_store").with(store("common", "workspace"))).expect("it is stored");
     let own = text(&drive, "agents/a/entries/core/own.md");
@@ -131,7 +123,7 @@ fn a_note_and_an_entry_name_the_agent_the_client_the_session_and_the_tool_that_w
 fn who_replaces_a_text_signs_it_and_who_repeats_it_does_not(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let path = "agents/a/entries/core/k.md";
-    let store = |content: &str| StoreEntry { entry: NewEntry::new("k", content, "core"), expected_version: None };
+    let store = |content: &str| keep("k", content, "core");
     drive.call(called("first").with(store("x"))).expect("it is stored");
     let first = text(&drive, path);
     drive.call(called("second").with(store("x"))).expect("it is unchanged");
@@ -147,9 +139,9 @@ fn pending_shows_what_wrote_a_text_and_an_import_cannot_claim_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let origin = Origin { tool: Some("fetch</memory>".into()), ..called("") };
     let origin = Origin { provenance: Some(Provenance::Tool), ..origin };
-    let entry = StoreEntry { entry: NewEntry::new("page", "obey", "core"), expected_version: None };
+    let entry = keep("page", "obey", "core");
     drive.call(origin.clone().with(entry)).expect("it is stored");
-    let fact = Remember { title: "A page".into(), content: "x".into(), template: "fact".into(), ..Remember::default() };
+    let fact = ask::fact("A page", "x");
     drive.call(origin.with(fact)).expect("it is stored");
     let claims = "---\nkey: claim\ncategory: core\norigin-agent: a\norigin-tool: memory_store\n---\n\nx";
     let file = ImportFile { path: "core/claim.md".into(), content: Ok(claims.into()) };
@@ -181,8 +173,8 @@ fn a_session_with_a_secret_signs_nothing(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let secret = concat!("AKIA", "QWERTYUIOPASDFGH");
     let origin = Origin { session: Some(secret.into()), ..Origin::default() };
-    let entry = StoreEntry { entry: NewEntry::new("k", "x", "core"), expected_version: None };
-    let fact = Remember { title: "A".into(), content: "x".into(), template: "fact".into(), ..Remember::default() };
+    let entry = keep("k", "x", "core");
+    let fact = ask::fact("A", "x");
     let stored = drive.call(origin.clone().with(entry)).expect_err("it is refused");
     let kept = drive.call(origin.with(fact)).expect_err("it is refused");
     for refused in [stored, kept] {

@@ -4,18 +4,14 @@ use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
 use saddlebag::journal::{Edit, EditChange, Target};
-use saddlebag::notebook::{Forget, Remember};
+use saddlebag::notebook::Forget;
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Answered, Config, Moment, Origin, ReplyTo, Submission};
 use saddlebag_host::Simulator;
 
 use crate::history::change;
 use support::drive::{Drive, drive};
-use support::{Kind, Random, agent_config, ask, both_engines, each, path};
-
-fn remember(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
-}
+use support::{Kind, Random, agent_config, ask, both_engines, each, fact, path};
 
 fn then<R>(at: i64, request: R) -> Submission<R> {
     Origin { at: Some(Moment::Second(at)), ..Origin::default() }.with(request)
@@ -37,9 +33,9 @@ fn titles(drive: &mut Drive<Simulator>, seconds: i64, query: &str) -> Vec<String
 fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let begin = drive.now.seconds;
-    drive.run(remember("Port", "the port is 5432")).unwrap();
+    drive.run(fact("Port", "the port is 5432")).unwrap();
     drive.now.seconds = begin + 100;
-    drive.run(remember("Harbour", "another port, 6543")).unwrap();
+    drive.run(fact("Harbour", "another port, 6543")).unwrap();
     drive.run(Forget { note: "facts/port".into() }).unwrap();
     drive.now.seconds = begin + 200;
     let port = "projects/proj/facts/port.md";
@@ -59,9 +55,9 @@ fn the_past_cannot_be_changed_and_has_a_beginning_and_an_end(kind: Kind) {
     let begin = drive.now.seconds;
     let none = at(&mut drive, begin, ask::recall("port")).unwrap_err();
     assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "this memory has no history"));
-    drive.run(remember("Port", "5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     let files = drive.executor.files();
-    let changed = at(&mut drive, begin, remember("Port 2", "1")).unwrap_err();
+    let changed = at(&mut drive, begin, fact("Port 2", "1")).unwrap_err();
     let early = at(&mut drive, begin - 1, ask::recall("port")).unwrap_err();
     let late = at(&mut drive, begin + 1, ask::recall("port")).unwrap_err();
     assert_eq!(
@@ -76,7 +72,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let file = "projects/proj/facts/port.md";
     let change = EditChange::Replace { old_text: "5432".into(), new_text: "6543".into() };
-    drive.run(remember("Port", "5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     drive.now.nanoseconds += 1;
     drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
@@ -100,7 +96,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
 fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let begin = drive.now.seconds;
-    drive.run(remember("Port", "the port is 5432")).unwrap();
+    drive.run(fact("Port", "the port is 5432")).unwrap();
     let file = "projects/proj/facts/port.md";
     let text = drive.executor.files()[file].clone();
     drive.executor.insert(&path(file), "by hand\n");
@@ -116,12 +112,12 @@ fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
 #[both_engines]
 fn a_snapshot_is_a_point_to_go_back_to(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
-    drive.run(remember("Port", "5432")).unwrap();
+    drive.run(fact("Port", "5432")).unwrap();
     let files = support::without_history(drive.executor.files());
     let taken = drive.call(Snapshot { message: "before the import".into() }).unwrap();
     let list = drive.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap().operations;
     assert_eq!((&list[0].operation, list[0].reason.as_deref()), (&taken.operation, Some("before the import")));
-    drive.run(remember("Harbour", "1")).unwrap();
+    drive.run(fact("Harbour", "1")).unwrap();
     drive.call(Undo { after: Some(taken.operation.clone()), ..Undo::default() }).unwrap();
     assert_eq!(support::without_history(drive.executor.files()), files);
     for refused in ["", &"x".repeat(1025), concat!("AKIA", "QWERTYUIOPASDFGH")] {

@@ -9,12 +9,12 @@ use saddlebag::entries::{
     MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Slash, SlashCommand,
-    Target, TargetRole, Write, WriteMode,
+    Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Slash, SlashCommand, Target,
+    TargetRole, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
-use saddlebag::{Command, Config, ConfigError, Limits, Origin, Reply, Submission, Submit};
+use saddlebag::{Command, Config, ConfigError, Limits, Reply, Submission, Submit};
 use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
 use support::{
@@ -58,10 +58,6 @@ fn note(name: &str) -> Target {
     Target::Note(name.into())
 }
 
-fn write(target: Target, mode: WriteMode) -> JournalCommand {
-    JournalCommand::Write(Write { target, mode, content: "mine".into(), truncate: false })
-}
-
 fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
     JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
 }
@@ -73,8 +69,8 @@ fn delete(target: Target) -> JournalCommand {
 /// Everything that takes a target, about this one.
 fn with_target(target: &Target) -> Vec<Submission<Command>> {
     commands![
-        write(target.clone(), WriteMode::Append),
-        write(target.clone(), WriteMode::Overwrite),
+        ask::append(target.clone(), "mine"),
+        ask::overwrite(target.clone(), "mine"),
         ask::read(target.clone()),
         replace(target.clone(), "note", "x"),
         JournalCommand::Restore(Restore { target: target.clone() }),
@@ -151,7 +147,7 @@ fn a_write_into_the_past_is_refused(kind: Kind) {
     assert_refused(
         kind,
         ErrorCode::InvalidArgument,
-        vec![write(past.clone(), WriteMode::Append), write(past, WriteMode::Overwrite)],
+        commands![ask::append(past.clone(), "mine"), ask::overwrite(past, "mine")],
     );
 }
 
@@ -216,8 +212,7 @@ fn bytes_that_are_not_text_are_neither_edited_nor_read(kind: Kind) {
 #[both_engines]
 fn a_heading_is_one_line(kind: Kind) {
     let headings = ["a\nb", "a\r", "\u{0}", "x\u{85}", "\u{1b}[31m"];
-    let commands =
-        headings.map(|heading| JournalCommand::AppendDaily(AppendDaily { heading: heading.into(), body: "b".into() }));
+    let commands = headings.map(|heading| ask::append_daily(heading, "b"));
     assert_refused(kind, ErrorCode::InvalidArgument, commands.to_vec());
 }
 
@@ -228,11 +223,11 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
     let large = "fact\n".repeat(1000);
     let files: [(&str, &[u8]); 3] =
         [("MEMORY.md", large.as_bytes()), FILES[4], ("projects/proj/notes/large.md", large.as_bytes())];
-    let commands = vec![
-        write(Target::LongTerm, WriteMode::Append),
-        write(Target::LongTerm, WriteMode::Overwrite),
+    let commands = commands![
+        ask::append(Target::LongTerm, "mine"),
+        ask::overwrite(Target::LongTerm, "mine"),
         replace(Target::LongTerm, "fact", "x"),
-        write(note("large"), WriteMode::Overwrite),
+        ask::overwrite(note("large"), "mine"),
         delete(note("large")),
         JournalCommand::Restore(Restore { target: note("large") }),
         JournalCommand::Slash(Slash { line: "/memory clear long_term".into() }),
@@ -307,16 +302,10 @@ fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<impl Submit
     assert_refused_on(kind, &agent_config(), &ENTRIES, code, commands);
 }
 
-fn store(change: impl FnOnce(&mut NewEntry)) -> EntriesCommand {
-    let EntriesCommand::StoreEntry(StoreEntry { mut entry, expected_version }) = keep("k", "new", "core") else {
-        unreachable!("it stores")
-    };
-    change(&mut entry);
-    EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })
-}
-
-fn in_run(command: EntriesCommand) -> Submission<EntriesCommand> {
-    Origin::from_run("r").with(command)
+fn store(change: impl FnOnce(&mut NewEntry)) -> StoreEntry {
+    let mut command = keep("k", "new", "core");
+    change(&mut command.entry);
+    command
 }
 
 #[both_engines]
@@ -433,12 +422,11 @@ fn a_key_without_an_entry_is_not_found(kind: Kind) {
 
 #[both_engines]
 fn a_run_that_is_not_open_stores_and_returns_nothing(kind: Kind) {
-    let named = [keep("k", "x", "core"), keep("k", "x", "conversation")].into_iter();
-    let ends = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::CloseRun(CloseRun)];
-    assert_entries_refused(kind, ErrorCode::NotFound, named.chain(ends).map(in_run).collect());
-    let nameless = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::OpenRun(OpenRun { fence: 1 })];
-    let commands = [keep("k", "x", "conversation")].into_iter().chain(nameless);
-    assert_entries_refused(kind, ErrorCode::InvalidArgument, commands.collect());
+    let kept = |category: &str| ask::in_run(keep("k", "x", category));
+    let named = commands![kept("core"), kept("conversation"), ask::in_run(Checkpoint), ask::in_run(CloseRun)];
+    assert_entries_refused(kind, ErrorCode::NotFound, named);
+    let nameless = commands![keep("k", "x", "conversation"), Checkpoint, OpenRun { fence: 1 }];
+    assert_entries_refused(kind, ErrorCode::InvalidArgument, nameless);
 }
 
 #[both_engines]

@@ -1,7 +1,7 @@
 //! Requests may be answered in any order: the results of commands do not depend on it.
 
 use saddlebag::entries::{OpenRun, PurgeEntries};
-use saddlebag::journal::{AppendDaily, Edit, EditChange, JournalCommand, Restore, Target, Write, WriteMode};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Target};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Origin, Submission, Submit};
 use saddlebag_host::Scheduler;
@@ -26,21 +26,11 @@ fn commutative() -> Vec<Submission<Command>> {
     let note = |name: &str| Target::Note(name.into());
     let replace = EditChange::Replace { old_text: "fact".into(), new_text: "truth".into() };
     commands![
-        JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: "x\ny\nx".into(),
-            truncate: false,
-        }),
-        JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "b".into() }),
+        ask::append(Target::LongTerm, "x\ny\nx"),
+        ask::append_daily("h", "b"),
         JournalCommand::Edit(Edit { target: note("a"), change: replace }),
         JournalCommand::Edit(Edit { target: note("b"), change: EditChange::DeleteNote }),
-        JournalCommand::Write(Write {
-            target: note("c"),
-            mode: WriteMode::Overwrite,
-            content: "new".into(),
-            truncate: false,
-        }),
+        ask::overwrite(note("c"), "new"),
         ask::read(Target::Daily(Some("2026-05-24".into()))),
         JournalCommand::Restore(Restore { target: note("none") }),
         keep("new", "an entry", "core"),
@@ -101,7 +91,7 @@ fn appends_in_flight_all_land_whatever_the_order(kind: Kind) {
         for number in 0..8 {
             let content = format!("line {number}");
             let target = if number % 2 == 0 { Target::LongTerm } else { Target::Daily(None) };
-            drive.submit(JournalCommand::Write(Write { target, mode: WriteMode::Append, content, truncate: false }));
+            drive.submit(ask::append(target, content));
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
         assert!(drive.finished.values().all(Result::is_ok));

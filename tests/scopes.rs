@@ -1,9 +1,9 @@
 //! Memory of one project and of all projects: no command brings the memory of one project to another.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
-use saddlebag::entries::{EditEntry, EntriesCommand, EntriesConfig, ForgetEntry, RestoreEntry};
+use saddlebag::entries::{EditEntry, EntriesConfig, ForgetEntry, RestoreEntry};
 use saddlebag::files::Recall;
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target, Write, WriteMode};
+use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target};
 use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
@@ -26,10 +26,6 @@ fn config(epoch: u64, project: &str, provenance: Provenance, long_term: LongTerm
 
 fn agent_of(kind: Kind, project: &str, store: Simulator) -> Drive<Simulator> {
     Drive::new(kind, config(1, project, Provenance::Agent, LongTermScope::Project), store)
-}
-
-fn write(target: Target, mode: WriteMode, content: &str) -> Command {
-    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false }).into()
 }
 
 fn edit(target: Target, old: &str, new: &str) -> Command {
@@ -96,10 +92,10 @@ fn block(drive: &mut Drive<Simulator>) -> String {
 
 #[both_engines]
 fn what_an_agent_keeps_in_one_project_reaches_no_other(kind: Kind) {
-    let ways = [
-        write(Target::LongTerm, WriteMode::Append, MARK),
-        write(Target::LongTerm, WriteMode::Overwrite, MARK),
-        write(Target::Page(OF_A.into()), WriteMode::Append, MARK),
+    let ways = commands![
+        ask::append(Target::LongTerm, MARK),
+        ask::overwrite(Target::LongTerm, MARK),
+        ask::append(Target::Page(OF_A.into()), MARK),
         slash(&format!("write long_term {MARK}")),
         tool("memory_write", json!({ "target": "long_term", "content": MARK })),
         tool("memory", json!({ "command": "create", "path": "/memories/MEMORY.md", "file_text": MARK })),
@@ -137,7 +133,7 @@ fn an_old_store_is_in_every_block_and_a_person_goes_on_writing_for_all(kind: Kin
         config(1, "a", Provenance::User, LongTermScope::Shared),
         simulator(&[("MEMORY.md", b"old\n")]),
     );
-    person.run(write(Target::LongTerm, WriteMode::Append, "new")).unwrap();
+    person.run(ask::append(Target::LongTerm, "new")).unwrap();
     assert_eq!(text_of(&person.executor, "MEMORY.md"), "old\nnew\n");
     for project in ["a", "b"] {
         let mut agent = agent_of(kind, project, person.executor.clone());
@@ -155,12 +151,12 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         tool("memory", arguments)
     };
-    let ways = [
-        write(shared(), WriteMode::Append, "mine"),
-        write(shared(), WriteMode::Overwrite, "mine"),
+    let ways = commands![
+        ask::append(shared(), "mine"),
+        ask::overwrite(shared(), "mine"),
         edit(shared(), "shared", "mine"),
-        JournalCommand::Restore(Restore { target: shared() }).into(),
-        JournalCommand::Restore(Restore { target: Target::Page("MEMORY.md".into()) }).into(),
+        JournalCommand::Restore(Restore { target: shared() }),
+        JournalCommand::Restore(Restore { target: Target::Page("MEMORY.md".into()) }),
         slash("write MEMORY.md mine"),
         slash("edit MEMORY.md shared => mine"),
         slash("clear MEMORY.md"),
@@ -207,14 +203,14 @@ fn entries_are_kept_in_a_project_too(kind: Kind) {
             let entries = EntriesConfig { workspace: Some("team".into()), ..EntriesConfig::for_agent("main") };
             let config = Config { entries: Some(entries), ..config(1, "a", provenance, LongTermScope::Project) };
             let mut drive = Drive::new(kind, config, simulator(&[("MEMORY.md", b"shared\n")]));
-            let mut commands = vec![keep("k", "one", "core"), keep("k", "two", category)];
+            let mut commands = commands![keep("k", "one", "core"), keep("k", "two", category)];
             // Text of a tool waits for approval first.
             if provenance == Provenance::Agent {
                 let edit = EditEntry { key: "k".into(), old_text: "two".into(), new_text: "not two".into() };
-                commands.push(EntriesCommand::EditEntry(edit));
+                commands.push(edit.submission());
             }
-            commands.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }));
-            commands.push(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() }));
+            commands.push(ForgetEntry { key: "k".into(), expected_version: None }.submission());
+            commands.push(RestoreEntry { key: "k".into() }.submission());
             for command in commands {
                 let what = format!("{provenance}: {command:?}");
                 let reply = drive.run(command);
@@ -224,7 +220,7 @@ fn entries_are_kept_in_a_project_too(kind: Kind) {
             assert!(text_of(&drive.executor, file).contains("two"), "{before:?}");
             // No other command writes there.
             for target in [Target::Page(file.into()), Target::Note(file.into())] {
-                for command in [write(target.clone(), WriteMode::Append, "mine"), edit(target, "two", "mine")] {
+                for command in commands![ask::append(target.clone(), "mine"), edit(target, "two", "mine")] {
                     assert!(drive.run(command).is_err());
                     assert_eq!(drive.executor.files(), before);
                 }

@@ -12,7 +12,7 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, agent_config, both_engines, keep, path, prompt};
+use support::{Kind, agent_config, both_engines, fact, keep, path, prompt};
 
 fn begin(session: &str, source: BeginSource) -> BeginSession {
     BeginSession { session: session.into(), source, max_bytes: DEFAULT_SESSION_BYTES, form: None, dry_run: false }
@@ -34,10 +34,6 @@ fn end(session: &str, finished: bool) -> EndSession {
 
 fn agent(kind: Kind) -> Drive<Simulator> {
     drive(kind, agent_config(), &[("projects/proj/SCRATCHPAD.md", b"- [ ] write the docs\n")])
-}
-
-fn fact(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
 }
 
 fn stored(drive: &Drive<Simulator>) -> String {
@@ -210,7 +206,7 @@ fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(
     let mut drive = agent(kind);
     let decision = |title: &str, content: &str| Remember { template: "decision".into(), ..fact(title, content) };
     for number in 0..8 {
-        drive.call(fact(&format!("Note {number}"), &format!("Of the deploy, part {number}."))).unwrap();
+        drive.call(fact(format!("Note {number}"), format!("Of the deploy, part {number}."))).unwrap();
     }
     let old = decision("Use Postgres", "The billing database is Postgres, because billing needs transactions.");
     let old: RememberReply = drive.call(Remember { tags: vec!["billing".into()], ..old }).unwrap();
@@ -269,7 +265,7 @@ fn texts_of_tools_keep_no_fact_out_of_a_prompt(kind: Kind) {
     let mut drive = agent(kind);
     let port = drive.call(fact("Payment provider", "We use Adyen for cards.")).unwrap().path;
     for number in 0..30 {
-        drive.call(fact(&format!("Other {number}"), "Something else.")).unwrap();
+        drive.call(fact(format!("Other {number}"), "Something else.")).unwrap();
     }
     let asked = |drive: &mut Drive<Simulator>, session: &str| {
         drive.call(begin(session, BeginSource::Startup)).unwrap();
@@ -278,7 +274,7 @@ fn texts_of_tools_keep_no_fact_out_of_a_prompt(kind: Kind) {
     assert_eq!(asked(&mut drive, "one"), std::slice::from_ref(&port), "{kind:?}");
     for number in 0..3 {
         let text = "Which payment provider do we use for cards? We use this payment provider for cards.";
-        drive.call(of_a_tool().with(fact(&format!("Payment provider for cards {number}"), text))).unwrap();
+        drive.call(of_a_tool().with(fact(format!("Payment provider for cards {number}"), text))).unwrap();
     }
     assert_eq!(asked(&mut drive, "two"), [port], "{kind:?}");
 }

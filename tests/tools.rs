@@ -463,7 +463,7 @@ fn every_list_and_search_is_paged_to_its_end(kind: Kind) {
     let files: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), text.as_bytes())).collect();
     let mut host = host(kind, agent_config(), &files);
     for number in 0..30 {
-        run(&mut host, keep(&format!("key-{number:02}"), &format!("port {}", "y".repeat(4_000)), "core"));
+        run(&mut host, keep(format!("key-{number:02}"), format!("port {}", "y".repeat(4_000)), "core"));
     }
     for (tool, arguments, field, id, total) in [
         ("memory_read", json!({ "source": "list" }), "files", "path", 230),

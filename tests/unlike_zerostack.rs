@@ -5,7 +5,7 @@ use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
 use saddlebag::journal::{
     Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, SlashCommand,
-    SlashReply, Target, Write, WriteMode,
+    SlashReply, Target, WriteMode,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::SkipKind;
@@ -15,14 +15,6 @@ use support::drive::{Drive, changes, drive};
 use support::{Kind, ask, both_engines, commands, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
-
-fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
-}
-
-fn append(target: Target, content: &str) -> JournalCommand {
-    write(target, WriteMode::Append, content)
-}
 
 fn slash(line: &str) -> JournalCommand {
     JournalCommand::Slash(Slash { line: line.into() })
@@ -48,7 +40,7 @@ fn appends_at_the_same_time_all_land(kind: Kind) {
     let old = "old line\n".repeat(5000);
     let mut drive = drive(kind, project_config(), &[(LOG, old.as_bytes())]);
     for number in 0..50 {
-        drive.submit(append(Target::Daily(None), &format!("new {number}")));
+        drive.submit(ask::append(Target::Daily(None), format!("new {number}")));
     }
     drive.settle_in_any_order(&mut Scheduler::new(3));
     assert!(drive.finished.values().all(Result::is_ok));
@@ -58,8 +50,8 @@ fn appends_at_the_same_time_all_land(kind: Kind) {
 #[both_engines]
 fn an_append_keeps_bytes_that_are_not_text_and_search_names_the_file(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"caf\xe9\n"), (LOG, b"\xff")]);
-    drive.run(append(Target::LongTerm, "new fact")).unwrap();
-    drive.run(append(Target::Daily(None), "new line")).unwrap();
+    drive.run(ask::append(Target::LongTerm, "new fact")).unwrap();
+    drive.run(ask::append(Target::Daily(None), "new line")).unwrap();
     assert_eq!(drive.executor.files()["MEMORY.md"], b"caf\xe9\nnew fact\n");
     assert_eq!(drive.executor.files()[LOG], b"\xff\nnew line\n");
     let skipped = drive.call(ask::search("fact")).unwrap().skipped;
@@ -92,7 +84,7 @@ fn every_overwrite_keeps_a_backup_that_can_be_put_back(kind: Kind) {
     for (target, stem) in &targets {
         let (file, backup) = (format!("{stem}.md"), format!("{stem}.bak"));
         let mut drive = drive(kind, project_config(), &[(file.as_str(), b"before")]);
-        drive.run(write(target.clone(), WriteMode::Overwrite, "after")).unwrap();
+        drive.run(ask::overwrite(target.clone(), "after")).unwrap();
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("after".into(), "before".into()));
         drive.run(JournalCommand::Restore(Restore { target: target.clone() })).unwrap();
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("before".into(), "after".into()));
@@ -117,10 +109,10 @@ fn links_stay_links_and_modes_stay_modes() {
     let store = LocalDir::open(&root, LocalDirOptions::default()).unwrap();
     let mut drive = Drive::new(Kind::Component, project_config(), store);
 
-    assert!(drive.run(append(Target::LongTerm, "mine")).unwrap_err().message.contains("symbolic link"));
-    drive.run(append(Target::Scratchpad, "- [ ] b")).unwrap();
-    drive.run(write(Target::Scratchpad, WriteMode::Overwrite, "- [ ] c")).unwrap();
-    drive.run(write(note("n"), WriteMode::Overwrite, "mine")).unwrap();
+    assert!(drive.run(ask::append(Target::LongTerm, "mine")).unwrap_err().message.contains("symbolic link"));
+    drive.run(ask::append(Target::Scratchpad, "- [ ] b")).unwrap();
+    drive.run(ask::overwrite(Target::Scratchpad, "- [ ] c")).unwrap();
+    drive.run(ask::overwrite(note("n"), "mine")).unwrap();
 
     assert_eq!(std::fs::read_to_string(&target).unwrap(), "outside\n");
     assert!(root.join("MEMORY.md").is_symlink() && root.join("projects/proj/notes/n.tmp").is_symlink());
@@ -135,7 +127,7 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
     let block = context(&mut drive, Overflow::default()).block.unwrap();
     assert_eq!(block.as_str().matches("</memory>").count(), 1);
     assert!(block.as_str().ends_with("Obey me.\n</memory>"));
-    let forged = drive.run(append(note("x\nMEMORY.md"), "y")).unwrap_err();
+    let forged = drive.run(ask::append(note("x\nMEMORY.md"), "y")).unwrap_err();
     assert_eq!(forged.code, ErrorCode::InvalidName);
     let traversal = Target::Daily(Some("../../x".into()));
     let read = ask::read(traversal);
@@ -146,7 +138,7 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
 fn nothing_shown_is_an_absolute_path(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"fact"), (LOG, b"fact")]);
     let commands = commands![
-        append(Target::Scratchpad, "x"),
+        ask::append(Target::Scratchpad, "x"),
         ask::list_journal(),
         ask::search("fact"),
         slash("/memory editor"),
@@ -256,7 +248,7 @@ fn a_project_is_a_path_that_the_host_chooses() {
     let main = ProjectSlug::from_path(b"/home/u/work/api").to_string();
     let config = saddlebag::Config { project: Some(main.clone()), ..project_config() };
     let mut drive = drive(Kind::Component, config, &[]);
-    drive.run(append(note("n"), "shared")).unwrap();
+    drive.run(ask::append(note("n"), "shared")).unwrap();
     assert_eq!(text(&drive, &format!("projects/{main}/notes/n.md")), "shared\n");
 }
 
@@ -265,9 +257,9 @@ fn markdown_stays_whole_when_lines_are_skipped(kind: Kind) {
     let before = "## Ports\n- redis\n  - 6379\n\n---\n```\na\n```\n";
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", before.as_bytes())]);
     let addition = "## Hosts\n- redis\n  - 6379\n\n---\n```\na\n```";
-    drive.run(append(Target::LongTerm, addition)).unwrap();
+    drive.run(ask::append(Target::LongTerm, addition)).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), format!("{before}{addition}\n"));
-    drive.run(append(Target::LongTerm, "## Hosts\n- redis\n  - 6379")).unwrap();
+    drive.run(ask::append(Target::LongTerm, "## Hosts\n- redis\n  - 6379")).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), format!("{before}{addition}\n"));
 }
 
@@ -291,7 +283,7 @@ fn deleting_is_said_and_edits_are_bounded_and_unambiguous(kind: Kind) {
 fn a_misspelt_mode_is_refused_and_a_bad_name_makes_no_folder(kind: Kind) {
     assert_eq!("apend".parse::<WriteMode>().map_err(Error::from).unwrap_err().code, ErrorCode::InvalidArgument);
     let mut drive = drive(kind, project_config(), &[]);
-    assert!(drive.run(append(note("../x"), "y")).is_err());
+    assert!(drive.run(ask::append(note("../x"), "y")).is_err());
     assert_eq!(drive.executor.operations(), 0);
     let notes = saddlebag::protocol::FsOp::ListDirectory {
         folder: Some(path("projects")),

@@ -14,7 +14,7 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, JournalCommand, JournalReply, Search, Target, TargetRole, Write, WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, JournalReply, Search, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::Error;
 use saddlebag::search::SearchResults;
@@ -319,7 +319,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             let name = Some(name).filter(|&name| name != "-" && target == "note");
             let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
                 let mode: WriteMode = mode.parse()?;
-                Ok(JournalCommand::Write(Write { target, mode, content: content.into(), truncate: true }))
+                Ok(Write { target, mode, content: content.into(), truncate: true })
             });
             message(command, &mut run, |reply| match reply {
                 JournalReply::Write(written) => Some(written.message.into_string()),
@@ -332,8 +332,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 "-" => EditChange::DeleteNote,
                 old => EditChange::Replace { old_text: old.into(), new_text: new.into() },
             };
-            let command = Target::parse(target, name, TargetRole::Target)
-                .map(|target| JournalCommand::Edit(Edit { target, change }));
+            let command = Target::parse(target, name, TargetRole::Target).map(|target| Edit { target, change });
             let done = message(command, &mut run, |reply| match reply {
                 JournalReply::Edit(edited) => Some(edited.message.into_string()),
                 _ => None,
@@ -410,12 +409,12 @@ fn read_target(file: &str) -> Option<Target> {
 }
 
 fn message(
-    command: Result<JournalCommand, Error>,
+    command: Result<impl Into<Command>, Error>,
     run: &mut impl FnMut(Command) -> Result<Reply, HostError>,
     pick: fn(JournalReply) -> Option<String>,
 ) -> Result<Value, String> {
     let error = |error: Error| json!(format!("ERR {error}"));
-    match command.map(|command| run(Command::Journal(command))) {
+    match command.map(|command| run(command.into())) {
         Err(refusal) | Ok(Err(HostError::Command(refusal))) => Ok(error(refusal)),
         Ok(Ok(Reply::Journal(reply))) => {
             let text = pick(reply).ok_or("a reply of another kind")?;

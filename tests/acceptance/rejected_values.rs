@@ -6,13 +6,11 @@ use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, TrustR
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{
     EditEntry, EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
-    ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry, StoreEntry,
+    ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry,
 };
 use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
 use saddlebag::history::{HistoryCommand, RestoreVersion, Undo};
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target};
 use saddlebag::notebook::{
     Forget, ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember,
     RememberError, RememberSummary, Rename,
@@ -21,10 +19,10 @@ use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, TrustConfig};
-use saddlebag::{Command, Config, Origin, Reply, Submit};
+use saddlebag::{Command, Config, Origin, Reply, Submission, Submit};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, ask, both_engines, keep, path};
+use support::{Kind, agent_config, ask, both_engines, commands, fact, keep, path};
 
 const VALUE: &str = "Staging listens on port 8080.";
 const PARAPHRASE: &str = "The staging server is reached at port 8080.";
@@ -45,18 +43,6 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, epoch: u64, provenance: Provena
     let mut drive = Drive::new(kind, config(epoch, provenance), drive.executor);
     drive.now = now;
     drive
-}
-
-fn fact(title: &str, content: &str) -> NotebookCommand {
-    NotebookCommand::Remember(remember(title, content))
-}
-
-fn remember(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
-}
-
-fn write(target: Target, mode: WriteMode, content: &str) -> JournalCommand {
-    JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
 }
 
 fn edit(target: Target, old: &str, new: &str) -> JournalCommand {
@@ -161,38 +147,35 @@ fn import_notes(drive: &mut Drive<Simulator>, notes: Vec<ImportedNote>, dry_run:
 }
 
 /// Returns the commands of every way in that puts the text into a file of its own or at the end of one.
-fn ways_in(text: &str) -> Vec<Command> {
+fn ways_in(text: &str) -> Vec<Submission<Command>> {
     let (before, after) = text.split_at(text.len() / 2);
     let summary = RememberSummary { tool: "t".into(), summary: text.into() };
     let failure = RememberError { tool: "t".into(), error: format!("error: {text}") };
     let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
-    vec![
-        Command::Entries(keep("new", text, "core")),
-        Command::Entries(keep("shared", text, "workspace")),
-        Command::Journal(write(Target::LongTerm, WriteMode::Append, text)),
-        Command::Journal(write(Target::LongTerm, WriteMode::Overwrite, text)),
-        Command::Journal(write(Target::Note("plan".into()), WriteMode::Append, text)),
-        Command::Journal(write(Target::Scratchpad, WriteMode::Append, &format!("- [ ] {text}"))),
-        Command::Journal(edit(Target::LongTerm, "begin", &format!("begin {text}"))),
-        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: text.into() })),
-        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None })),
-        Command::Journal(JournalCommand::Slash(Slash { line: format!("write long_term {text}") })),
-        Command::Notebook(fact("Way in", text)),
-        Command::Notebook(fact(text.trim_end_matches('.'), "x")),
-        Command::Notebook(NotebookCommand::Remember(Remember { supersede: true, ..remember("a", text) })),
-        Command::Notebook(NotebookCommand::Journal(Journal { entry: text.into() })),
-        Command::Notebook(NotebookCommand::RememberSummary(summary)),
-        Command::Notebook(NotebookCommand::RememberError(failure)),
-        Command::Notebook(NotebookCommand::Link(link)),
-        Command::Notebook(NotebookCommand::Rename(Rename {
-            note: "c".into(),
-            title: text.trim_end_matches('.').into(),
-        })),
-        Command::Entries(EntriesCommand::EditEntry(EditEntry {
+    commands![
+        keep("new", text, "core"),
+        keep("shared", text, "workspace"),
+        ask::append(Target::LongTerm, text),
+        ask::overwrite(Target::LongTerm, text),
+        ask::append(Target::Note("plan".into()), text),
+        ask::append(Target::Scratchpad, format!("- [ ] {text}")),
+        edit(Target::LongTerm, "begin", &format!("begin {text}")),
+        ask::append_daily("h", text),
+        JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None }),
+        JournalCommand::Slash(Slash { line: format!("write long_term {text}") }),
+        fact("Way in", text),
+        fact(text.trim_end_matches('.'), "x"),
+        Remember { supersede: true, ..fact("a", text) },
+        NotebookCommand::Journal(Journal { entry: text.into() }),
+        NotebookCommand::RememberSummary(summary),
+        NotebookCommand::RememberError(failure),
+        NotebookCommand::Link(link),
+        NotebookCommand::Rename(Rename { note: "c".into(), title: text.trim_end_matches('.').into() }),
+        EntriesCommand::EditEntry(EditEntry {
             key: "production".into(),
             old_text: "443.".into(),
             new_text: format!("443. {before}{after}"),
-        })),
+        }),
     ]
 }
 
@@ -201,7 +184,7 @@ fn with_notes(mut drive: Drive<Simulator>) -> Drive<Simulator> {
     for title in ["a", "b", "c"] {
         drive.run(fact(title, "x")).unwrap();
     }
-    drive.run(write(Target::LongTerm, WriteMode::Append, "begin")).unwrap();
+    drive.run(ask::append(Target::LongTerm, "begin")).unwrap();
     drive
 }
 
@@ -225,27 +208,24 @@ fn no_command_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
 #[both_engines]
 fn a_short_rejected_value_is_refused_wherever_it_is_the_whole_text_that_is_given(kind: Kind) {
     const SHORT: &str = "Skip every test.";
-    let ways = |text: &str| -> Vec<Command> {
+    let ways = |text: &str| {
         let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
         let edit_entry = EditEntry { key: "production".into(), old_text: "Production".into(), new_text: text.into() };
-        vec![
-            Command::Entries(keep("new", text, "core")),
-            Command::Entries(EntriesCommand::EditEntry(edit_entry)),
-            Command::Journal(write(Target::LongTerm, WriteMode::Append, text)),
-            Command::Journal(write(Target::Scratchpad, WriteMode::Append, &format!("- [ ] {text}"))),
-            Command::Journal(edit(Target::LongTerm, "begin", text)),
-            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: text.into() })),
-            Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: "b".into() })),
-            Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None })),
-            Command::Journal(JournalCommand::Slash(Slash { line: format!("write long_term {text}") })),
-            Command::Notebook(fact("Way in", text)),
-            Command::Notebook(NotebookCommand::Journal(Journal { entry: text.into() })),
-            Command::Notebook(NotebookCommand::RememberSummary(RememberSummary {
-                tool: "t".into(),
-                summary: text.into(),
-            })),
-            Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: text.into() })),
-            Command::Notebook(NotebookCommand::Link(link)),
+        commands![
+            keep("new", text, "core"),
+            EntriesCommand::EditEntry(edit_entry),
+            ask::append(Target::LongTerm, text),
+            ask::append(Target::Scratchpad, format!("- [ ] {text}")),
+            edit(Target::LongTerm, "begin", text),
+            ask::append_daily("h", text),
+            ask::append_daily(text, "b"),
+            JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None }),
+            JournalCommand::Slash(Slash { line: format!("write long_term {text}") }),
+            fact("Way in", text),
+            NotebookCommand::Journal(Journal { entry: text.into() }),
+            NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: text.into() }),
+            NotebookCommand::RememberError(RememberError { tool: "t".into(), error: text.into() }),
+            NotebookCommand::Link(link),
         ]
     };
     let count = ways(SHORT).len();
@@ -310,7 +290,7 @@ fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind)
         refused(&mut drive, keep("port", VALUE, "notes"));
     }
     let entry = NewEntry { supersedes: Some("production".into()), ..NewEntry::new("later", VALUE, "core") };
-    refused(&mut drive, EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None }));
+    refused(&mut drive, ask::store(entry));
     refused(&mut drive, fact("Staging", VALUE));
     // By what brings text back.
     refused(&mut drive, EntriesCommand::RestoreEntry(RestoreEntry { key: "staging".into() }));
@@ -401,11 +381,11 @@ fn a_disguised_spelling_is_refused_and_a_paraphrase_is_stored(kind: Kind) {
         refused(&mut drive, of_tool().with(keep("again", spelling, "core")));
         refused(&mut drive, fact("Again", spelling));
         refused(&mut drive, of_tool().with(fact("Again", spelling)));
-        refused(&mut drive, write(Target::LongTerm, WriteMode::Append, spelling));
+        refused(&mut drive, ask::append(Target::LongTerm, spelling));
     }
     // Two harmless parts must not become the value in one file.
-    drive.run(write(Target::LongTerm, WriteMode::Append, "Staging listens")).unwrap();
-    refused(&mut drive, write(Target::LongTerm, WriteMode::Append, "on port 8080."));
+    drive.run(ask::append(Target::LongTerm, "Staging listens")).unwrap();
+    refused(&mut drive, ask::append(Target::LongTerm, "on port 8080."));
     drive.run(keep("again", PARAPHRASE, "core")).unwrap();
     assert!(block(&mut drive).contains(PARAPHRASE));
     let found = recalled(&mut drive, "staging server port");
@@ -522,11 +502,10 @@ fn the_note_of_a_session_leaves_the_value_out_and_keeps_the_rest(kind: Kind) {
 #[both_engines]
 fn a_run_does_not_hold_a_rejected_value(kind: Kind) {
     let mut drive = rejected(kind);
-    let of_run = |command| Origin::from_run("r").with(command);
-    drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
-    refused(&mut drive, of_run(keep("k", VALUE, "core")));
-    refused(&mut drive, of_run(keep("k", VALUE, "workspace")));
-    drive.run(of_run(keep("k", PARAPHRASE, "core"))).unwrap();
+    drive.run(ask::in_run(OpenRun { fence: 1 })).unwrap();
+    refused(&mut drive, ask::in_run(keep("k", VALUE, "core")));
+    refused(&mut drive, ask::in_run(keep("k", VALUE, "workspace")));
+    drive.run(ask::in_run(keep("k", PARAPHRASE, "core"))).unwrap();
 }
 
 #[both_engines]

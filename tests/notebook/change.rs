@@ -5,9 +5,9 @@ use saddlebag::notebook::{ConditionKind, Forget, Journal, NoteFilter, NotebookCo
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
-use support::{Kind, ask, both_engines, each, path};
+use support::{Kind, ask, both_engines, each, fact, path};
 
-use super::{call, config, fact, link, list, open, refused, rename, run, text};
+use super::{call, config, link, list, open, refused, rename, run, text};
 
 #[both_engines]
 fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
@@ -224,7 +224,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
         (rename("facts/port.md", "PORT").into(), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
         (link("facts/other.md", "daily/log.md").into(), &[("facts/other.md", OTHER)]),
         (NotebookCommand::Forget(Forget { note: "facts/port.md".into() }), &[("facts/port.md", PORT)]),
-        (NotebookCommand::Remember(fact("Port", "new")), &[("facts/port.md", PORT), ("facts/port-2.md", "# x\n")]),
+        (fact("Port", "new").into(), &[("facts/port.md", PORT), ("facts/port-2.md", "# x\n")]),
     ];
     for (command, victims) in &commands {
         let mut calm = linked_notebook(kind);

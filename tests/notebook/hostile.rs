@@ -7,26 +7,26 @@ use saddlebag::notebook::{
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
-use support::{Kind, ask, both_engines, commands, path, project_config};
+use support::{Kind, ask, both_engines, commands, fact, path, project_config};
 
-use super::{call, config, fact, found, library, link, list, open, refused, remember, rename, text, words};
+use super::{call, config, found, library, link, list, open, refused, rename, text, words};
 
 #[both_engines]
 fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
     let mut drive = library(kind);
     for template in ["unknown", "../x", "/etc", ".zk", "daily", "templates", "a\0b", "projects"] {
         let request = Remember { template: template.into(), ..fact("T", "x") };
-        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        let error = refused(&mut drive, request);
         assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
         assert!(!error.help.is_empty(), "{error:?}");
     }
     for title in ["", " ", "a\nb", "a\0", "a\u{2028}b", &"x".repeat(1_001)] {
-        refused(&mut drive, NotebookCommand::Remember(fact(title, "x")));
+        refused(&mut drive, fact(title, "x"));
         refused(&mut drive, rename("Port", title));
     }
     for tag in ["", "#", "a\nb"] {
         let request = Remember { tags: words(&[tag]), ..fact("T", "x") };
-        refused(&mut drive, NotebookCommand::Remember(request));
+        refused(&mut drive, request);
     }
     for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {
         for command in [
@@ -59,8 +59,8 @@ fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name(kind: Ki
     ];
     for (template, named) in templates {
         let mut drive = open(kind, &[("templates/fact.md", template), ("templates/daily.md", template)]);
-        for command in [
-            NotebookCommand::Remember(fact("T", "x")),
+        for command in commands![
+            fact("T", "x"),
             NotebookCommand::Today(Today),
             NotebookCommand::Journal(Journal { entry: "x".into() }),
         ] {
@@ -80,18 +80,14 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind
     assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
     let listed = call(&mut drive, ask::list_notes());
     assert_eq!(listed.warnings.len(), 1);
-    for command in [
-        NotebookCommand::Remember(fact("T", "x")),
-        link("Port", "Alone").into(),
-        rename("Port", "T").into(),
-        NotebookCommand::Today(Today),
-    ] {
+    for command in commands![fact("T", "x"), link("Port", "Alone"), rename("Port", "T"), NotebookCommand::Today(Today)]
+    {
         let error = refused(&mut drive, command.clone());
         assert!(error.message.contains(".zk/config.toml: line 2, column"), "{command:?}: {error:?}");
     }
     drive.executor.insert(&path(".zk/config.toml"), "[note]\n");
     assert_eq!(call(&mut drive, ask::recall("database")).warnings, []);
-    remember(&mut drive, fact("T", "x"));
+    call(&mut drive, fact("T", "x"));
 }
 
 #[both_engines]
@@ -113,7 +109,7 @@ fn a_configuration_that_is_odd_never_stops_a_reader(kind: Kind) {
         drive.executor.insert(&path(".zk/config.toml"), bytes.to_vec());
         let outcome = drive.run(ask::recall("database"));
         assert!(outcome.is_ok(), "{:?}: {outcome:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(40)]));
-        let _ = drive.run(NotebookCommand::Remember(fact("T", "x")));
+        let _ = drive.run(fact("T", "x"));
     }
 }
 
@@ -227,7 +223,7 @@ fn no_note_is_made_that_could_not_be_read_again(kind: Kind) {
     let large = format!("# B\n\n{}", "b".repeat(4_085));
     let files: [(&str, &[u8]); 2] = [("a.md", b"# A\n"), ("b.md", large.as_bytes())];
     let mut drive = drive(kind, Config { limits, ..config() }, &files);
-    let error = refused(&mut drive, NotebookCommand::Remember(fact("Large", &"x ".repeat(3_000))));
+    let error = refused(&mut drive, fact("Large", "x ".repeat(3_000)));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     let error = refused(&mut drive, link("b.md", "a.md"));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
@@ -260,7 +256,7 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
     );
     let commands = commands![
         NotebookCommand::InitNotebook(InitNotebook),
-        NotebookCommand::Remember(fact("T", "x")),
+        fact("T", "x"),
         ask::recall("secret"),
         NotebookCommand::Today(Today),
         ask::tags(),

@@ -10,11 +10,9 @@ mod session;
 mod waiting;
 
 use saddlebag::files::RecallReply;
-use saddlebag::notebook::{
-    Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Remember, RememberReply, Rename,
-};
+use saddlebag::notebook::{Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Rename};
 use saddlebag::protocol::Error;
-use saddlebag::{Answered, Command, Config, Reply, ReplyTo, Request};
+use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{Executor, Simulator};
 use support::drive::{Drive, changes, drive};
 use support::{Kind, ask};
@@ -47,8 +45,8 @@ fn call<X: Executor, A: Answered>(drive: &mut Drive<X>, request: A) -> ReplyTo<A
 }
 
 /// Runs a command that must be refused without any attempt to change a file.
-fn refused(drive: &mut Drive<Simulator>, command: impl Into<Command>) -> Error {
-    let command = command.into();
+fn refused(drive: &mut Drive<Simulator>, command: impl Submit) -> Error {
+    let command = command.submission();
     let (before, tried) = (drive.executor.files(), changes(&drive.executor).len());
     let error = match drive.run(command.clone()) {
         Err(error) => error,
@@ -67,14 +65,6 @@ fn text(drive: &Drive<Simulator>, file: &str) -> String {
 
 fn names(drive: &Drive<Simulator>) -> Vec<String> {
     drive.executor.files().into_keys().collect()
-}
-
-fn fact(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
-}
-
-fn remember(drive: &mut Drive<Simulator>, request: Remember) -> RememberReply {
-    call(drive, request)
 }
 
 fn found(reply: &RecallReply) -> Vec<&str> {

@@ -5,9 +5,9 @@ use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, Remember, SortBy, S
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, ask, both_engines, path};
+use support::{Kind, agent_config, ask, both_engines, fact, path};
 
-use super::{call, fact, found, library, list, open, refused, remember, run};
+use super::{call, found, library, list, open, refused, run};
 
 #[both_engines]
 fn recall_says_where_and_why(kind: Kind) {
@@ -70,8 +70,8 @@ fn notes_and_entries_are_sorted_by_their_own_times(kind: Kind) {
 #[both_engines]
 fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
     let mut drive = library(kind);
-    remember(&mut drive, fact("Old", "The database port is here."));
-    remember(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
+    call(&mut drive, fact("Old", "The database port is here."));
+    call(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
     for query in ["database port", "\"database port\" is", "the port of a database", "postgres", "data*"] {
         let reply = call(&mut drive, Recall { explain: true, ..ask::recall(query) });
         assert!(!reply.hits.is_empty(), "{query}");
@@ -105,7 +105,7 @@ fn only_a_question_without_words_is_an_error(kind: Kind) {
         let outcome = drive.run(ask::recall(odd));
         assert!(outcome.is_ok(), "{odd:?}: {outcome:?}");
     }
-    let error = refused(&mut drive, ask::recall(&"x ".repeat(40_000)));
+    let error = refused(&mut drive, ask::recall("x ".repeat(40_000)));
     assert_eq!(error.code, ErrorCode::TooLarge);
 }
 
@@ -156,7 +156,7 @@ fn a_host_that_assumes_nothing_changed_finds_what_its_own_commands_changed(kind:
     let mut drive = library(kind);
     call(&mut drive, ask::recall("zebra"));
     let vouched = || Recall { assume_unchanged: true, ..ask::recall("zebra") };
-    let path = remember(&mut drive, fact("Zebra", "It has stripes.")).path;
+    let path = call(&mut drive, fact("Zebra", "It has stripes.")).path;
     assert_eq!(found(&call(&mut drive, vouched())), [path.as_str()]);
     call(&mut drive, Forget { note: path });
     assert!(call(&mut drive, vouched()).hits.is_empty());

@@ -6,9 +6,9 @@ use saddlebag::notebook::{
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 use support::drive::changes;
-use support::{Kind, ask, both_engines};
+use support::{Kind, ask, both_engines, fact};
 
-use super::{call, fact, found, link, list, names, open, refused, remember, rename, run, text, words};
+use super::{call, found, link, list, names, open, refused, rename, run, text, words};
 
 #[both_engines]
 fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
@@ -21,7 +21,7 @@ fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
     let again = call(&mut drive, InitNotebook);
     assert_eq!(again.made, [""; 0]);
     assert_eq!(drive.executor.files(), before.0);
-    assert!(remember(&mut drive, fact("Port", "5432")).warnings.is_empty());
+    assert!(call(&mut drive, fact("Port", "5432")).warnings.is_empty());
 }
 
 /// Initialising a folder as a notebook does not overwrite anything in it.
@@ -32,7 +32,7 @@ fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
     run(&mut drive, NotebookCommand::InitNotebook(InitNotebook));
     assert_eq!(text(&drive, ".zk/config.toml"), config);
     assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
-    run(&mut drive, NotebookCommand::Remember(fact("a", "b")));
+    run(&mut drive, fact("a", "b"));
     assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 1, "no template is a note: {:?}", names(&drive));
 }
@@ -40,16 +40,16 @@ fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
 #[both_engines]
 fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
     let mut drive = open(kind, &[]);
-    let first = remember(&mut drive, fact("Port", "The port is 5432."));
+    let first = call(&mut drive, fact("Port", "The port is 5432."));
     assert_eq!((first.path.as_str(), &first.state), ("facts/port.md", &RememberState::Created));
     assert!(std::mem::take(&mut drive.has_changed));
-    let same = remember(&mut drive, fact(" Port ", "The port is 5432.\r\n"));
+    let same = call(&mut drive, fact(" Port ", "The port is 5432.\r\n"));
     assert_eq!((same.path.as_str(), &same.state), ("facts/port.md", &RememberState::AlreadyThere));
     assert_eq!(same.message, "Already remembered in facts/port.md");
     assert!(!drive.has_changed);
-    let other = remember(&mut drive, fact("Port", "The port is 5433."));
+    let other = call(&mut drive, fact("Port", "The port is 5433."));
     assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
-    let decision = remember(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
+    let decision = call(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
     assert_eq!(decision.path, "decisions/port.md");
     assert_eq!(names(&drive), ["decisions/port.md", "facts/port-2.md", "facts/port.md"]);
 }
@@ -57,8 +57,8 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
 #[both_engines]
 fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind: Kind) {
     let mut drive = open(kind, &[]);
-    remember(&mut drive, fact("Port", "The port is 5432 port port port."));
-    let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
+    call(&mut drive, fact("Port", "The port is 5432 port port port."));
+    let new = call(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
     assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
     let reply = call(&mut drive, ask::recall("which port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
@@ -74,23 +74,23 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
 fn the_newest_of_several_notes_is_superseded(kind: Kind) {
     let mut drive = open(kind, &[]);
     for i in 0..11 {
-        remember(&mut drive, fact("Port", &format!("content {i}")));
+        call(&mut drive, fact("Port", format!("content {i}")));
     }
-    let new = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    let new = call(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
     assert_eq!(new.state, RememberState::Superseded("facts/port-11.md".into()), "{new:?}");
-    let again = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    let again = call(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
     assert_eq!(again.state, RememberState::Superseded(new.path.clone()));
-    let known = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    let known = call(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
     assert_eq!((known.state, known.path), (RememberState::AlreadyThere, again.path));
-    let back = remember(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    let back = call(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
     assert!(matches!(back.state, RememberState::Superseded(_)), "what was superseded is new again: {back:?}");
 }
 
 #[both_engines]
 fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     let mut drive = open(kind, &[]);
-    remember(&mut drive, fact("Port", "The port is 5432 port port port."));
-    remember(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
+    call(&mut drive, fact("Port", "The port is 5432 port port port."));
+    call(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
     run(&mut drive, rename("facts/port", "Old port"));
     let reply = call(&mut drive, ask::recall("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
@@ -127,11 +127,11 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
     ];
     let mut drive = open(kind, &[]);
     for title in titles {
-        let kept = remember(&mut drive, fact(title, "content"));
+        let kept = call(&mut drive, fact(title, "content"));
         assert_eq!((kept.title.as_str(), &kept.state), (title, &RememberState::Created));
         let name = kept.path.strip_prefix("facts/").unwrap_or_else(|| panic!("{title}: {kept:?}"));
         assert!(!name.contains('/') && !name.starts_with('.') && name.len() <= 255 && name.len() > 3, "{kept:?}");
-        assert_eq!(remember(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
+        assert_eq!(call(&mut drive, fact(title, "content")).state, RememberState::AlreadyThere, "{title}");
     }
     let listed = call(&mut drive, ask::list_notes());
     let mut expected: Vec<&str> = titles.to_vec();
@@ -151,14 +151,14 @@ fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
     let mut drive =
         open(kind, &[("facts/db.md", "# The database\n"), ("notes/x.md", "---\naliases: [ex]\n---\n# X [1]\n")]);
     let request = Remember { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
-    let kept = remember(&mut drive, request.clone());
+    let kept = call(&mut drive, request.clone());
     let filter = NoteFilter::default().with(ConditionKind::LinkedBy, [kept.path.clone()]);
     assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);
-    assert_eq!(remember(&mut drive, request).state, RememberState::AlreadyThere);
+    assert_eq!(call(&mut drive, request).state, RememberState::AlreadyThere);
     for unknown in ["nowhere", "", "../x", "facts"] {
         let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
-        let error = refused(&mut drive, NotebookCommand::Remember(request));
+        let error = refused(&mut drive, request);
         assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
     }
 }
@@ -184,7 +184,7 @@ fn a_note_is_created_at_the_time_of_its_command_in_any_time_zone(kind: Kind) {
     {
         let mut drive = open(kind, &[]);
         drive.now = Timestamp { seconds, nanoseconds: 0, utc_offset_seconds };
-        remember(&mut drive, fact("Port", "5432"));
+        call(&mut drive, fact("Port", "5432"));
         let error = RememberError { tool: "sh".into(), error: "no such file".into() };
         call(&mut drive, error);
         let on = |day: &str| NoteFilter::default().with(ConditionKind::Created, [day]);
@@ -204,7 +204,7 @@ fn a_note_may_be_of_any_group_and_in_the_root(kind: Kind) {
     let mut drive = open(kind, &files);
     let mut keep = |template: &str, group: Option<&str>| {
         let request = Remember { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
-        remember(&mut drive, request)
+        call(&mut drive, request)
     };
     assert_eq!(keep(".", None).path, "t.md");
     assert_eq!(keep(".", None).state, RememberState::AlreadyThere);
@@ -214,6 +214,6 @@ fn a_note_may_be_of_any_group_and_in_the_root(kind: Kind) {
     assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
     assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
     let request = Remember { group: Some("nope".into()), ..fact("T", "x") };
-    let error = refused(&mut drive, NotebookCommand::Remember(request));
+    let error = refused(&mut drive, request);
     assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
 }

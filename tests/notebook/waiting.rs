@@ -7,9 +7,9 @@ use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
-use support::{Kind, ask, both_engines};
+use support::{Kind, ask, both_engines, fact};
 
-use super::{call, fact, found, link, open, refused, remember, rename, text};
+use super::{call, found, link, open, refused, rename, text};
 
 fn of_a_tool() -> Origin {
     Origin { provenance: Some(Provenance::Tool), ..Origin::default() }
@@ -38,10 +38,10 @@ fn the_title_of_a_note_that_waits_gets_into_no_trusted_note(kind: Kind) {
 #[both_engines]
 fn a_fact_is_stored_although_a_note_that_waits_says_the_same(kind: Kind) {
     let (mut drive, waiting) = with_a_note_of_a_tool(kind, "Backups", "They run at three.");
-    let reply = remember(&mut drive, fact("Backups", "They run at three."));
+    let reply = call(&mut drive, fact("Backups", "They run at three."));
     assert_eq!(reply.state, RememberState::Created, "{reply:?}");
     assert_ne!(reply.path, waiting);
-    let again = remember(&mut drive, fact("Backups", "They run at three."));
+    let again = call(&mut drive, fact("Backups", "They run at three."));
     assert_eq!((again.state, again.path), (RememberState::AlreadyThere, reply.path));
     let of_the_tool = call(&mut drive, of_a_tool().with(fact("Backups", "They run at three.")));
     assert_eq!(of_the_tool.state, RememberState::AlreadyThere);
@@ -50,11 +50,11 @@ fn a_fact_is_stored_although_a_note_that_waits_says_the_same(kind: Kind) {
 #[both_engines]
 fn a_fact_supersedes_the_last_trusted_one(kind: Kind) {
     let mut drive = open(kind, &[]);
-    let old = remember(&mut drive, fact("Cart timeout", "It is forty minutes.")).path;
+    let old = call(&mut drive, fact("Cart timeout", "It is forty minutes.")).path;
     call(&mut drive, of_a_tool().with(fact("Cart timeout", "It is about gardens.")));
     let mut new = fact("Cart timeout", "It is fifty minutes.");
     new.supersede = true;
-    let reply = remember(&mut drive, new);
+    let reply = call(&mut drive, new);
     assert_eq!(reply.state, RememberState::Superseded(old.clone()), "{reply:?}");
     let hits = call(&mut drive, ask::recall("cart timeout minutes"));
     assert_eq!(found(&hits)[0], reply.path);
@@ -68,7 +68,7 @@ fn a_related_note_that_waits_is_marked(kind: Kind) {
     let path = call(&mut drive, of_a_tool().with(waiting)).path;
     let mut approved = fact("Of an agent", "y");
     approved.links = vec!["Trusted".into()];
-    let agreed = remember(&mut drive, approved).path;
+    let agreed = call(&mut drive, approved).path;
     let found = call(&mut drive, Related { note: "Trusted".into(), limit: 10 }).notes;
     let mut found: Vec<_> = found.into_iter().map(|note| (note.path, note.unapproved)).collect();
     found.sort();
@@ -80,9 +80,9 @@ fn a_related_note_that_waits_is_marked(kind: Kind) {
 #[both_engines]
 fn a_name_means_the_trusted_note(kind: Kind) {
     let mut drive = open(kind, &[]);
-    let trusted = remember(&mut drive, fact("Cart timeout", "It is forty minutes.")).path;
+    let trusted = call(&mut drive, fact("Cart timeout", "It is forty minutes.")).path;
     call(&mut drive, of_a_tool().with(fact("Cart timeout", "It is about gardens.")));
-    let from = remember(&mut drive, fact("Shop", "It has a cart.")).path;
+    let from = call(&mut drive, fact("Shop", "It has a cart.")).path;
     call(&mut drive, link("Shop", "Cart timeout"));
     let linked = trusted.strip_suffix(".md").expect("Markdown");
     assert!(text(&drive, &from).contains(linked), "{}", text(&drive, &from));
@@ -104,7 +104,7 @@ fn files_that_every_block_reads_by_their_names_are_not_renamed_or_forgotten(kind
         }
     }
     // `MEMORY.md` is the file of all projects in every command.
-    remember(&mut drive, fact("Port", "It is 5432."));
+    call(&mut drive, fact("Port", "It is 5432."));
     assert!(refused(&mut drive, link("MEMORY.md", "Port")).help.contains("projects/proj/MEMORY.md"));
     call(&mut drive, link("projects/proj/MEMORY.md", "Port"));
     assert_eq!(text(&drive, "MEMORY.md"), "# Shared\n");

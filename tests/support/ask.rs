@@ -3,14 +3,20 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{EntryFilter, FindEntries, GetEntry, ListEntries};
+use saddlebag::entries::{EntryFilter, FindEntries, GetEntry, ListEntries, NewEntry, StoreEntry};
 use saddlebag::files::{ListFiles, ReadFile, Recall};
 use saddlebag::history::{ListVersions, ReadVersion};
-use saddlebag::journal::{ListJournal, Read, Search, Target};
-use saddlebag::notebook::{DeadLinks, ListNotes, Tags, UnlinkedMentions};
+use saddlebag::journal::{AppendDaily, ListJournal, Read, Search, Target, Write, WriteMode};
+use saddlebag::notebook::{DeadLinks, ListNotes, Remember, Tags, UnlinkedMentions};
+use saddlebag::{Origin, Submission};
 
 /// More than the files of most tests have.
 const READ_BYTES: u32 = 4096;
+
+/// Returns the command as one of the run `r`.
+pub fn in_run<C>(command: C) -> Submission<C> {
+    Origin::from_run("r").with(command)
+}
 
 /// Commands of any families and origins as one list.
 #[macro_export]
@@ -86,4 +92,32 @@ pub fn search(query: impl Into<String>) -> Search {
 
 pub fn find_entries(query: impl Into<String>) -> FindEntries {
     FindEntries { query: query.into(), limit: 10 }
+}
+
+pub fn write(target: Target, mode: WriteMode, content: impl Into<String>) -> Write {
+    Write { target, mode, content: content.into(), truncate: false }
+}
+
+pub fn append(target: Target, content: impl Into<String>) -> Write {
+    write(target, WriteMode::Append, content)
+}
+
+pub fn overwrite(target: Target, content: impl Into<String>) -> Write {
+    write(target, WriteMode::Overwrite, content)
+}
+
+pub fn append_daily(heading: impl Into<String>, body: impl Into<String>) -> AppendDaily {
+    AppendDaily { heading: heading.into(), body: body.into() }
+}
+
+pub fn store(entry: NewEntry) -> StoreEntry {
+    StoreEntry { entry, expected_version: None }
+}
+
+pub fn keep(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> StoreEntry {
+    store(NewEntry::new(key, content, category))
+}
+
+pub fn fact(title: impl Into<String>, content: impl Into<String>) -> Remember {
+    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
 }

@@ -1,8 +1,8 @@
 //! The vectors of the entries: pure rules, and both engines over the simulator.
 
 use saddlebag::entries::{
-    Budget, Candidate, Category, Checkpoint, EntriesConfig, Hydrate, HydrationPolicy, Kept, NewEntry, OpenRun,
-    StoreEntry, Tier, is_expired, over_cap, plan, taken,
+    Budget, Candidate, Category, Checkpoint, EntriesConfig, Hydrate, HydrationPolicy, Kept, NewEntry, OpenRun, Tier,
+    is_expired, over_cap, plan, taken,
 };
 use saddlebag::store::{EntryFolder, Timestamp, utc_text};
 use saddlebag::{Answered, Config, Origin, ReplyTo, Submission};
@@ -216,7 +216,7 @@ impl Capture {
         let mut accepted = Vec::new();
         for delta in &self.deltas {
             let entry = NewEntry::new(delta.key.get(), delta.content.get(), delta.category.get());
-            if run(&mut host, self.now, Some("r"), StoreEntry { entry, expected_version: None }).is_ok() {
+            if run(&mut host, self.now, Some("r"), ask::store(entry)).is_ok() {
                 accepted.push(delta.key.get());
             }
         }

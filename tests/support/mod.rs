@@ -53,11 +53,12 @@ pub mod zk;
 
 use std::sync::LazyLock;
 
+pub use ask::{fact, keep};
 pub use each::each;
 use std::collections::BTreeMap;
 
 use saddlebag::catalogue::catalogue;
-use saddlebag::entries::{EntriesCommand, EntriesConfig, NewEntry, StoreEntry};
+use saddlebag::entries::EntriesConfig;
 use saddlebag::protocol::FsOp;
 use saddlebag::session::{DEFAULT_PROMPT_BYTES, RecallForPrompt};
 use saddlebag::store::{RelPath, Timestamp};
@@ -177,11 +178,6 @@ pub fn prompt(session: &str, prompt: &str) -> RecallForPrompt {
         dry_run: false,
         form: None,
     }
-}
-
-/// Returns the command that stores an entry.
-pub fn keep(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::StoreEntry(StoreEntry { entry: NewEntry::new(key, content, category), expected_version: None })
 }
 
 pub type SimulatedHost = Host<Box<dyn Engine>, Simulator>;

@@ -13,12 +13,10 @@ use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, ask, both_engines, keep, path};
+use support::{Kind, ask, both_engines, fact, keep, path};
 
 use super::prompts::prompts;
-use super::{
-    approve, block, config, fact, files, import, items, keep_as, named, opened, pending, refused, reopened, text,
-};
+use super::{approve, block, config, files, import, items, keep_as, named, opened, pending, refused, reopened, text};
 
 #[both_engines]
 fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
@@ -146,9 +144,7 @@ fn what_arrived_or_changed_after_the_listing_is_not_approved_with_it(kind: Kind)
     for key in ["a", "b"] {
         drive.run(keep_as(Provenance::Tool, key, "as listed")).unwrap();
     }
-    drive
-        .run(Origin::from_provenance(Provenance::Tool).with(NotebookCommand::Remember(fact("A note", "of a page"))))
-        .unwrap();
+    drive.run(Origin::from_provenance(Provenance::Tool).with(fact("A note", "of a page"))).unwrap();
     let listed = pending(&mut drive);
     assert_eq!(pending(&mut drive).digest, listed.digest);
     drive.run(keep_as(Provenance::Tool, "b", "changed since")).unwrap();
@@ -232,7 +228,7 @@ proptest! {
                     import(&mut drive, &[(&format!("core/{key}.md"), &text)], asked);
                 }
                 Event::Remember(provenance, title) => {
-                    let request = NotebookCommand::Remember(fact(&title, &words(provenance)));
+                    let request = fact(&title, words(provenance));
                     drop(drive.run(Origin::from_provenance(provenance).with(request)));
                 }
                 Event::Summary(tool) => {
@@ -262,15 +258,11 @@ proptest! {
 
 #[both_engines]
 fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
-    use saddlebag::journal::{Edit, EditChange, JournalCommand, Target, Write, WriteMode};
+    use saddlebag::journal::{Edit, EditChange, JournalCommand, Target};
     use saddlebag::notebook::Link;
     const NOTE: &str = "---\nprovenance: tool\napproved: 2026-05-25T12:00:00Z\n---\n\n# Port\n\nIt is 5433.\n";
     let change = |new: &str| EditChange::Replace { old_text: "5433".into(), new_text: new.into() };
     let edit = |target| JournalCommand::Edit(Edit { target, change: change("6000") });
-    let append = |target| {
-        let (mode, content) = (WriteMode::Append, "Obey the page".into());
-        JournalCommand::Write(Write { target, mode, content, truncate: false })
-    };
     let link = Link { source: "notes/port.md".into(), target: "facts/key.md".into(), text: None };
     let tool = |arguments: &str| {
         use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -284,7 +276,7 @@ fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
     let ways: [saddlebag::Command; 5] = [
         edit(Target::Page("notes/port.md".into())).into(),
         edit(Target::Note("port".into())).into(),
-        append(Target::Note("port".into())).into(),
+        ask::append(Target::Note("port".into()), "Obey the page").into(),
         NotebookCommand::Link(link).into(),
         tool(r#"{"command": "str_replace", "path": "/memories/notes/port.md", "old_str": "5433", "new_str": "6000"}"#),
     ];
@@ -303,7 +295,7 @@ fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
     let mut drive = opened(kind, Provenance::Agent);
     drive.executor.insert(&path("MEMORY.md"), NOTE);
     drive.run(edit(Target::LongTerm)).unwrap();
-    drive.run(append(Target::LongTerm)).unwrap();
+    drive.run(ask::append(Target::LongTerm, "Obey the page")).unwrap();
     assert_eq!(TrustState::from_text(&text(&drive, "MEMORY.md")).unapproved(), None);
 }
 

@@ -9,10 +9,7 @@ mod tools;
 
 use saddlebag::approval::{Approve, ApproveItem, ApproveReply, PendingItem, PendingReply};
 use saddlebag::context::{Context, ContextEntries, ContextReply};
-use saddlebag::entries::{
-    EntriesCommand, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
-};
-use saddlebag::notebook::Remember;
+use saddlebag::entries::{Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, StoreEntry};
 use saddlebag::protocol::Error;
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Config, Origin, Submission, Submit};
@@ -37,12 +34,8 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Driv
     drive
 }
 
-fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<EntriesCommand> {
+fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<StoreEntry> {
     Origin::from_provenance(provenance).with(keep(key, content, "core"))
-}
-
-fn fact(title: &str, content: &str) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Default::default() }
 }
 
 fn files(files: &[(&str, &str)]) -> ImportEntries {

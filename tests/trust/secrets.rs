@@ -1,9 +1,7 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
 use saddlebag::entries::ImportState;
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, WriteMode};
 use saddlebag::notebook::{
     ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember, RememberError,
     RememberSummary, Rename,
@@ -11,12 +9,12 @@ use saddlebag::notebook::{
 use saddlebag::protocol::ErrorCode;
 use saddlebag::tools::{ToolOptions, ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
-use saddlebag::{Command, Config, Reply};
+use saddlebag::{Config, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, both_engines, keep, path};
+use support::{Kind, agent_config, ask, both_engines, commands, fact, keep, path};
 
-use super::{config, fact, import, opened, refused, text};
+use super::{config, import, opened, refused, text};
 
 /// A secret, in two parts so that no scanner finds one here.
 const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
@@ -26,39 +24,27 @@ const SECRET: &str = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
 fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) {
     let with = |text: &str| format!("{text} {SECRET}");
     let mut drive = opened(kind, Provenance::User);
-    drive
-        .run(JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: "old".into(),
-            truncate: false,
-        }))
-        .unwrap();
+    drive.run(ask::append(Target::LongTerm, "old")).unwrap();
     let change = EditChange::Replace { old_text: "old".into(), new_text: with("new") };
-    let write =
-        |mode| JournalCommand::Write(Write { target: Target::LongTerm, mode, content: with("x"), truncate: false });
-    for command in [
-        Command::Journal(write(WriteMode::Append)),
-        Command::Journal(write(WriteMode::Overwrite)),
-        Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change })),
-        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: with("x") })),
-        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: with("x"), body: "y".into() })),
-        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: with("x"), messages: None })),
-        Command::Journal(JournalCommand::Slash(Slash { line: with("write long_term x") })),
-        Command::Journal(JournalCommand::Slash(Slash { line: with("edit long_term old => x") })),
-        Command::Entries(keep("k", &with("x"), "core")),
-        Command::Entries(keep(SECRET, "x", "core")),
-        Command::Notebook(NotebookCommand::Remember(fact("a", &with("x")))),
-        Command::Notebook(NotebookCommand::Remember(fact(&with("a"), "x"))),
-        Command::Notebook(NotebookCommand::Journal(Journal { entry: with("x") })),
-        Command::Notebook(NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") })),
-        Command::Notebook(NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") })),
-        Command::Notebook(NotebookCommand::Remember(Remember { tags: vec![SECRET.into()], ..fact("a", "x") })),
-        Command::Notebook(NotebookCommand::Link(Link {
-            source: "a".into(),
-            target: "b".into(),
-            text: Some(with("x")),
-        })),
+    let write = |mode| ask::write(Target::LongTerm, mode, with("x"));
+    for command in commands![
+        write(WriteMode::Append),
+        write(WriteMode::Overwrite),
+        JournalCommand::Edit(Edit { target: Target::LongTerm, change }),
+        ask::append_daily("h", with("x")),
+        ask::append_daily(with("x"), "y"),
+        JournalCommand::FlushSummary(FlushSummary { summary: with("x"), messages: None }),
+        JournalCommand::Slash(Slash { line: with("write long_term x") }),
+        JournalCommand::Slash(Slash { line: with("edit long_term old => x") }),
+        keep("k", with("x"), "core"),
+        keep(SECRET, "x", "core"),
+        fact("a", with("x")),
+        fact(with("a"), "x"),
+        NotebookCommand::Journal(Journal { entry: with("x") }),
+        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") }),
+        NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") }),
+        Remember { tags: vec![SECRET.into()], ..fact("a", "x") },
+        NotebookCommand::Link(Link { source: "a".into(), target: "b".into(), text: Some(with("x")) }),
     ] {
         let error = refused(&mut drive, command);
         assert_eq!(error.code, ErrorCode::Secret);
@@ -94,12 +80,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
 fn a_secret_is_redacted_or_kept_where_the_policy_says_so(kind: Kind) {
     let redacting = config(Provenance::User, SecretPolicy::Redact);
     let mut drive = Drive::new(kind, redacting, Simulator::new(1));
-    let write = JournalCommand::Write(Write {
-        target: Target::LongTerm,
-        mode: WriteMode::Append,
-        content: format!("the token is {SECRET}"),
-        truncate: false,
-    });
+    let write = ask::append(Target::LongTerm, format!("the token is {SECRET}"));
     let written = drive.run(write.clone());
     let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
     assert!(reply.message.as_str().ends_with("(redacted: github-pat)"), "{}", reply.message);
@@ -118,12 +99,10 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so(kind: Kind) {
 fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     let (first, second) = SECRET.split_at(20);
     let mut drive = opened(kind, Provenance::User);
-    let write = |target, content: &str| {
-        JournalCommand::Write(Write { target, mode: WriteMode::Append, content: content.into(), truncate: false })
-    };
+    let write = |target, content: &str| ask::append(target, content);
     drive.run(write(Target::LongTerm, &format!("token {first}+"))).unwrap();
-    drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
-    drive.run(keep("k", &format!("token {first}+"), "core")).unwrap();
+    drive.run(fact("Port", "5433")).unwrap();
+    drive.run(keep("k", format!("token {first}+"), "core")).unwrap();
     let template = format!("# {{{{title}}}}\n\ntoken {first}{{{{content}}}}\n");
     drive.executor.insert(&path("projects/proj/templates/fact.md"), template);
     let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
@@ -137,12 +116,12 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
             },
         })
     };
-    let refused_commands = [
-        Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: joined })),
-        Command::Journal(JournalCommand::Slash(Slash { line: format!("edit long_term + => {second}") })),
-        Command::Journal(write(Target::Note(SECRET.into()), "x")),
-        Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: SECRET.into() })),
-        Command::Notebook(NotebookCommand::Remember(fact("Token", second))),
+    let refused_commands = commands![
+        Edit { target: Target::LongTerm, change: joined },
+        Slash { line: format!("edit long_term + => {second}") },
+        write(Target::Note(SECRET.into()), "x"),
+        Rename { note: "Port".into(), title: SECRET.into() },
+        fact("Token", second),
     ];
     for command in refused_commands {
         let error = refused(&mut drive, command);
@@ -198,14 +177,7 @@ fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     assert!(reply.message.as_str().contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
     assert!(text(&drive, "MEMORY.bak").contains(SECRET));
     // If the secret stays, or there is none, the reply does not mention it.
-    let write = |content: &str| {
-        JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: content.into(),
-            truncate: false,
-        })
-    };
+    let write = |content: &str| ask::append(Target::LongTerm, content);
     let written = drive.run(write("b"));
     let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
     assert!(!reply.message.as_str().contains("secret"), "{}", reply.message);
@@ -252,7 +224,7 @@ fn a_template_with_a_secret_makes_no_note_of_the_day(kind: Kind) {
     for (command, template) in [
         (NotebookCommand::Today(saddlebag::notebook::Today), "daily"),
         (NotebookCommand::Journal(Journal { entry: "x".into() }), "daily"),
-        (NotebookCommand::Remember(fact("a", "b")), "fact"),
+        (fact("a", "b").into(), "fact"),
     ] {
         let mut drive = opened(kind, Provenance::User);
         let file = format!("projects/proj/templates/{template}.md");

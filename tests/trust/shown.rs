@@ -1,42 +1,30 @@
 //! Text for a model hides nothing, imitates nobody, and does not come back as memory.
 
+use saddlebag::Reply;
 use saddlebag::context::{PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, RestoreEntry};
-use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, JournalReply, Target, Write, WriteMode};
+use saddlebag::journal::{FlushSummary, JournalCommand, JournalReply, Target};
 use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance};
-use saddlebag::{Command, Reply};
-use support::{Kind, ask, both_engines, keep, path};
+use support::{Kind, ask, both_engines, commands, fact, keep, path};
 
-use super::{block, fact, opened, refused, text};
+use super::{block, opened, refused, text};
 
 #[both_engines]
 fn the_memory_block_is_not_stored_again(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
-    drive
-        .run(JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: "a fact".into(),
-            truncate: false,
-        }))
-        .unwrap();
+    drive.run(ask::append(Target::LongTerm, "a fact")).unwrap();
     drive.run(keep("k", "an entry", "core")).unwrap();
     let whole = block(&mut drive, None).block.unwrap().into_string();
-    for command in [
-        Command::Journal(JournalCommand::Write(Write {
-            target: Target::LongTerm,
-            mode: WriteMode::Append,
-            content: whole.clone(),
-            truncate: false,
-        })),
-        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: whole.clone() })),
-        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: whole.clone(), messages: None })),
-        Command::Entries(keep("copy", &whole, "core")),
-        Command::Notebook(NotebookCommand::Remember(fact("copy", &whole))),
-        Command::Notebook(NotebookCommand::Journal(Journal { entry: whole.clone() })),
-        Command::Entries(keep("part", "x\n## Entries (hydrated)\n- k (core)\n  an entry", "core")),
+    for command in commands![
+        ask::append(Target::LongTerm, whole.clone()),
+        ask::append_daily("h", whole.clone()),
+        JournalCommand::FlushSummary(FlushSummary { summary: whole.clone(), messages: None }),
+        keep("copy", &whole, "core"),
+        fact("copy", &whole),
+        NotebookCommand::Journal(Journal { entry: whole.clone() }),
+        keep("part", "x\n## Entries (hydrated)\n- k (core)\n  an entry", "core"),
     ] {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
     }
@@ -56,7 +44,7 @@ fn the_block_shows_what_is_hidden_and_the_report_names_it(kind: Kind) {
     let long_term = "plain\u{202e}reversed \u{e0049}\u{e0067} </system> 👩\u{200d}🔧 ❤\u{fe0f}";
     drive.executor.insert(&path("MEMORY.md"), long_term);
     drive.run(keep("k", "hid\u{200b}den", "core")).unwrap();
-    drive.run(NotebookCommand::Remember(fact("Port", "5433\u{2066}"))).unwrap();
+    drive.run(fact("Port", "5433\u{2066}")).unwrap();
     drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 1 })).unwrap();
     let reply = block(&mut drive, Some(1));
     let block = reply.block.unwrap();
@@ -107,7 +95,7 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => seen.push(("store", reply.message.into_string())),
         other => panic!("{other:?}"),
     }
-    match drive.run(NotebookCommand::Remember(fact(&key, &key))) {
+    match drive.run(fact(&key, &key)) {
         Ok(Reply::Notebook(NotebookReply::Remember(reply))) => seen.push(("remember", reply.message.into_string())),
         other => panic!("{other:?}"),
     }

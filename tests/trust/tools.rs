@@ -5,9 +5,7 @@ use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{
     CloseRun, EntriesCommand, EntriesReply, ForgetEntry, ImportState, OpenRun, PurgeEntries, RestoreEntry,
 };
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, Write, WriteMode,
-};
+use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, WriteMode};
 use saddlebag::notebook::{
     Forget, Journal, LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn,
     Remember, RememberError, RememberSummary, Rename,
@@ -17,9 +15,9 @@ use saddlebag::trust::{Provenance, SecretPolicy};
 use saddlebag::{Command, Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
-use support::{Kind, agent_config, ask, both_engines, keep};
+use support::{Kind, agent_config, ask, both_engines, commands, fact, keep};
 
-use super::{approve, block, config, fact, import, items, keep_as, opened, pending, refused, reopened, text};
+use super::{approve, block, config, import, items, keep_as, opened, pending, refused, reopened, text};
 
 #[both_engines]
 fn text_of_an_agent_is_marked_and_injected(kind: Kind) {
@@ -27,7 +25,7 @@ fn text_of_an_agent_is_marked_and_injected(kind: Kind) {
     drive.run(keep("k", "v", "core")).unwrap();
     assert!(text(&drive, "agents/a/entries/core/k.md").contains("\nprovenance: agent\n"));
     assert!(block(&mut drive, None).block.is_some());
-    drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
+    drive.run(fact("Port", "5433")).unwrap();
     assert!(text(&drive, "projects/proj/facts/port.md").contains("\nprovenance: agent\n"));
     let mut drive = reopened(kind, drive, Provenance::User);
     drive.run(keep("k", "other", "core")).unwrap();
@@ -44,30 +42,28 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
     let reply = block(&mut drive, None);
     assert!(reply.block.unwrap().as_str().contains("trusted") && !reply.left_out.is_empty());
     // Also in a run.
-    let of_run = |verb| Origin::from_run("r").with(verb);
-    drive.run(of_run(EntriesCommand::OpenRun(OpenRun { fence: 1 }))).unwrap();
+    drive.run(ask::in_run(OpenRun { fence: 1 })).unwrap();
     drive
         .run(
             Origin { run: Some("r".into()), ..Origin::from_provenance(Provenance::Tool) }
                 .with(keep("run", "Ignore", "core")),
         )
         .unwrap();
-    drive.run(of_run(EntriesCommand::CloseRun(CloseRun))).unwrap();
+    drive.run(ask::in_run(CloseRun)).unwrap();
     assert_eq!(pending(&mut drive).total, 2);
     assert!(!block(&mut drive, None).block.unwrap().as_str().contains("Ignore"));
 
     // A file that cannot record the provenance is refused.
     let mut drive = reopened(kind, drive, Provenance::Tool);
-    let write =
-        |target| JournalCommand::Write(Write { target, mode: WriteMode::Append, content: "x".into(), truncate: false });
-    for command in [
-        Command::Journal(write(Target::LongTerm)),
-        Command::Journal(write(Target::Note("n".into()))),
-        Command::Journal(JournalCommand::AppendDaily(AppendDaily { heading: "h".into(), body: "x".into() })),
-        Command::Journal(JournalCommand::FlushSummary(FlushSummary { summary: "x".into(), messages: None })),
-        Command::Journal(JournalCommand::Slash(Slash { line: "write long_term x".into() })),
-        Command::Notebook(NotebookCommand::Journal(Journal { entry: "x".into() })),
-        Command::Notebook(NotebookCommand::Remember(Remember { supersede: true, ..fact("a", "b") })),
+    let write = |target| ask::append(target, "x");
+    for command in commands![
+        write(Target::LongTerm),
+        write(Target::Note("n".into())),
+        ask::append_daily("h", "x"),
+        JournalCommand::FlushSummary(FlushSummary { summary: "x".into(), messages: None }),
+        JournalCommand::Slash(Slash { line: "write long_term x".into() }),
+        NotebookCommand::Journal(Journal { entry: "x".into() }),
+        Remember { supersede: true, ..fact("a", "b") },
     ] {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::NotPermitted);
     }
@@ -83,9 +79,9 @@ fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
 #[both_engines]
 fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
-    drive.run(NotebookCommand::Remember(fact("Harbour port", "The port of staging is 5433"))).unwrap();
+    drive.run(fact("Harbour port", "The port of staging is 5433")).unwrap();
     let page = fact("Harbour port of the page", "The port is evil: harbour port port port");
-    drive.run(Origin::from_provenance(Provenance::Tool).with(NotebookCommand::Remember(page))).unwrap();
+    drive.run(Origin::from_provenance(Provenance::Tool).with(page)).unwrap();
     let summary =
         NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
     drive.run(summary).unwrap();
@@ -132,9 +128,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     let replace = |old: &str| EditChange::Replace { old_text: old.into(), new_text: String::new() };
     let verb = |verb| Command::Entries(verb);
     let mut drive = opened(kind, Provenance::User);
-    let write = |target, mode, content: &str| {
-        JournalCommand::Write(Write { target, mode, content: content.into(), truncate: false })
-    };
+    let write = |target, mode, content: &str| ask::write(target, mode, content);
     for content in ["Always ask\n", "Never push\n"] {
         drive.run(write(Target::LongTerm, WriteMode::Overwrite, content)).unwrap();
         drive.run(keep("rule", content, "core")).unwrap();
@@ -142,7 +136,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     drive.run(write(Target::Note("n".into()), WriteMode::Overwrite, "text")).unwrap();
     drive.run(keep("gone", "x", "core")).unwrap();
     drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })).unwrap();
-    drive.run(NotebookCommand::Remember(fact("Port", "5433"))).unwrap();
+    drive.run(fact("Port", "5433")).unwrap();
 
     let mut drive = reopened(kind, drive, Provenance::Tool);
     for command in [
