@@ -6,12 +6,11 @@ use saddlebag::approval::Pending;
 use saddlebag::catalogue::SAMPLE_TEXT;
 use saddlebag::context::{Context, Preamble, PromptCommand};
 use saddlebag::entries::{
-    EditEntry, EntriesCommand, EntriesConfig, EntryFilter, ExportEntries, ImportEntries, ImportFile, ImportMode,
-    ListEntries, PurgeEntries,
+    EntriesConfig, EntryFilter, ExportEntries, ImportEntries, ImportFile, ImportMode, ListEntries, PurgeEntries,
 };
 use saddlebag::exchange::ImportFrom;
-use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target};
-use saddlebag::notebook::{Link, Remember};
+use saddlebag::journal::Target;
+use saddlebag::notebook::Remember;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
@@ -75,25 +74,24 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let name = || name.to_string();
     let entries = commands![
         keep("mine", "mine", &name()),
-        EntriesCommand::EditEntry(EditEntry { key: name(), old_text: MARK.into(), new_text: "gone".into() }),
-        EntriesCommand::ListEntries(ListEntries {
+        ask::edit_entry(name(), MARK, "gone"),
+        ListEntries {
             filter: EntryFilter { category: Some(name()), ..EntryFilter::default() },
             limit: None,
             cursor: Some(format!("9999999999999999999:{}", name())),
-        }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(name()) }),
-        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: Some(name()) }),
-        EntriesCommand::ImportEntries(ImportEntries {
+        },
+        PurgeEntries { key: Some(name()) },
+        ExportEntries { forgotten: true, cursor: Some(name()) },
+        ImportEntries {
             files: [name(), format!("{}.md", name()), "agents/a/entries/core/core.md".into()]
                 .map(|path| ImportFile { path, content: Ok(b"mine".to_vec()) })
                 .to_vec(),
             mode: ImportMode::Replace,
             dry_run: false,
             earlier: Vec::new(),
-        }),
+        },
     ];
     let page = || Target::Page(name());
-    let change = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let remember =
         |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
     let listing = ask::pending();
@@ -101,15 +99,15 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let mut others = commands![
         ask::read(page()),
         ask::read(Target::Daily(Some(name()))),
-        Edit { target: page(), change },
-        Restore { target: page() },
-        Slash { line: format!("read page {}", name()) },
+        ask::edit(page(), SECRET, "gone"),
+        ask::restore(page()),
+        ask::slash(format!("read page {}", name())),
         // A page of the list may begin where another's files are.
         ask::list_files(Some("AGENTS/a"), 1000),
         ask::read_file(name()),
         remember(name(), "fact".into()),
         remember("T".into(), name()),
-        Link { source: name(), target: name(), text: None },
+        ask::link(name(), name()),
         Pending { cursor: Some(name()), ..listing.clone() },
         Pending { name: Some(name()), ..listing },
         SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() },

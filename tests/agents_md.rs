@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::LeftOutKind;
-use saddlebag::entries::{EntriesCommand, ForgetEntry, NewEntry};
+use saddlebag::entries::NewEntry;
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
@@ -86,7 +86,7 @@ fn a_section_gets_the_entries_as_they_are_now(kind: Kind) {
     let text = synced(&mut drive, "above\n<!-- saddlebag:begin agent=a -->\n\n<!-- saddlebag:end -->\nbelow\n");
     assert!(text.starts_with("above\n<!-- saddlebag:begin") && text.ends_with(" -->\nbelow\n"), "{text}");
     drive.run(keep("a", "2", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "b".into(), expected_version: None })).unwrap();
+    drive.run(ask::forget_entry("b")).unwrap();
     drive.run(keep("c", "1", "core")).unwrap();
     let text = synced(&mut drive, &text);
     assert!(text.contains("\n- `a`: 2\n- `c`: 1\n") && !text.contains("- `b`"), "{text}");

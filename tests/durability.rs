@@ -6,11 +6,10 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use saddlebag::entries::{
-    Checkpoint, CloseRun, ForgetEntry, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun, PurgeEntries,
-    RestoreEntry, RetainEntries,
+    Checkpoint, CloseRun, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun, PurgeEntries, RetainEntries,
 };
-use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target};
-use saddlebag::notebook::{Forget, Journal, Link, NotebookCommand, Remember, RememberError, Today};
+use saddlebag::journal::{FlushSummary, Target};
+use saddlebag::notebook::{Remember, RememberError, Today};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Memory, Submission};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
@@ -25,10 +24,6 @@ const LEFT: &str = ".saddlebag-left.tmp";
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
-}
-
 fn note() -> Target {
     Target::Note("n".into())
 }
@@ -37,18 +32,18 @@ fn script() -> Vec<Submission<Command>> {
     commands![
         ask::append(Target::LongTerm, "fact one\nfact two"),
         ask::append(Target::LongTerm, "fact two\nfact three"),
-        replace(Target::LongTerm, "fact one", "fact 1"),
+        ask::edit(Target::LongTerm, "fact one", "fact 1"),
         ask::overwrite(Target::LongTerm, "all new"),
-        JournalCommand::Restore(Restore { target: Target::LongTerm }),
+        ask::restore(Target::LongTerm),
         ask::append(Target::Scratchpad, "- [ ] a"),
         ask::append_daily("h", "b"),
-        JournalCommand::FlushSummary(FlushSummary { summary: "s".into(), messages: Some(3) }),
+        FlushSummary { messages: Some(3), ..ask::flush("s") },
         ask::overwrite(note(), "first"),
         ask::overwrite(note(), "second"),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
-        JournalCommand::Restore(Restore { target: note() }),
-        JournalCommand::Slash(Slash { line: "/memory clear daily".into() }),
-        JournalCommand::Slash(Slash { line: "/memory clear note n".into() }),
+        ask::delete_note(note()),
+        ask::restore(note()),
+        ask::slash("/memory clear daily"),
+        ask::slash("/memory clear note n"),
     ]
 }
 
@@ -66,14 +61,14 @@ fn entries_script() -> Vec<Submission<Command>> {
         keep("k", "one", "core"),
         keep("k", "two", "core"),
         keep("k", "two", "core"),
-        RestoreEntry { key: "k".into() },
+        ask::restore_entry("k"),
         keep("k", "two", "notes"),
         keep("k", "three", "core"),
         keep("shared", "of all", "workspace"),
         keep("gone", "soon", "daily"),
-        ForgetEntry { key: "gone".into(), expected_version: None },
+        ask::forget_entry("gone"),
         keep("gone", "back", "daily"),
-        ForgetEntry { key: "gone".into(), expected_version: None },
+        ask::forget_entry("gone"),
         PurgeEntries { key: None },
         ask::in_run(OpenRun { fence: 7 }),
         ask::in_run(keep("k", "four", "core")),
@@ -93,12 +88,12 @@ fn whole_script() -> Vec<Submission<Command>> {
         fact("5432", false),
         fact("5433", false),
         fact("5434", true),
-        NotebookCommand::Journal(Journal { entry: "deployed".into() }),
-        NotebookCommand::Today(Today),
-        NotebookCommand::Link(Link { source: "facts/port".into(), target: "facts/port-2".into(), text: None }),
-        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
-        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: "fatal: x".into() }),
-        NotebookCommand::Forget(Forget { note: "facts/port-2".into() }),
+        ask::log("deployed"),
+        Today,
+        ask::link("facts/port", "facts/port-2"),
+        RememberError { tool: "t".into(), error: "fatal: x".into() },
+        RememberError { tool: "t".into(), error: "fatal: x".into() },
+        ask::forget("facts/port-2"),
     ];
     [script(), notebook, entries_script()].concat()
 }
@@ -174,12 +169,12 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
             store.insert(&path("MEMORY.bak"), "older");
             store.crash_at(crash);
             let mut drive = Drive::new(Kind::Component, project_config(), store);
-            let _ = drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm }));
+            let _ = drive.run(ask::restore(Target::LongTerm));
             drive.executor.restart();
             assert_holds_both(&drive, crash);
             let text = drive.executor.files()["MEMORY.md"].clone();
             // The next restore exchanges the two, whatever the interrupted one has left.
-            drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
+            drive.run(ask::restore(Target::LongTerm)).expect("it restores");
             assert_holds_both(&drive, crash);
             assert_ne!(drive.executor.files()["MEMORY.md"], text, "crash at {crash}");
             assert_eq!(drive.executor.files().len(), 2, "crash at {crash}");
@@ -189,12 +184,11 @@ fn a_restore_that_stops_halfway_loses_neither_text() {
 
 /// Changes that keep what they replace.
 fn backed_up_changes() -> Vec<Submission<Command>> {
-    let change = EditChange::Replace { old_text: "newer".into(), new_text: "newest".into() };
     commands![
         ask::overwrite(Target::LongTerm, "newest"),
-        JournalCommand::Edit(Edit { target: Target::LongTerm, change }),
-        JournalCommand::Slash(Slash { line: "clear long_term".into() }),
-        JournalCommand::Slash(Slash { line: "edit long_term newer => newest".into() }),
+        ask::edit(Target::LongTerm, "newer", "newest"),
+        ask::slash("clear long_term"),
+        ask::slash("edit long_term newer => newest"),
     ]
 }
 
@@ -235,7 +229,7 @@ fn an_interrupted_change_can_be_restored() {
             let _ = drive.run(command.clone());
             drive.executor.restart();
             let changed = drive.executor.files()["MEMORY.md"] != b"newer";
-            drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
+            drive.run(ask::restore(Target::LongTerm)).expect("it restores");
             let expected: &[u8] = if changed { b"newer" } else { b"older" };
             let found = drive.executor.files();
             assert_eq!(found["MEMORY.md"], expected, "{command:?}, crash at {crash}, seed {seed}");
@@ -250,7 +244,7 @@ fn an_empty_file_never_replaces_a_backup(kind: Kind) {
     drive.run(ask::overwrite(Target::LongTerm, "new")).expect("it is written");
     assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
     let mut drive = Drive::new(kind, project_config(), simulator(&[("MEMORY.md", b""), ("MEMORY.bak", b"precious")]));
-    drive.run(JournalCommand::Restore(Restore { target: Target::LongTerm })).expect("it restores");
+    drive.run(ask::restore(Target::LongTerm)).expect("it restores");
     assert_eq!(drive.executor.files()["MEMORY.md"], b"precious");
     assert_eq!(drive.executor.files()["MEMORY.bak"], b"precious");
 }
@@ -389,7 +383,7 @@ fn concurrent_writers_lose_nothing(kind: Kind) {
                 drive.submit(ask::append(Target::LongTerm, format!("fact {w}-{r}")));
                 drive.submit(ask::append(Target::Daily(None), format!("line {w}-{r}")));
                 let item = |mark| format!("- [{mark}] item {w}-{r}\n");
-                edits[w].push(drive.submit(replace(Target::Scratchpad, &item(' '), &item('x'))));
+                edits[w].push(drive.submit(ask::edit(Target::Scratchpad, item(' '), item('x'))));
                 drive.submit(ask::append(Target::Scratchpad, format!("added {w}-{r}")));
             }
         }
@@ -443,7 +437,7 @@ fn threads_on_one_folder_lose_nothing() {
                 for r in 0..ROUNDS {
                     drive.run(ask::append(Target::Daily(None), format!("line {w}-{r}"))).unwrap();
                     let done = |r: usize| format!("writer {w} did {r:02}");
-                    drive.run(replace(Target::LongTerm, &done(r), &done(r + 1))).unwrap();
+                    drive.run(ask::edit(Target::LongTerm, done(r), done(r + 1))).unwrap();
                 }
             });
         }

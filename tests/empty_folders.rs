@@ -1,11 +1,11 @@
 //! A command removes a folder that it has emptied, and no other empty folder.
 
-use saddlebag::entries::{ForgetEntry, PurgeEntries};
+use saddlebag::entries::PurgeEntries;
 use saddlebag::protocol::FsError;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Config, Reply};
 use serde_json::{Value, json};
-use support::{Kind, SimulatedHost, agent_config, both_engines, host, keep, path, run};
+use support::{Kind, SimulatedHost, agent_config, ask, both_engines, host, keep, path, run};
 
 fn memory_tool(host: &mut SimulatedHost, input: &Value) {
     let (sets, dialect) = (vec![ToolSet::Anthropic], Dialect::default());
@@ -54,7 +54,7 @@ fn the_folder_of_a_category_goes_with_the_last_entry_that_is_purged(kind: Kind) 
         before.iter().filter(|folder| !gone.iter().any(|gone| folder.ends_with(gone))).cloned().collect::<Vec<_>>()
     };
     for (key, gone) in [("two", [].as_slice()), ("three", &["/daily"]), ("one", &["/daily", "/core"])] {
-        run(&mut host, ForgetEntry { key: key.into(), expected_version: None });
+        run(&mut host, ask::forget_entry(key));
         run(&mut host, PurgeEntries { key: Some(key.into()) });
         assert_eq!(folders(&host), without(gone), "{key}");
     }

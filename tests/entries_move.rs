@@ -1,8 +1,8 @@
 //! Export and import through both engines, with stores that crash in between.
 
 use saddlebag::entries::{
-    EntriesCommand, EntriesConfig, ExportEntries, ForgetEntry, ImportEntries, ImportFile, ImportMode, ImportState,
-    ImportedFile, NewEntry, RetainEntries,
+    EntriesConfig, ExportEntries, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry,
+    RetainEntries,
 };
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin};
@@ -47,7 +47,7 @@ fn an_export_comes_back_in_both_engines(kind: Kind) {
     {
         keep(&mut drive, key, content, category);
     }
-    drive.run(ForgetEntry { key: "gone".into(), expected_version: None }).unwrap();
+    drive.run(ask::forget_entry("gone")).unwrap();
     let files = export(&mut drive);
     let imported = replace(&mut drive, &files).unwrap();
     assert!(imported.iter().all(|file| file.state == ImportState::Unchanged), "{kind:?}: {imported:?}");
@@ -127,7 +127,7 @@ fn imports_that_race_with_writers_lose_nothing_of_either(kind: Kind) {
         let file = |key: &str| ImportFile { path: format!("core/{key}.md"), content: Ok(b"imported".to_vec()) };
         let files = vec![file("a"), file("b")];
         let request = ImportEntries { files, mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() };
-        drive.submit(EntriesCommand::ImportEntries(request));
+        drive.submit(request);
         for key in ["a", "c"] {
             let entry = NewEntry::new(key, "stored", "core");
             drive.submit(ask::store(entry));

@@ -1,6 +1,6 @@
 //! Exchange of memory between agents, in both engines.
 
-use saddlebag::entries::{EntriesCommand, EntryInfo, ExchangeState, ExchangedEntry, ForgetEntry, NewEntry};
+use saddlebag::entries::{EntryInfo, ExchangeState, ExchangedEntry, NewEntry};
 use saddlebag::exchange::{
     ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
 };
@@ -240,7 +240,7 @@ fn a_key_of_another_place_is_not_written_over_and_what_is_forgotten_stays_so(kin
     let mut drive = drive(kind);
     drive.run(keep("role", "mine", "core")).unwrap();
     drive.run(keep("build", "mine", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "build".into(), expected_version: None })).unwrap();
+    drive.run(ask::forget_entry("build")).unwrap();
     let imported = import(&mut drive, Format::ClaudeCode, &claude());
     assert_eq!(imported[1].1, ExchangeState::Renamed("role".into()), "{imported:?}");
     assert!(

@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use saddlebag::entries::ForgetEntry;
 use saddlebag::files::Recall;
 use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
-use saddlebag::journal::{Edit, EditChange, Target, Write};
-use saddlebag::notebook::{Forget, Link, Rename, TagNote};
+use saddlebag::journal::{Target, Write};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
 use saddlebag::store::BackupPlace;
@@ -28,13 +26,6 @@ const SIBLING: &str = "sibling-line";
 
 fn pad(content: &str) -> Write {
     ask::append(Target::Scratchpad, content)
-}
-
-fn replace(note: &str, old: &str, new: &str) -> Edit {
-    Edit {
-        target: Target::Page(note.into()),
-        change: EditChange::Replace { old_text: old.into(), new_text: new.into() },
-    }
 }
 
 fn text(text: &str) -> Expunge {
@@ -101,16 +92,16 @@ fn filled(kind: Kind) -> Drive<Simulator> {
     let config = Config { index_file: true, backups: BackupPlace::Sibling, ..agent_config() };
     let mut drive = drive(kind, config, &[("MEMORY.md", format!("# All\n\nkeep\n{VALUE}\n").as_bytes())]);
     drive.run(fact("Port", format!("The port is {VALUE}.\n\n{SIBLING}"))).unwrap();
-    drive.run(replace("facts/port", "The port", "Our port")).unwrap();
-    drive.run(replace("facts/port", SIBLING, &format!("{SIBLING} two"))).unwrap();
+    drive.run(ask::edit_page("facts/port", "The port", "Our port")).unwrap();
+    drive.run(ask::edit_page("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
     drive.run(keep("k", format!("entry {VALUE} {SIBLING}"), "core")).unwrap();
     drive.run(keep("k", format!("entry again {VALUE} {SIBLING}"), "core")).unwrap();
     drive.run(keep("gone", format!("gone {VALUE}"), "core")).unwrap();
-    drive.run(ForgetEntry { key: "gone".into(), expected_version: None }).unwrap();
+    drive.run(ask::forget_entry("gone")).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE}"))).unwrap();
-    drive.run(replace("scratchpad-copy", "a", "b")).unwrap_err();
+    drive.run(ask::edit_page("scratchpad-copy", "a", "b")).unwrap_err();
     drive.run(fact("Copy", format!("{VALUE} copied"))).unwrap();
-    drive.run(Forget { note: "facts/copy".into() }).unwrap();
+    drive.run(ask::forget("facts/copy")).unwrap();
     let origin = Origin { reason: Some(format!("because of {VALUE}")), ..Origin::default() };
     drive.run(origin.with(pad("- [ ] reason"))).unwrap();
     let prompt = RecallForPrompt {
@@ -217,12 +208,12 @@ fn copies_in_all_scopes_that_the_memory_reads_go(kind: Kind) {
 fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Port", "an older text")).unwrap();
-    drive.run(Rename { note: "facts/port".into(), title: "Gate".into() }).unwrap();
+    drive.run(ask::rename("facts/port", "Gate")).unwrap();
     drive.now.seconds += 1;
-    drive.run(replace("facts/gate", "an older text", VALUE)).unwrap();
+    drive.run(ask::edit_page("facts/gate", "an older text", VALUE)).unwrap();
     // A later note with the old name is another one.
     drive.run(fact("Port", "a new note")).unwrap();
-    drive.run(replace("facts/port", "a new note", "a newer note")).unwrap();
+    drive.run(ask::edit_page("facts/port", "a new note", "a newer note")).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE} copied"))).unwrap();
     drive.run(fact("Other", SIBLING)).unwrap();
     let named = |dry_run| Expunge { name: Some("Gate".into()), dry_run, ..Expunge::default() };
@@ -292,16 +283,26 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
     let note = "projects/proj/notes/large.md";
     let mut drive = drive(kind, agent_config(), &[(note, large.as_bytes())]);
     drive
-        .run(replace("notes/large", "a line of a large note\na line of a large note\na line of a large note", "short"))
+        .run(ask::edit(
+            Target::Page("notes/large".into()),
+            "a line of a large note\na line of a large note\na line of a large note",
+            "short",
+        ))
         .unwrap_err();
-    drive.run(replace("notes/large", &format!("{VALUE}\nand more\n"), &format!("{VALUE}!\nand more\n"))).unwrap();
+    drive
+        .run(ask::edit(
+            Target::Page("notes/large".into()),
+            &format!("{VALUE}\nand more\n"),
+            &format!("{VALUE}!\nand more\n"),
+        ))
+        .unwrap();
     // A difference from a content that is removed.
-    drive.run(replace("notes/large", &format!("{VALUE}!\n"), &format!("{SIBLING}\n"))).unwrap();
+    drive.run(ask::edit_page("notes/large", format!("{VALUE}!\n"), format!("{SIBLING}\n"))).unwrap();
     let kept = drive.executor.files()[note].clone();
     let blobs =
         |drive: &Drive<Simulator>| drive.executor.files().into_keys().filter(|path| path.contains("/blobs/")).count();
     assert_eq!(blobs(&drive), 1);
-    drive.run(replace("notes/large", SIBLING, "later")).unwrap();
+    drive.run(ask::edit_page("notes/large", SIBLING, "later")).unwrap();
     assert!(holders(&drive.executor.files(), VALUE).iter().any(|path| path.contains("/blobs/")));
     let done = drive.call(text(VALUE)).unwrap();
     assert!(done.left.is_empty(), "{done:?}");
@@ -333,7 +334,7 @@ fn a_text_that_its_replacement_makes_again_still_goes(kind: Kind) {
         [("]aaaa", "x ]]aaaaaaaaaaaa y"), ("aa[e", "aa[eaa[exx aaaa[e"), ("two\nlines", "two\nlines\n")]
     {
         let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", content.as_bytes())]);
-        drive.run(replace("notes/a", content.trim_end(), &format!("{} end", content.trim_end()))).unwrap();
+        drive.run(ask::edit_page("notes/a", content.trim_end(), format!("{} end", content.trim_end()))).unwrap();
         let done = drive.call(text(value)).unwrap();
         assert!(done.left.is_empty(), "{done:?}");
         assert_eq!(holders(&drive.executor.files(), value), BTreeSet::new(), "{value}");
@@ -348,7 +349,7 @@ fn the_name_of_a_file_is_reported_and_not_changed(kind: Kind) {
     let left: Vec<(&str, PlaceKind)> = done.left.iter().map(|place| (place.path.as_str(), place.kind)).collect();
     assert_eq!(left, [("projects/proj/facts/zebra-7741-quartz.md", PlaceKind::Name)], "{done:?}");
     assert!(done.message.contains("still"), "{done:?}");
-    drive.run(Rename { note: format!("facts/{VALUE}"), title: "Other".into() }).unwrap();
+    drive.run(ask::rename(format!("facts/{VALUE}"), "Other")).unwrap();
     drive.call(text(VALUE)).unwrap();
     assert_eq!(holders(&drive.executor.files(), VALUE), BTreeSet::new());
 }
@@ -364,16 +365,16 @@ fn change(random: u64) -> Submission<Command> {
         0 | 1 => fact(&title, format!("{filler}text {random} {value}\n{SIBLING}")).submission(),
         2 => pad(&format!("- [ ] item {random} {value}")).submission(),
         3 => ask::append_daily("work", format!("line {random} {value}")).submission(),
-        4 => replace(&note, "text", &format!("words {value}")).submission(),
-        5 => replace(&note, VALUE, "words").submission(),
-        6 => Forget { note }.submission(),
+        4 => ask::edit_page(&note, "text", format!("words {value}")).submission(),
+        5 => ask::edit_page(&note, VALUE, "words").submission(),
+        6 => ask::forget(note).submission(),
         7 | 8 => keep(format!("k{number}"), format!("value {random} {value}"), "core").submission(),
-        9 => ForgetEntry { key: format!("k{number}"), expected_version: None }.submission(),
-        10 => TagNote { note, add: vec![format!("t{random}")], remove: Vec::new() }.submission(),
-        11 => Rename { note, title: format!("Note {}", (number + 1) % 4) }.submission(),
+        9 => ask::forget_entry(format!("k{number}")).submission(),
+        10 => ask::tag(note, vec![format!("t{random}")], Vec::new()).submission(),
+        11 => ask::rename(note, format!("Note {}", (number + 1) % 4)).submission(),
         12 => Undo::default().submission(),
         13 => Redo::default().submission(),
-        _ => Link { source: note, target: format!("facts/note-{}", (number + 2) % 4), text: None }.submission(),
+        _ => ask::link(note, format!("facts/note-{}", (number + 2) % 4)).submission(),
     }
 }
 
@@ -438,8 +439,8 @@ fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     let prepared = || {
         let mut drive = drive(kind, agent_config(), &[]);
         drive.run(fact("Port", format!("{VALUE}\n\n{SIBLING}"))).unwrap();
-        drive.run(replace("facts/port", SIBLING, &format!("{SIBLING} two"))).unwrap();
-        drive.run(replace("facts/port", VALUE, "harmless")).unwrap();
+        drive.run(ask::edit_page("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
+        drive.run(ask::edit_page("facts/port", VALUE, "harmless")).unwrap();
         drive.run(keep("k", VALUE, "core")).unwrap();
         drive.run(pad(&format!("- [ ] {VALUE} {SIBLING}"))).unwrap();
         drive
@@ -486,8 +487,12 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
                 if writer.pending.is_empty() {
                     let line = format!("- [ ] written {written} meanwhile");
                     let command = match random.number() % 3 {
-                        0 => replace(&format!("facts/note-{}", written % 8), SIBLING, &format!("{SIBLING} {written}"))
-                            .submission(),
+                        0 => ask::edit_page(
+                            format!("facts/note-{}", written % 8),
+                            SIBLING,
+                            format!("{SIBLING} {written}"),
+                        )
+                        .submission(),
                         1 => keep(format!("e{written}"), &line, "core").submission(),
                         _ => pad(&line).submission(),
                     };

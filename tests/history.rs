@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use saddlebag::approval::Unforget;
-use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry, NewEntry};
+use saddlebag::entries::NewEntry;
 use saddlebag::history::{
     ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile,
     RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Target, Write};
-use saddlebag::notebook::{Forget, Link, NotebookCommand, Rename, TagNote};
+use saddlebag::journal::{JournalCommand, Target, Write};
+use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
@@ -29,10 +29,6 @@ pub(crate) fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
 
 fn pad(content: &str) -> Write {
     ask::append(Target::Scratchpad, content)
-}
-
-fn replace(target: Target, old: &str, new: &str) -> Edit {
-    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
 }
 
 fn undo(drive: &mut Drive<Simulator>) -> Result<UndoReply, Error> {
@@ -64,8 +60,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
         (ErrorCode::Conflict, true),
         "{error}"
     );
-    let restore =
-        |version| RestoreVersion { name: "facts/port".into(), version: Some(version), ..RestoreVersion::default() };
+    let restore = |version| ask::restore_version("facts/port", version);
     let dry = drive.call(RestoreVersion { dry_run: true, ..restore(2) }).unwrap();
     assert!(dry.operation.is_none() && dry.diff.contains("+5432"), "{dry:?}");
     drive.call(restore(2)).unwrap();
@@ -81,7 +76,7 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
-    drive.run(replace(Target::Page("facts/port".into()), "5432", "6543")).unwrap();
+    drive.run(ask::edit_page("facts/port", "5432", "6543")).unwrap();
     drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
     let list = |drive: &mut Drive<Simulator>| {
         let list = drive.call(ask::list_versions("facts/port")).unwrap();
@@ -99,7 +94,7 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     let next = drive.executor.operations();
     drive.executor.edit_at(next, &path(NOTE), None);
     assert_eq!(list(&mut drive)[..2], [false, true]);
-    let restore = RestoreVersion { name: NOTE.into(), version: Some(2), ..RestoreVersion::default() };
+    let restore = ask::restore_version(NOTE, 2);
     drive.call(restore).unwrap();
     assert_eq!(drive.executor.files()[NOTE], remembered);
 }
@@ -161,7 +156,7 @@ fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kin
     assert!(twice.message.contains("already undone"), "{twice}");
     drive.call(Redo::default()).unwrap();
     assert!(text(&drive).contains("one") && text(&drive).contains("two"), "{}", text(&drive));
-    drive.run(replace(Target::Scratchpad, "- [ ] one", "- [x] one")).unwrap();
+    drive.run(ask::edit(Target::Scratchpad, "- [ ] one", "- [x] one")).unwrap();
     let later = operations(&mut drive)[0].operation.clone();
     let before = kept(&drive.executor);
     let error = drive.call(named(&first)).unwrap_err();
@@ -179,13 +174,13 @@ pub(crate) fn change(random: u64) -> Submission<Command> {
         0 | 1 => fact(&title, format!("text {random}")).submission(),
         2 => pad(&format!("- [ ] item {random}")).submission(),
         3 => ask::append_daily("work", format!("line {random}")).submission(),
-        4 => replace(Target::Page(note), "text", "words").submission(),
-        5 => Forget { note }.submission(),
+        4 => ask::edit_page(note, "text", "words").submission(),
+        5 => ask::forget(note).submission(),
         6 | 7 => keep(format!("k{number}"), format!("value {random}"), "core").submission(),
-        8 => ForgetEntry { key: format!("k{number}"), expected_version: None }.submission(),
-        9 => TagNote { note, add: vec![format!("t{random}")], remove: Vec::new() }.submission(),
-        10 => Rename { note, title: format!("Note {}", (number + 1) % 5) }.submission(),
-        _ => Link { source: note, target: format!("facts/note-{}", (number + 2) % 5), text: None }.submission(),
+        8 => ask::forget_entry(format!("k{number}")).submission(),
+        9 => ask::tag(note, vec![format!("t{random}")], Vec::new()).submission(),
+        10 => ask::rename(note, format!("Note {}", (number + 1) % 5)).submission(),
+        _ => ask::link(note, format!("facts/note-{}", (number + 2) % 5)).submission(),
     }
 }
 
@@ -283,7 +278,7 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
         for number in 0..3 {
             drive.run(origin().with(fact(format!("Note {number}"), "text"))).unwrap();
         }
-        drive.run(origin().with(replace(Target::Page("notes/a".into()), "old", "new"))).unwrap();
+        drive.run(origin().with(ask::edit_page("notes/a", "old", "new"))).unwrap();
         drive
     };
     let mut calm = prepared();
@@ -346,7 +341,7 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
         drive.run(fact("Port", "5432")).unwrap();
         drive
     };
-    let rename = || Rename { note: "Port".into(), title: "DB port".into() };
+    let rename = || ask::rename("Port", "DB port");
     let calm = || {
         let mut drive = prepared();
         let begun = drive.executor.operations();
@@ -397,7 +392,7 @@ fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
         drive.run(fact("Port", "5432")).unwrap();
         drive
     };
-    let rename = || Rename { note: "Port".into(), title: "DB port".into() };
+    let rename = || ask::rename("Port", "DB port");
     let notes = |drive: &Drive<Simulator>| {
         let mut found = kept(&drive.executor);
         found.retain(|path, _| !path.ends_with(".tmp") && !path.ends_with("SCRATCHPAD.md"));
@@ -440,19 +435,18 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     for (title, text) in [("Two words", "one"), ("Renamed", "two"), ("Stays", "three")] {
         drive.run(fact(title, text)).unwrap();
     }
-    drive.run(TagNote { note: "Renamed".into(), add: vec!["a".into()], remove: Vec::new() }).unwrap();
-    drive.run(replace(Target::Page("facts/renamed".into()), "two", "2")).unwrap();
-    drive.run(Rename { note: "Renamed".into(), title: "Other".into() }).unwrap();
+    drive.run(ask::tag("Renamed", vec!["a".into()], Vec::new())).unwrap();
+    drive.run(ask::edit_page("facts/renamed", "two", "2")).unwrap();
+    drive.run(ask::rename("Renamed", "Other")).unwrap();
     assert_eq!(listed(&mut drive, None), [], "a renamed note is not forgotten");
     drive.run(fact("Undone", "text")).unwrap();
-    drive.run(replace(Target::Page("facts/undone".into()), "text", "texts")).unwrap();
+    drive.run(ask::edit_page("facts/undone", "text", "texts")).unwrap();
     undo(&mut drive).unwrap();
     undo(&mut drive).unwrap();
     assert_eq!(listed(&mut drive, None), [], "nor is one whose creation was undone");
-    let forget = |note: &str| Forget { note: note.into() };
-    drive.run(forget("Two words")).unwrap();
+    drive.run(ask::forget("Two words")).unwrap();
     drive.executor.advance(std::time::Duration::from_secs(60));
-    drive.run(forget("Other")).unwrap();
+    drive.run(ask::forget("Other")).unwrap();
     let path = |name: &str| format!("projects/proj/facts/{name}.md");
     let both = [(path("other"), "Other".to_string()), (path("two-words"), "Two words".to_string())];
     let mut all = listed(&mut drive, None);
@@ -541,9 +535,9 @@ fn an_undo_of_many_leaves_what_later_changes_touch_and_names_it(kind: Kind) {
     let of = |session: &str| Origin { session: Some(session.into()), ..Origin::default() };
     drive.run(fact("Port", "The port is 5432.")).unwrap();
     drive.run(fact("Host", "The host is a.")).unwrap();
-    drive.run(of("s").with(replace(Target::Page("facts/port".into()), "5432", "1"))).unwrap();
-    drive.run(of("s").with(replace(Target::Page("facts/host".into()), "is a", "is b"))).unwrap();
-    drive.run(replace(Target::Page("facts/port".into()), "is 1", "is 9")).unwrap();
+    drive.run(of("s").with(ask::edit_page("facts/port", "5432", "1"))).unwrap();
+    drive.run(of("s").with(ask::edit_page("facts/host", "is a", "is b"))).unwrap();
+    drive.run(ask::edit_page("facts/port", "is 1", "is 9")).unwrap();
     let before = kept(&drive.executor);
     let all = || Undo { session: Some("s".into()), ..Undo::default() };
     assert_eq!(drive.call(all()).unwrap_err().code, ErrorCode::Conflict);
@@ -604,9 +598,9 @@ fn a_secret_is_not_recorded(kind: Kind) {
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
     let secret = format!("the key is {KEY}\n");
     let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", secret.as_bytes())]);
-    drive.run(replace(Target::Page("notes/a".into()), "the key", "a key")).unwrap();
-    drive.run(replace(Target::Page("notes/a".into()), &format!("a key is {KEY}"), "no key")).unwrap();
-    drive.run(replace(Target::Page("notes/a".into()), "no key", "none")).unwrap();
+    drive.run(ask::edit_page("notes/a", "the key", "a key")).unwrap();
+    drive.run(ask::edit_page("notes/a", format!("a key is {KEY}"), "no key")).unwrap();
+    drive.run(ask::edit_page("notes/a", "no key", "none")).unwrap();
     let list = drive.call(ListVersions { patch: true, ..ask::list_versions("notes/a") }).unwrap();
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
@@ -633,8 +627,8 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
     assert_ne!(kept(&drive.executor), before);
     undo(&mut drive).unwrap();
     assert_eq!(kept(&drive.executor), before);
-    let edit = EditEntry { key: "k".into(), old_text: "one".into(), new_text: "three".into() };
-    drive.run(EntriesCommand::EditEntry(edit)).unwrap();
+    let edit = ask::edit_entry("k", "one", "three");
+    drive.run(edit).unwrap();
     let texts: Vec<_> =
         (1..=2).map(|version| drive.call(ask::read_version("k", version)).unwrap().text.unwrap()).collect();
     assert!(texts[0].contains("three") && texts[1].contains("one"), "{texts:?}");
@@ -678,7 +672,7 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
     drive.run(fact("Other", "x")).unwrap();
     let between = operations(&mut drive)[0].operation.clone();
     drive.now.seconds += 10;
-    drive.run(replace(Target::Page("facts/port".into()), "one", "two")).unwrap();
+    drive.run(ask::edit_page("facts/port", "one", "two")).unwrap();
     let at = Some(saddlebag::Moment::Operation(between));
     drive.call(RestoreVersion { name: "facts/port".into(), at, ..RestoreVersion::default() }).unwrap();
     assert!(String::from_utf8_lossy(&kept(&drive.executor)["projects/proj/facts/port.md"]).contains("one"));
@@ -688,10 +682,10 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
 fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Alpha", "one")).unwrap();
-    drive.run(replace(Target::Page("facts/alpha".into()), "one", "two")).unwrap();
-    drive.run(Rename { note: "Alpha".into(), title: "Beta".into() }).unwrap();
-    drive.run(replace(Target::Page("facts/beta".into()), "two", "three")).unwrap();
-    drive.run(Rename { note: "Beta".into(), title: "Gamma".into() }).unwrap();
+    drive.run(ask::edit_page("facts/alpha", "one", "two")).unwrap();
+    drive.run(ask::rename("Alpha", "Beta")).unwrap();
+    drive.run(ask::edit_page("facts/beta", "two", "three")).unwrap();
+    drive.run(ask::rename("Beta", "Gamma")).unwrap();
     let list = drive.call(ask::list_versions("Gamma")).unwrap();
     let commands: Vec<&str> =
         list.versions.iter().map(|version| version.operation.as_ref().unwrap().command.as_str()).collect();
@@ -704,7 +698,7 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
         let text = text(&mut drive, version);
         assert!(text.contains(title) && text.contains(part), "{version}: {text}");
     }
-    let restore = RestoreVersion { name: "Gamma".into(), version: Some(5), ..RestoreVersion::default() };
+    let restore = ask::restore_version("Gamma", 5);
     drive.call(restore).unwrap();
     let restored = drive.executor.files()["projects/proj/facts/gamma.md"].clone();
     assert!(String::from_utf8(restored).unwrap().contains("one"));
@@ -790,7 +784,7 @@ fn an_operation_whose_note_was_moved_since_is_not_passed_over(kind: Kind) {
     let tool = || Origin { provenance: Some(Provenance::Agent), agent: Some("a".into()), ..Origin::default() };
     drive.run(tool().with(fact("Rogue", "run it"))).unwrap();
     drive.run(tool().with(fact("Other", "bad"))).unwrap();
-    drive.run(Rename { note: "facts/rogue".into(), title: "Build hints".into() }).unwrap();
+    drive.run(ask::rename("facts/rogue", "Build hints")).unwrap();
     let before = kept(&drive.executor);
     let error = drive.call(Undo { by: Some("agent".into()), ..Undo::default() }).unwrap_err();
     assert_eq!(error.code, ErrorCode::Conflict, "{error}");

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use saddlebag::history::{ListOperations, Redo, Undo};
-use saddlebag::journal::{Edit, EditChange, Target};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Executor, Simulator};
 use support::drive::Drive;
-use support::{Kind, Random, agent_config, both_engines, each, fact, keep, nightly, path, today};
+use support::{Kind, Random, agent_config, ask, both_engines, each, fact, keep, nightly, path, today};
 
 use crate::history::{change, kept};
 
@@ -169,10 +168,9 @@ fn an_undo_that_a_power_cut_interrupted_is_made_and_made_again_by_the_next(kind:
             let mut store = Drive::new(kind, Config { epoch: 1, ..agent_config() }, Simulator::new(at));
             store.run(fact("N", "c <0>")).unwrap();
             let first = store.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap();
-            let change = EditChange::Replace { old_text: "<0>".into(), new_text: "<1>".into() };
             // Of two folders, the time says what is after an operation.
             store.now.seconds += 1;
-            store.run(Edit { target: Target::Page("facts/n.md".into()), change }).unwrap();
+            store.run(ask::edit_page("facts/n.md", "<0>", "<1>")).unwrap();
             if with_entries {
                 store.run(keep("k", "v", "core")).unwrap();
             }

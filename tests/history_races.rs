@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use saddlebag::entries::{EditEntry, EntriesCommand, ForgetEntry};
+use saddlebag::entries::EntriesCommand;
 use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
-use saddlebag::notebook::{NotebookCommand, Rename};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, ToolOptions};
@@ -14,7 +13,7 @@ use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::{Value, json};
 use support::drive::{Drive, Shared};
-use support::{Kind, Random, agent_config, both_engines, each, fact, keep};
+use support::{Kind, Random, agent_config, ask, both_engines, each, fact, keep};
 
 use crate::history::kept;
 
@@ -32,12 +31,12 @@ fn change(random: &mut Random, number: u64) -> Submission<Command> {
         3 => entry("daily", "text".into()),
         4 => entry("custom", "text".into()),
         5 => {
-            let edit = EditEntry { key: "k".into(), old_text: "text".into(), new_text: format!("text of {number},") };
+            let edit = ask::edit_entry("k", "text", format!("text of {number},"));
             EntriesCommand::EditEntry(edit).submission()
         }
-        6 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
+        6 => ask::forget_entry("k").submission(),
         _ if random.number().is_multiple_of(2) => fact("Port", "5432").submission(),
-        _ => NotebookCommand::Rename(Rename { note: "Port".into(), title: format!("Port {number}") }).submission(),
+        _ => ask::rename("Port", format!("Port {number}")).submission(),
     }
 }
 
@@ -152,7 +151,7 @@ fn agents_take_back_no_rename_of_a_person_that_they_have_finished(kind: Kind) {
             let outcomes = run_at_once(&mut processes, &mut random, |random| {
                 number += 1;
                 match number {
-                    1 => NotebookCommand::Rename(Rename { note: old.clone(), title: new.clone() }).submission(),
+                    1 => ask::rename(old.clone(), new.clone()).submission(),
                     _ if random.number().is_multiple_of(2) => tool(number, "mem_undo", &json!({})),
                     _ => tool(number, "mem_log", &json!({ "entry": format!("entry {round} {number}") })),
                 }

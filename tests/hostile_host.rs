@@ -2,8 +2,8 @@
 
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
-use saddlebag::entries::{EntriesCommand, ExportEntries, ForgetEntry, PurgeEntries, RetainEntries};
-use saddlebag::journal::{Edit, EditChange, JournalCommand, JournalReply, Restore, Status, StatusReply, Target};
+use saddlebag::entries::{EntriesCommand, ExportEntries, PurgeEntries, RetainEntries};
+use saddlebag::journal::{JournalCommand, JournalReply, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
     AppendOutcome, CommandId, Entry, EntryKind, ErrorCode, FileContent, FsError, FsOp, FsOutcome, FsResult, LeftOut,
@@ -93,7 +93,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
         ]
     };
     let overwrite = ask::overwrite(Target::Note("n".into()), "x");
-    let delete = JournalCommand::Edit(Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote });
+    let delete = ask::delete_note(Target::Note("n".into()));
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
     for command in
         commands![ask::append(Target::Scratchpad, "a"), ask::search("old"), overwrite.clone(), delete.clone()]
@@ -297,11 +297,11 @@ fn an_entry_that_cannot_be_read_is_not_said_to_be_absent(kind: Kind) {
     ];
     let verbs = commands![
         ask::entry("k"),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: Some("t".into()) }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: None }),
-        EntriesCommand::ExportEntries(ExportEntries { forgotten: true, cursor: None }),
-        EntriesCommand::RetainEntries(RetainEntries { imported: Vec::new(), dry_run: false }),
+        ask::forget_entry("k"),
+        PurgeEntries { key: Some("t".into()) },
+        PurgeEntries { key: None },
+        ExportEntries { forgotten: true, cursor: None },
+        RetainEntries { imported: Vec::new(), dry_run: false },
     ];
     for command in verbs.clone() {
         let mut calm = drive(kind, agent_config(), &files);
@@ -356,13 +356,12 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
 #[both_engines(every_change)]
 fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
-    let edit = EditChange::Replace { old_text: "x".into(), new_text: "y".into() };
     for command in commands![
-        JournalCommand::Edit(Edit { target: note(), change: edit.clone() }),
-        JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote }),
+        ask::edit(note(), "x", "y"),
+        ask::delete_note(note()),
         ask::overwrite(note(), "z"),
         ask::append(Target::LongTerm, "z"),
-        JournalCommand::Restore(Restore { target: note() }),
+        ask::restore(note()),
     ] {
         let mut changes = 0_u32;
         let restless = Nightmare(|op: &FsOp| {

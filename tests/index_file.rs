@@ -3,10 +3,7 @@
 use proptest::prelude::*;
 use saddlebag::files::{FilesReply, Recall};
 use saddlebag::journal::Search;
-use saddlebag::notebook::{
-    ConditionKind, Forget, Link, ListNotes, LoadMemories, MemoryContext, NoteFilter, NotebookCommand, RecallForTurn,
-    Related, Rename,
-};
+use saddlebag::notebook::{ConditionKind, ListNotes, LoadMemories, MemoryContext, NoteFilter, RecallForTurn};
 use saddlebag::protocol::FsError;
 use saddlebag::{Command, Config, Limits, Reply, Submission, Submit};
 use saddlebag_host::{Scheduler, Simulator};
@@ -63,15 +60,15 @@ fn questions() -> Vec<Submission<Command>> {
         ask::tags(),
         filter(NoteFilter { orphan: true, ..NoteFilter::default() }),
         ask::dead_links(),
-        NotebookCommand::Related(Related { note: "Note 20".into(), limit: 9 }),
+        ask::related("Note 20"),
         ask::mentions("alias3"),
         filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"])),
         filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"])),
         ListNotes { with_text: true, zk_links: true, ..ask::list_notes() },
         ListNotes { with_links: true, ..ask::list_notes() },
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 4, query: "word99".into(), limit: 2 }),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 4, max_bytes: 4_000 }),
+        LoadMemories { limit: 3 },
+        RecallForTurn { turn: 4, query: "word99".into(), limit: 2 },
+        MemoryContext { turn: 4, max_bytes: 4_000 },
     ]
 }
 
@@ -123,7 +120,7 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     assert_eq!(reads(&drive.executor, since), [""; 0]);
     // What the index says of a note that is found by name is compared with its file, once.
     for _ in 0..2 {
-        drive.run(NotebookCommand::Related(Related { note: "Note 3".into(), limit: 9 })).unwrap();
+        drive.run(ask::related("Note 3")).unwrap();
     }
     assert_eq!(reads(&drive.executor, since), ["notes/n003.md"]);
 }
@@ -499,21 +496,15 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
         // With tokens, no folder is listed again unless something has changed.
         let store = if seed % 4 < 2 { store } else { store.with_generation() };
         let mut drive = Drive::new(kind, config(2, true), store);
-        let mut rename = (0..30).map(|i| {
-            NotebookCommand::Rename(Rename { note: format!("notes/n{:03}", i * 4 + 1), title: format!("Renamed {i}") })
-        });
+        let mut rename = (0..30).map(|i| ask::rename(format!("notes/n{:03}", i * 4 + 1), format!("Renamed {i}")));
         for _ in 0..4 {
             drive.submit(rename.next().unwrap());
             drive.submit(question("word9 common"));
             drive.submit(rename.next().unwrap());
-            drive.submit(NotebookCommand::Forget(Forget { note: text("notes/n100") }));
+            drive.submit(ask::forget(text("notes/n100")));
             drive.submit(ask::tags());
-            drive.submit(NotebookCommand::Link(Link {
-                source: text("notes/n020"),
-                target: text("notes/n060"),
-                text: None,
-            }));
-            drive.submit(NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: text("word30"), limit: 2 }));
+            drive.submit(ask::link(text("notes/n020"), text("notes/n060")));
+            drive.submit(RecallForTurn { turn: 1, query: text("word30"), limit: 2 });
             drive.submit(ListNotes { with_text: true, ..ask::list_notes() });
             let mut order = Scheduler::new(seed);
             for _ in 0..40 {

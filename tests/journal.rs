@@ -1,14 +1,11 @@
 //! The journal beyond the recorded vectors: exact text, paging, undo, command lines, and a search that keeps up with
 //! the files.
 
-use saddlebag::journal::{
-    Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Restore, SLASH_USAGE, Search, Slash, Status,
-    StatusReply, Target, Write, WriteMode,
-};
+use saddlebag::journal::{FlushSummary, SLASH_USAGE, Search, Status, StatusReply, Target, Write, WriteMode};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::Timestamp;
-use saddlebag::{Config, Limits, Reply};
+use saddlebag::{Config, Limits};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
 use support::{Kind, ask, both_engines, commands, host, noon, path, project_config};
@@ -19,13 +16,6 @@ const NOTE: &str = "projects/proj/notes/n.md";
 
 fn note() -> Target {
     Target::Note("n".into())
-}
-
-fn journal(drive: &mut Drive<Simulator>, command: JournalCommand) -> JournalReply {
-    match drive.run(command) {
-        Ok(Reply::Journal(reply)) => reply,
-        other => panic!("expected a reply, got {other:?}"),
-    }
 }
 
 #[both_engines]
@@ -39,14 +29,10 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
         let reply = drive.call(ask::read_part(target.clone(), 4, 5)).unwrap();
         assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
-        let change = EditChange::Replace { old_text: "5432".into(), new_text: "5433".into() };
-        journal(&mut drive, JournalCommand::Edit(Edit { target: target.clone(), change }));
+        drive.run(ask::edit(target.clone(), "5432", "5433")).unwrap();
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
         assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
-        for refused in commands![
-            JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
-            ask::append(target, "x"),
-        ] {
+        for refused in commands![ask::delete_note(target.clone()), ask::append(target, "x")] {
             assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
         }
     }
@@ -81,8 +67,8 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     for command in commands![
         ask::append_daily("h", long.clone()),
-        JournalCommand::FlushSummary(FlushSummary { summary: long.clone(), messages: None }),
-        JournalCommand::Slash(Slash { line: format!("write scratchpad {long}") }),
+        ask::flush(long.clone()),
+        ask::slash(format!("write scratchpad {long}")),
     ] {
         let error = drive.run(command).unwrap_err();
         assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
@@ -90,10 +76,7 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for(kind: Kind) {
 }
 
 fn slash(drive: &mut Drive<Simulator>, line: &str) -> String {
-    match journal(drive, JournalCommand::Slash(Slash { line: line.into() })) {
-        JournalReply::Slash(reply) => reply.text,
-        other => panic!("expected a text, got {other:?}"),
-    }
+    drive.call(ask::slash(line)).unwrap().text
 }
 
 fn status(drive: &mut Drive<Simulator>) -> StatusReply {
@@ -130,8 +113,7 @@ fn an_entry_of_the_log_has_its_exact_text(kind: Kind) {
 #[both_engines]
 fn compaction_summaries_stay_in_order(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let flush =
-        |summary: &str, messages| JournalCommand::FlushSummary(FlushSummary { summary: summary.into(), messages });
+    let flush = |summary: &str, messages| FlushSummary { messages, ..ask::flush(summary) };
     drive.run(flush("first", Some(12))).unwrap();
     drive.run(flush("second", None)).unwrap();
     let expected = "\n### 12:00 — compaction summary (12 msgs)\nfirst\n\n### 12:00 — compaction summary\nsecond\n";
@@ -202,7 +184,7 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
 fn restoring_twice_undoes_and_redoes(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"one")]);
     drive.run(ask::overwrite(note(), "two")).unwrap();
-    let restore = || JournalCommand::Restore(Restore { target: note() });
+    let restore = || ask::restore(note());
     let mut seen = Vec::new();
     for _ in 0..3 {
         drive.run(restore()).unwrap();
@@ -210,16 +192,12 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
     }
     assert_eq!(seen, ["one", "two", "one"]);
 
-    let delete = JournalCommand::Edit(Edit { target: note(), change: EditChange::DeleteNote });
-    let JournalReply::Edit(deleted) = journal(&mut drive, delete) else { panic!("not deleted") };
-    assert_eq!(deleted.bytes, 0);
+    assert_eq!(drive.call(ask::delete_note(note())).unwrap().bytes, 0);
     assert!(!drive.executor.files().contains_key(NOTE));
-    let JournalReply::Edit(restored) = journal(&mut drive, restore()) else { panic!("not restored") };
+    let restored = drive.call(restore()).unwrap();
     assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
     assert_eq!((text(&drive, NOTE).as_str(), restored.bytes), ("one", 3));
-    let change = EditChange::Replace { old_text: "one".into(), new_text: "three".into() };
-    let edit = JournalCommand::Edit(Edit { target: note(), change });
-    let JournalReply::Edit(edited) = journal(&mut drive, edit) else { panic!("not edited") };
+    let edited = drive.call(ask::edit(note(), "one", "three")).unwrap();
     assert_eq!((text(&drive, NOTE).as_str(), edited.bytes), ("three", 5));
 }
 
@@ -228,7 +206,7 @@ fn a_restore_that_cannot_keep_what_it_replaces_changes_nothing(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[(NOTE, b"now"), ("projects/proj/notes/n.bak", b"then")]);
     // Two reads, then the backup of the existing text.
     drive.executor.fail_at(2, FsError::NoSpace);
-    let error = drive.run(JournalCommand::Restore(Restore { target: note() })).unwrap_err();
+    let error = drive.run(ask::restore(note())).unwrap_err();
     assert_eq!(error.code, ErrorCode::Storage);
     assert_eq!((text(&drive, NOTE), text(&drive, "projects/proj/notes/n.bak")), ("now".into(), "then".into()));
 }
@@ -262,7 +240,7 @@ fn slash_commands_work_end_to_end(kind: Kind) {
     assert_eq!(text(&drive, LOG), "noted\n");
     assert_eq!(slash(&mut drive, "clear note two words"), "Deleted projects/proj/notes/two words.md");
     assert_eq!(slash(&mut drive, "read list"), format!("MEMORY.md\n{PAD}\n{LOG}"));
-    let usage = drive.run(JournalCommand::Slash(Slash { line: "/memory nope".into() })).unwrap_err();
+    let usage = drive.run(ask::slash("/memory nope")).unwrap_err();
     assert_eq!((usage.message.as_str(), usage.help.as_str()), ("unknown command: nope", SLASH_USAGE));
 }
 
@@ -312,7 +290,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
     assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 
-    drive.run(JournalCommand::Edit(Edit { target: m, change: EditChange::DeleteNote })).unwrap();
+    drive.run(ask::delete_note(m)).unwrap();
     assert_eq!(find(&mut drive, "delta"), [""; 0]);
     assert_eq!(find(&mut drive, "beta"), [LOG]);
 }

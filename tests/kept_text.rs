@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use saddlebag::approval::{ApproveItem, Reject};
-use saddlebag::entries::{EntriesCommand, ForgetEntry, PurgeEntries, RestoreEntry};
+use saddlebag::entries::{EntriesCommand, PurgeEntries};
 use saddlebag::history::{Expunge, RestoreVersion, SetHistoryPolicy, Undo};
-use saddlebag::journal::{Edit, EditChange, Restore, Slash, Target, Write, WriteMode};
-use saddlebag::notebook::{Forget, ImportNotes, ImportedNote, NoteImportState, Rename};
+use saddlebag::journal::{Target, Write, WriteMode};
+use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImportState};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::BackupPlace;
 use saddlebag::trust::{Provenance, TrustConfig};
@@ -34,18 +34,6 @@ fn page() -> Target {
     Target::Page("facts/port.md".into())
 }
 
-fn restore(target: Target) -> Restore {
-    Restore { target }
-}
-
-fn replace(target: Target, old: &str, new: &str) -> Edit {
-    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
-}
-
-fn restore_entry() -> RestoreEntry {
-    RestoreEntry { key: "k".into() }
-}
-
 fn backups(drive: &Drive<Simulator>) -> Vec<String> {
     drive.executor.files().into_keys().filter(|path| path.ends_with(".bak")).collect()
 }
@@ -67,30 +55,30 @@ fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[(PAD, old.as_bytes()), ("MEMORY.md", b"Tea.\n")]);
     let reply = drive.call(pad("- [ ] new\n")).unwrap();
     assert_eq!((reply.backup, backups(&drive)), (None, Vec::new()));
-    let reply = drive.call(restore(Target::Scratchpad)).unwrap();
+    let reply = drive.call(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!((reply.backup, text(&drive, PAD)), (None, old.to_string()));
     assert_eq!(reply.message, format!("Restored {PAD} from the history ({} bytes)", old.len()));
     // A second restore undoes the first.
-    drive.run(restore(Target::Scratchpad)).unwrap();
+    drive.run(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!(text(&drive, PAD), "- [ ] new\n");
 
-    drive.run(replace(Target::LongTerm, "Tea", "Coffee")).unwrap();
-    drive.run(Slash { line: "/memory clear long_term".into() }).unwrap();
-    drive.run(restore(Target::LongTerm)).unwrap();
+    drive.run(ask::edit(Target::LongTerm, "Tea", "Coffee")).unwrap();
+    drive.run(ask::slash("/memory clear long_term")).unwrap();
+    drive.run(ask::restore(Target::LongTerm)).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), "Coffee.\n");
 
     drive.run(fact("Port", "5432")).unwrap();
     let before = text(&drive, NOTE);
-    let reply = drive.call(Forget { note: "facts/port".into() }).unwrap();
+    let reply = drive.call(ask::forget("facts/port")).unwrap();
     assert_eq!((reply.backup.as_str(), kept(&drive).contains_key(NOTE)), ("", false));
     assert_eq!(reply.message, format!("Forgot {NOTE}; `restore` brings it back"));
-    drive.run(restore(page())).unwrap();
+    drive.run(ask::restore(page())).unwrap();
     assert_eq!(text(&drive, NOTE), before);
 
     drive.run(keep("k", "one", "core")).unwrap();
     drive.run(keep("k", "two", "core")).unwrap();
     for expected in ["one", "two", "one"] {
-        drive.run(restore_entry()).unwrap();
+        drive.run(ask::restore_entry("k")).unwrap();
         assert!(text(&drive, ENTRY).contains(expected), "{expected}: {}", text(&drive, ENTRY));
     }
     assert_eq!(backups(&drive), Vec::<String>::new());
@@ -103,9 +91,9 @@ fn what_an_editor_wrote_and_what_has_a_file_of_its_own_in_the_history_come_back(
     drive.run(fact("Port", "5432")).unwrap();
     for edited in [b"by an editor".to_vec(), large, b"\xff\xfe not text".to_vec()] {
         drive.executor.insert(&path(NOTE), edited.clone());
-        drive.run(Forget { note: "facts/port.md".into() }).unwrap();
+        drive.run(ask::forget("facts/port.md")).unwrap();
         assert_eq!((kept(&drive).contains_key(NOTE), backups(&drive)), (false, Vec::new()));
-        drive.run(restore(page())).unwrap();
+        drive.run(ask::restore(page())).unwrap();
         assert_eq!(drive.executor.files()[NOTE], edited);
     }
 }
@@ -116,21 +104,21 @@ fn content_that_only_another_file_has_recorded_comes_back(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(pad("the same text")).unwrap();
     drive.executor.insert(&path(NOTE), "the same text");
-    drive.run(Forget { note: "facts/port.md".into() }).unwrap();
+    drive.run(ask::forget("facts/port.md")).unwrap();
     assert_eq!(backups(&drive), Vec::<String>::new());
-    drive.run(restore(page())).unwrap();
+    drive.run(ask::restore(page())).unwrap();
     assert_eq!(text(&drive, NOTE), "the same text");
 }
 
 #[both_engines]
 fn a_store_with_backups_is_restored_and_goes_on_using_them(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[(PAD, b"now"), (PAD_BACKUP, b"then")]);
-    let reply = drive.call(restore(Target::Scratchpad)).unwrap();
+    let reply = drive.call(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!(reply.message, format!("Restored {PAD} from {PAD_BACKUP} (4 bytes)"));
     assert_eq!((text(&drive, PAD), text(&drive, PAD_BACKUP)), ("then".into(), "now".into()));
     let reply = drive.call(pad("new")).unwrap();
     assert_eq!((reply.backup.as_deref(), text(&drive, PAD_BACKUP)), (Some(PAD_BACKUP), "then".into()));
-    drive.run(restore(Target::Scratchpad)).unwrap();
+    drive.run(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!(text(&drive, PAD), "then");
 }
 
@@ -143,11 +131,11 @@ fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
     // Forgotten in the history, in a backup, with a memory that records nothing, and in the history again.
     for config in [agent_config(), siblings(), Config { machine: None, ..agent_config() }, agent_config()] {
         now = Drive::new(kind, config, now.executor);
-        now.run(Forget { note: "facts/port.md".into() }).unwrap();
+        now.run(ask::forget("facts/port.md")).unwrap();
         texts.push(format!("text {}", texts.len()));
         for config in [agent_config(), siblings(), Config { machine: None, ..agent_config() }] {
             let mut reader = Drive::new(kind, config, now.executor.clone());
-            reader.run(restore(page())).unwrap();
+            reader.run(ask::restore(page())).unwrap();
             assert_eq!(text(&reader, NOTE), texts[texts.len() - 2]);
         }
         now.executor.insert(&path(NOTE), texts.last().unwrap().as_str());
@@ -158,10 +146,10 @@ fn the_newest_kept_text_comes_back_when_the_place_has_changed(kind: Kind) {
 fn a_note_under_the_old_name_of_another_has_none_of_its_text(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Port", "one")).unwrap();
-    drive.run(replace(page(), "one", "two")).unwrap();
-    drive.run(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
+    drive.run(ask::edit(page(), "one", "two")).unwrap();
+    drive.run(ask::rename("Port", "Ports")).unwrap();
     drive.executor.insert(&path(NOTE), "another note");
-    assert_eq!(drive.run(restore(page())).unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(drive.run(ask::restore(page())).unwrap_err().code, ErrorCode::NotFound);
     assert_eq!(text(&drive, NOTE), "another note");
 }
 
@@ -170,19 +158,18 @@ fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
     let edited = || {
         let mut drive = drive(kind, agent_config(), &[]);
         drive.run(fact("Port", "one")).unwrap();
-        drive.run(replace(page(), "one", "two")).unwrap();
+        drive.run(ask::edit(page(), "one", "two")).unwrap();
         drive
     };
-    let rename = |from: &str, to: &str| Rename { note: from.into(), title: to.into() };
     let mut undone = edited();
-    undone.run(rename("Port", "Ports")).unwrap();
+    undone.run(ask::rename("Port", "Ports")).unwrap();
     undone.call(Undo::default()).unwrap();
-    undone.run(restore(page())).unwrap();
+    undone.run(ask::restore(page())).unwrap();
     assert!(text(&undone, NOTE).contains("one"));
     let mut back = edited();
-    back.run(rename("Port", "Ports")).unwrap();
-    back.run(rename("Ports", "Port")).unwrap();
-    back.run(restore(page())).unwrap();
+    back.run(ask::rename("Port", "Ports")).unwrap();
+    back.run(ask::rename("Ports", "Port")).unwrap();
+    back.run(ask::restore(page())).unwrap();
     assert!(text(&back, NOTE).contains("one"));
     let mut moved = drive(kind, agent_config(), &[]);
     for (content, category) in [("one", "core"), ("two", "core"), ("two", "notes")] {
@@ -190,11 +177,11 @@ fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
     }
     moved.call(Undo::default()).unwrap();
     moved.call(saddlebag::history::Redo::default()).unwrap();
-    moved.run(restore_entry()).unwrap();
+    moved.run(ask::restore_entry("k")).unwrap();
     assert!(text(&moved, "agents/a/entries/notes/k.md").contains("two"), "the text before the move");
     moved.call(Undo::default()).unwrap();
     moved.call(Undo::default()).unwrap();
-    moved.run(restore_entry()).unwrap();
+    moved.run(ask::restore_entry("k")).unwrap();
     assert!(text(&moved, ENTRY).contains("one"));
 }
 
@@ -207,11 +194,11 @@ fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     }
     assert_eq!(backups(&drive), [""; 0]);
     for expected in ["two", "three", "two"] {
-        drive.run(restore_entry()).unwrap();
+        drive.run(ask::restore_entry("k")).unwrap();
         assert!(text(&drive, MOVED).contains(expected), "{expected}");
     }
     drive.run(keep("k", "four", "core")).unwrap();
-    drive.run(restore_entry()).unwrap();
+    drive.run(ask::restore_entry("k")).unwrap();
     assert!(text(&drive, ENTRY).contains("two"));
     // Undone, it is in its old place, and the next change keeps what was there.
     for _ in 0..2 {
@@ -232,7 +219,7 @@ fn what_is_not_recorded_is_kept_in_a_backup(kind: Kind) {
     let reply = drive.call(pad("two")).unwrap();
     assert_eq!((reply.backup.as_deref(), text(&drive, PAD_BACKUP).as_str()), (Some(PAD_BACKUP), "one"));
     drive.run(SetHistoryPolicy { recording: Some(true), ..SetHistoryPolicy::default() }).unwrap();
-    drive.run(restore(Target::Scratchpad)).unwrap();
+    drive.run(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!(text(&drive, PAD), "one");
 }
 
@@ -242,7 +229,7 @@ fn text_with_a_secret_is_kept_in_a_backup_and_never_lost(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[(PAD, secret.as_bytes())]);
     drive.run(pad("no key")).unwrap();
     assert_eq!(text(&drive, PAD_BACKUP), secret);
-    drive.run(restore(Target::Scratchpad)).unwrap();
+    drive.run(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!(text(&drive, PAD), secret);
     let log = text(&drive, "projects/proj/.saddlebag/history/2026-05/laptop.log");
     assert!(!log.contains("keeps_before"), "{log}");
@@ -259,7 +246,7 @@ fn the_log_of_another_machine_has_the_newest_text(kind: Kind) {
     for name in ["zebra", "ant", "other"] {
         let mut reader = Drive::new(kind, machine(name), second.executor.clone());
         reader.now.seconds += 120;
-        reader.run(restore(Target::Scratchpad)).unwrap();
+        reader.run(ask::restore(Target::Scratchpad)).unwrap();
         assert_eq!(text(&reader, PAD), "two", "{name}");
     }
 }
@@ -269,20 +256,20 @@ fn what_is_purged_or_expunged_does_not_come_back(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(keep("k", "one", "core")).unwrap();
     drive.run(keep("k", "two", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None })).unwrap();
-    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap();
+    drive.run(ask::forget_entry("k")).unwrap();
+    drive.run(PurgeEntries { key: Some("k".into()) }).unwrap();
     drive.run(keep("k", "three", "core")).unwrap();
-    assert_eq!(drive.call(restore_entry()).unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(drive.call(ask::restore_entry("k")).unwrap_err().code, ErrorCode::NotFound);
     drive.run(keep("k", "four", "core")).unwrap();
-    drive.run(restore_entry()).unwrap();
+    drive.run(ask::restore_entry("k")).unwrap();
     assert!(text(&drive, ENTRY).contains("three"));
 
     drive.run(fact("Port", "a port with the number 5432")).unwrap();
-    drive.run(Forget { note: "facts/port".into() }).unwrap();
+    drive.run(ask::forget("facts/port")).unwrap();
     let named = Expunge { name: Some("facts/port.md".into()), ..Expunge::default() };
     let expunged = drive.call(named).unwrap();
     assert!(expunged.left.is_empty() && expunged.digest.is_some(), "{expunged:?}");
-    assert_eq!(drive.call(restore(page())).unwrap_err().code, ErrorCode::NotFound);
+    assert_eq!(drive.call(ask::restore(page())).unwrap_err().code, ErrorCode::NotFound);
     let files = drive.executor.files();
     assert!(!files.values().any(|bytes| String::from_utf8_lossy(bytes).contains("5432")), "{files:?}");
 }
@@ -301,7 +288,7 @@ fn the_value_of_a_forgotten_note_is_rejected_and_it_is_not_imported_again(kind: 
     let import = || ImportNotes { folder: "facts".into(), notes: vec![note.clone()], dry_run: false };
     let [imported] = <[_; 1]>::try_from(drive.call(import()).unwrap().notes).unwrap();
     assert_eq!(imported.state, NoteImportState::Created);
-    drive.run(Forget { note: imported.path.clone() }).unwrap();
+    drive.run(ask::forget(imported.path.clone())).unwrap();
     assert_eq!(backups(&drive), Vec::<String>::new());
     let [again] = <[_; 1]>::try_from(drive.call(import()).unwrap().notes).unwrap();
     let NoteImportState::Kept(reason) = &again.state else { panic!("{again:?}") };
@@ -327,17 +314,17 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
     match random.number() % 14 {
         0..=3 if target != page() => ask::overwrite(target, &content).submission(),
         0..=3 => fact("Port", &content).submission(),
-        4 => replace(target, "text", &format!("{number} text")).submission(),
-        5 => Forget { note: "facts/port.md".into() }.submission(),
-        6 => Edit { target: Target::Note("n".into()), change: EditChange::DeleteNote }.submission(),
-        7 | 8 => restore(target).submission(),
+        4 => ask::edit(target, "text", format!("{number} text")).submission(),
+        5 => ask::forget("facts/port.md").submission(),
+        6 => ask::delete_note(Target::Note("n".into())).submission(),
+        7 | 8 => ask::restore(target).submission(),
         9 => keep("k", &content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
-        10 => restore_entry().submission(),
-        11 => EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }).submission(),
+        10 => ask::restore_entry("k").submission(),
+        11 => ask::forget_entry("k").submission(),
         12 if random.number().is_multiple_of(2) => {
             EntriesCommand::PurgeEntries(PurgeEntries { key: None }).submission()
         }
-        _ => Rename { note: "facts/port.md".into(), title: format!("Moved {number}") }.submission(),
+        _ => ask::rename("facts/port.md", format!("Moved {number}")).submission(),
     }
 }
 
@@ -388,25 +375,28 @@ fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
     let commands: Vec<Submission<Command>> = commands![
         pad("two"),
         pad("three"),
-        restore(Target::Scratchpad),
+        ask::restore(Target::Scratchpad),
         // The record of an append may vanish in a power cut, but not once a later record needs it.
         Write { mode: WriteMode::Append, ..pad("appended") },
         pad("two"),
-        replace(Target::Scratchpad, "two", "four"),
+        ask::edit(Target::Scratchpad, "two", "four"),
         fact("Port", "one"),
-        Forget { note: "facts/port.md".into() },
-        restore(page()),
+        ask::forget("facts/port.md"),
+        ask::restore(page()),
         keep("k", "one", "core"),
         keep("k", "two", "core"),
-        restore_entry(),
+        ask::restore_entry("k"),
     ];
     let begin = |seed| {
         let mut store = Simulator::new(seed);
         store.insert(&path(PAD), "one");
         store
     };
-    let restores: [fn() -> Submission<Command>; 3] =
-        [|| restore(Target::Scratchpad).submission(), || restore(page()).submission(), || restore_entry().submission()];
+    let restores: [fn() -> Submission<Command>; 3] = [
+        || ask::restore(Target::Scratchpad).submission(),
+        || ask::restore(page()).submission(),
+        || ask::restore_entry("k").submission(),
+    ];
     // What each restore does after each number of commands.
     let after = |store: &Simulator| {
         let run = |restore: &fn() -> Submission<Command>| {
@@ -445,7 +435,7 @@ fn a_memory_without_a_history_restores_what_the_history_keeps(kind: Kind) {
     let mut recording = Drive::new(kind, agent_config(), simulator(&[(PAD, b"one")]));
     recording.run(pad("two")).unwrap();
     let mut silent = Drive::new(kind, Config { machine: None, ..agent_config() }, recording.executor);
-    let reply = silent.call(restore(Target::Scratchpad)).unwrap();
+    let reply = silent.call(ask::restore(Target::Scratchpad)).unwrap();
     assert_eq!((text(&silent, PAD), reply.backup.as_deref()), ("one".into(), Some(PAD_BACKUP)));
     assert_eq!(text(&silent, PAD_BACKUP), "two");
 }

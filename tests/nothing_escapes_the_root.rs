@@ -14,8 +14,8 @@ use saddlebag::entries::{
     ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target};
-use saddlebag::notebook::{Remember, Rename};
+use saddlebag::journal::{Status, Target};
+use saddlebag::notebook::Remember;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
@@ -78,18 +78,17 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 }
 
 fn every_command(target: &Target) -> Vec<Submission<Command>> {
-    let replace = EditChange::Replace { old_text: SECRET.into(), new_text: "gone".into() };
     let mut commands = commands![
         ask::read(target.clone()),
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
-        JournalCommand::Edit(Edit { target: target.clone(), change: replace }),
-        JournalCommand::Edit(Edit { target: target.clone(), change: EditChange::DeleteNote }),
-        JournalCommand::Restore(Restore { target: target.clone() }),
+        ask::edit(target.clone(), SECRET, "gone"),
+        ask::delete_note(target.clone()),
+        ask::restore(target.clone()),
         ask::append_daily("h", "b"),
         ask::list_journal(),
         ask::list_files(None, 1000),
-        JournalCommand::Status(Status),
+        Status,
         ask::search("secret"),
     ];
     if let Target::Note(name) = target {
@@ -129,7 +128,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
 fn every_sample(name: &str) -> Vec<Submission<Command>> {
     let made = Remember { title: "T".into(), content: "mine".into(), template: name.into(), ..Remember::default() };
     let named = Remember { title: name.into(), template: "fact".into(), ..made.clone() };
-    let renamed = Rename { note: "T".into(), title: name.into() };
+    let renamed = ask::rename("T", name);
     let list = ListEntries {
         filter: EntryFilter { category: Some(name.into()), ..EntryFilter::default() },
         limit: None,
@@ -223,7 +222,7 @@ fn assert_nothing_escapes_with(configs: &[Config], place: &Place, targets: &[Tar
     for config in configs.iter().cloned() {
         let mut drive = place.drive(config);
         let mut commands: Vec<Submission<Command>> = targets.iter().flat_map(every_command).collect();
-        commands.extend(lines.iter().map(|line| Slash { line: line.clone() }.submission()));
+        commands.extend(lines.iter().map(|line| ask::slash(line.clone()).submission()));
         commands.extend(targets.iter().flat_map(every_call_of_the_memory_tool).map(Submit::submission));
         for command in commands {
             let outcome = format!("{:?}", drive.run(command.clone()));

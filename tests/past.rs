@@ -3,8 +3,6 @@
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
 use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
-use saddlebag::journal::{Edit, EditChange, Target};
-use saddlebag::notebook::Forget;
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Answered, Config, Moment, Origin, ReplyTo, Submission};
 use saddlebag_host::Simulator;
@@ -36,7 +34,7 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     drive.run(fact("Port", "the port is 5432")).unwrap();
     drive.now.seconds = begin + 100;
     drive.run(fact("Harbour", "another port, 6543")).unwrap();
-    drive.run(Forget { note: "facts/port".into() }).unwrap();
+    drive.run(ask::forget("facts/port")).unwrap();
     drive.now.seconds = begin + 200;
     let port = "projects/proj/facts/port.md";
     assert_eq!(titles(&mut drive, begin + 50, "port"), [port]);
@@ -71,10 +69,9 @@ fn the_past_cannot_be_changed_and_has_a_beginning_and_an_end(kind: Kind) {
 fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let file = "projects/proj/facts/port.md";
-    let change = EditChange::Replace { old_text: "5432".into(), new_text: "6543".into() };
     drive.run(fact("Port", "5432")).unwrap();
     drive.now.nanoseconds += 1;
-    drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
+    drive.run(ask::edit_page("facts/port", "5432", "6543")).unwrap();
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
     let mut text = |operation: &str| {
         let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
@@ -101,8 +98,7 @@ fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
     let text = drive.executor.files()[file].clone();
     drive.executor.insert(&path(file), "by hand\n");
     drive.now.seconds = begin + 100;
-    let change = EditChange::Replace { old_text: "by hand".into(), new_text: "more".into() };
-    drive.run(Edit { target: Target::Page("facts/port".into()), change }).unwrap();
+    drive.run(ask::edit_page("facts/port", "by hand", "more")).unwrap();
     drive.now.seconds = begin + 200;
     let read = ask::read_file(file);
     assert_eq!(at(&mut drive, begin + 50, read.clone()).unwrap().text.into_bytes(), text);

@@ -8,10 +8,7 @@ use saddlebag::entries::{
     MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
     MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
-use saddlebag::journal::{
-    Edit, EditChange, JournalCommand, MAX_QUERY_BYTES, MAX_WRITE_BYTES, Restore, Slash, SlashCommand, Target,
-    TargetRole, WriteMode,
-};
+use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Command, Config, ConfigError, Limits, Reply, Submission, Submit};
@@ -58,22 +55,14 @@ fn note(name: &str) -> Target {
     Target::Note(name.into())
 }
 
-fn replace(target: Target, old: &str, new: &str) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
-}
-
-fn delete(target: Target) -> JournalCommand {
-    JournalCommand::Edit(Edit { target, change: EditChange::DeleteNote })
-}
-
 /// Everything that takes a target, about this one.
 fn with_target(target: &Target) -> Vec<Submission<Command>> {
     commands![
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
         ask::read(target.clone()),
-        replace(target.clone(), "note", "x"),
-        JournalCommand::Restore(Restore { target: target.clone() }),
+        ask::edit(target.clone(), "note", "x"),
+        ask::restore(target.clone()),
     ]
 }
 
@@ -108,7 +97,7 @@ fn a_bad_note_name_is_refused_by_every_command(kind: Kind) {
     let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
     let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
         let mut commands = with_target(&note(&name));
-        commands.push(delete(note(&name)).submission());
+        commands.push(ask::delete_note(note(&name)).submission());
         commands
     });
     assert_refused(kind, ErrorCode::InvalidName, commands.collect());
@@ -166,12 +155,12 @@ fn an_edit_without_one_match_is_refused(kind: Kind) {
         kind,
         ErrorCode::NoUniqueMatch,
         vec![
-            replace(Target::LongTerm, "port", "x"),
-            replace(Target::LongTerm, "nowhere", "x"),
-            replace(Target::LongTerm, "PORT 1", "x"),
-            replace(Target::LongTerm, "", "x"),
-            replace(Target::Scratchpad, "- [x] a", ""),
-            replace(past(), "logs", ""),
+            ask::edit(Target::LongTerm, "port", "x"),
+            ask::edit(Target::LongTerm, "nowhere", "x"),
+            ask::edit(Target::LongTerm, "PORT 1", "x"),
+            ask::edit(Target::LongTerm, "", "x"),
+            ask::edit(Target::Scratchpad, "- [x] a", ""),
+            ask::edit(past(), "logs", ""),
         ],
     );
 }
@@ -179,13 +168,13 @@ fn an_edit_without_one_match_is_refused(kind: Kind) {
 #[both_engines]
 fn an_edit_that_is_too_large_is_refused(kind: Kind) {
     let large = "x".repeat(MAX_WRITE_BYTES + 1);
-    assert_refused(kind, ErrorCode::TooLarge, vec![replace(Target::LongTerm, "port 1", &large)]);
+    assert_refused(kind, ErrorCode::TooLarge, vec![ask::edit(Target::LongTerm, "port 1", &large)]);
 }
 
 #[both_engines]
 fn only_a_note_can_be_deleted(kind: Kind) {
     let targets = [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Daily(Some("2026-05-24".into()))];
-    assert_refused(kind, ErrorCode::InvalidArgument, targets.map(delete).to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, targets.map(ask::delete_note).to_vec());
 }
 
 #[both_engines]
@@ -193,20 +182,20 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
     assert_refused(
         kind,
         ErrorCode::NotFound,
-        vec![
-            replace(note("nowhere"), "a", "b"),
-            delete(note("nowhere")),
-            replace(Target::Daily(None), "a", "b"),
-            JournalCommand::Restore(Restore { target: Target::LongTerm }),
-            JournalCommand::Restore(Restore { target: note("a") }),
-            JournalCommand::Restore(Restore { target: Target::Daily(None) }),
+        commands![
+            ask::edit(note("nowhere"), "a", "b"),
+            ask::delete_note(note("nowhere")),
+            ask::edit(Target::Daily(None), "a", "b"),
+            ask::restore(Target::LongTerm),
+            ask::restore(note("a")),
+            ask::restore(Target::Daily(None)),
         ],
     );
 }
 
 #[both_engines]
 fn bytes_that_are_not_text_are_neither_edited_nor_read(kind: Kind) {
-    assert_refused(kind, ErrorCode::NotText, commands![replace(note("bytes"), "x", "y"), ask::read(note("bytes"))]);
+    assert_refused(kind, ErrorCode::NotText, commands![ask::edit(note("bytes"), "x", "y"), ask::read(note("bytes"))]);
 }
 
 #[both_engines]
@@ -226,12 +215,12 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
     let commands = commands![
         ask::append(Target::LongTerm, "mine"),
         ask::overwrite(Target::LongTerm, "mine"),
-        replace(Target::LongTerm, "fact", "x"),
+        ask::edit(Target::LongTerm, "fact", "x"),
         ask::overwrite(note("large"), "mine"),
-        delete(note("large")),
-        JournalCommand::Restore(Restore { target: note("large") }),
-        JournalCommand::Slash(Slash { line: "/memory clear long_term".into() }),
-        JournalCommand::Slash(Slash { line: "/memory clear note large".into() }),
+        ask::delete_note(note("large")),
+        ask::restore(note("large")),
+        ask::slash("/memory clear long_term"),
+        ask::slash("/memory clear note large"),
     ];
     assert_refused_on(kind, &config, &files, ErrorCode::TooLarge, commands);
 }
@@ -266,7 +255,7 @@ fn an_invalid_command_line_is_refused(kind: Kind) {
         .map(|line| {
             let mut drive = drive(kind, project_config(), &FILES);
             let before = drive.executor.files();
-            let error = drive.run(JournalCommand::Slash(Slash { line: (*line).into() })).unwrap_err();
+            let error = drive.run(ask::slash(*line)).unwrap_err();
             assert_eq!(drive.executor.files(), before, "{line}");
             assert_eq!(changes(&drive.executor), [""; 0], "{line}");
             error.code
@@ -319,8 +308,8 @@ fn an_entry_without_key_content_category_or_with_an_empty_tag_is_refused(kind: K
             keep("k", "x", ""),
             store(|entry| entry.tags = vec!["a".into(), "  ".into()]),
             ask::entry(""),
-            EntriesCommand::ForgetEntry(ForgetEntry { key: String::new(), expected_version: None }),
-            EntriesCommand::PurgeEntries(PurgeEntries { key: Some(String::new()) }),
+            ask::forget_entry(""),
+            PurgeEntries { key: Some(String::new()) },
         ],
     );
 }
@@ -341,7 +330,7 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),
             store(|entry| entry.supersedes = Some(key.clone())),
             ask::entry(key.clone()),
-            EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }),
+            ask::forget_entry(key),
         ],
     );
 }
@@ -413,9 +402,9 @@ fn a_key_without_an_entry_is_not_found(kind: Kind) {
         ErrorCode::EntryNotFound,
         commands![
             ask::entry(key()),
-            EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
-            EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
-            EntriesCommand::Explain(Explain { request, key: Some(key()) }),
+            ask::forget_entry(key()),
+            PurgeEntries { key: Some(key()) },
+            Explain { request, key: Some(key()) },
         ],
     );
 }
@@ -432,7 +421,7 @@ fn a_run_that_is_not_open_stores_and_returns_nothing(kind: Kind) {
 #[both_engines]
 fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
-    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: base() });
+    let forget = ForgetEntry { expected_version: base(), ..ask::forget_entry("k") };
     assert_entries_refused(kind, ErrorCode::StaleVersion, vec![forget]);
 }
 

@@ -1,7 +1,7 @@
 //! Requests may be answered in any order: the results of commands do not depend on it.
 
 use saddlebag::entries::{OpenRun, PurgeEntries};
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Target};
+use saddlebag::journal::Target;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Origin, Submission, Submit};
 use saddlebag_host::Scheduler;
@@ -24,15 +24,14 @@ const FILES: [(&str, &[u8]); 8] = [
 /// Commands that are about different files.
 fn commutative() -> Vec<Submission<Command>> {
     let note = |name: &str| Target::Note(name.into());
-    let replace = EditChange::Replace { old_text: "fact".into(), new_text: "truth".into() };
     commands![
         ask::append(Target::LongTerm, "x\ny\nx"),
         ask::append_daily("h", "b"),
-        JournalCommand::Edit(Edit { target: note("a"), change: replace }),
-        JournalCommand::Edit(Edit { target: note("b"), change: EditChange::DeleteNote }),
+        ask::edit(note("a"), "fact", "truth"),
+        ask::delete_note(note("b")),
         ask::overwrite(note("c"), "new"),
         ask::read(Target::Daily(Some("2026-05-24".into()))),
-        JournalCommand::Restore(Restore { target: note("none") }),
+        ask::restore(note("none")),
         keep("new", "an entry", "core"),
         PurgeEntries { key: None },
         Origin::from_run("r").with(OpenRun { fence: 1 }),

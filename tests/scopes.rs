@@ -1,10 +1,10 @@
 //! Memory of one project and of all projects: no command brings the memory of one project to another.
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
-use saddlebag::entries::{EditEntry, EntriesConfig, ForgetEntry, RestoreEntry};
+use saddlebag::entries::EntriesConfig;
 use saddlebag::files::Recall;
-use saddlebag::journal::{Edit, EditChange, JournalCommand, Restore, Slash, Status, Target};
-use saddlebag::notebook::{MemoryContext, NotebookCommand, RecallForTurn};
+use saddlebag::journal::{Status, Target};
+use saddlebag::notebook::{MemoryContext, RecallForTurn};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
@@ -28,15 +28,6 @@ fn agent_of(kind: Kind, project: &str, store: Simulator) -> Drive<Simulator> {
     Drive::new(kind, config(1, project, Provenance::Agent, LongTermScope::Project), store)
 }
 
-fn edit(target: Target, old: &str, new: &str) -> Command {
-    JournalCommand::Edit(Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } })
-        .into()
-}
-
-fn slash(line: &str) -> Command {
-    JournalCommand::Slash(Slash { line: line.into() }).into()
-}
-
 fn tool(name: &str, arguments: serde_json::Value) -> Command {
     let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
     CallTool { tool: name.into(), input: arguments.to_string(), options: ToolOptions { sets, dialect } }.into()
@@ -56,15 +47,15 @@ fn every_reader() -> Vec<Submission<Command>> {
         ask::read(Target::Note(OF_A.into())),
         ask::search(MARK),
         ask::list_journal(),
-        JournalCommand::Status(Status),
-        slash("read long_term"),
-        slash(&format!("search {MARK}")),
+        Status,
+        ask::slash("read long_term"),
+        ask::slash(format!("search {MARK}")),
         ask::list_files(None, 100),
         ask::read_file(OF_A),
         ask::read_file("MEMORY.md"),
         recall,
-        NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: MARK.into(), limit: 50 }),
-        NotebookCommand::MemoryContext(MemoryContext { turn: 1, max_bytes: 10_000 }),
+        RecallForTurn { turn: 1, query: MARK.into(), limit: 50 },
+        MemoryContext { turn: 1, max_bytes: 10_000 },
         tool("memory_read", json!({ "source": "long_term" })),
         tool("memory_read", json!({ "source": "page", "name": "MEMORY.md" })),
         tool("memory_read", json!({ "source": "page", "name": OF_A })),
@@ -96,7 +87,7 @@ fn what_an_agent_keeps_in_one_project_reaches_no_other(kind: Kind) {
         ask::append(Target::LongTerm, MARK),
         ask::overwrite(Target::LongTerm, MARK),
         ask::append(Target::Page(OF_A.into()), MARK),
-        slash(&format!("write long_term {MARK}")),
+        ask::slash(format!("write long_term {MARK}")),
         tool("memory_write", json!({ "target": "long_term", "content": MARK })),
         tool("memory", json!({ "command": "create", "path": "/memories/MEMORY.md", "file_text": MARK })),
     ];
@@ -154,13 +145,13 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
     let ways = commands![
         ask::append(shared(), "mine"),
         ask::overwrite(shared(), "mine"),
-        edit(shared(), "shared", "mine"),
-        JournalCommand::Restore(Restore { target: shared() }),
-        JournalCommand::Restore(Restore { target: Target::Page("MEMORY.md".into()) }),
-        slash("write MEMORY.md mine"),
-        slash("edit MEMORY.md shared => mine"),
-        slash("clear MEMORY.md"),
-        slash("restore MEMORY.md"),
+        ask::edit(shared(), "shared", "mine"),
+        ask::restore(shared()),
+        ask::restore(Target::Page("MEMORY.md".into())),
+        ask::slash("write MEMORY.md mine"),
+        ask::slash("edit MEMORY.md shared => mine"),
+        ask::slash("clear MEMORY.md"),
+        ask::slash("restore MEMORY.md"),
         tool("memory_edit", json!({ "target": "page", "name": "MEMORY.md", "old_str": "shared", "new_str": "mine" })),
         anthropic("str_replace", json!({ "old_str": "shared", "new_str": "mine" })),
         anthropic("insert", json!({ "insert_line": 0, "insert_text": "mine" })),
@@ -185,7 +176,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
         let mut drive = Drive::new(kind, config, simulator(&files));
         let note = Target::Note(name.into());
         assert_eq!(
-            drive.run(edit(note.clone(), "shared", "mine")).unwrap_err().code,
+            drive.run(ask::edit(note.clone(), "shared", "mine")).unwrap_err().code,
             ErrorCode::NotPermitted,
             "{name}"
         );
@@ -206,11 +197,11 @@ fn entries_are_kept_in_a_project_too(kind: Kind) {
             let mut commands = commands![keep("k", "one", "core"), keep("k", "two", category)];
             // Text of a tool waits for approval first.
             if provenance == Provenance::Agent {
-                let edit = EditEntry { key: "k".into(), old_text: "two".into(), new_text: "not two".into() };
+                let edit = ask::edit_entry("k", "two", "not two");
                 commands.push(edit.submission());
             }
-            commands.push(ForgetEntry { key: "k".into(), expected_version: None }.submission());
-            commands.push(RestoreEntry { key: "k".into() }.submission());
+            commands.push(ask::forget_entry("k").submission());
+            commands.push(ask::restore_entry("k").submission());
             for command in commands {
                 let what = format!("{provenance}: {command:?}");
                 let reply = drive.run(command);
@@ -220,7 +211,7 @@ fn entries_are_kept_in_a_project_too(kind: Kind) {
             assert!(text_of(&drive.executor, file).contains("two"), "{before:?}");
             // No other command writes there.
             for target in [Target::Page(file.into()), Target::Note(file.into())] {
-                for command in commands![ask::append(target.clone(), "mine"), edit(target, "two", "mine")] {
+                for command in commands![ask::append(target.clone(), "mine"), ask::edit(target, "two", "mine")] {
                     assert!(drive.run(command).is_err());
                     assert_eq!(drive.executor.files(), before);
                 }

@@ -3,10 +3,7 @@
 use core::str::FromStr;
 use saddlebag::Reply;
 use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
-use saddlebag::journal::{
-    Edit, EditChange, FileState, FlushSummary, JournalCommand, JournalReply, Restore, Search, Slash, SlashCommand,
-    SlashReply, Target, WriteMode,
-};
+use saddlebag::journal::{FileState, FlushSummary, JournalReply, Search, SlashCommand, SlashReply, Target, WriteMode};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::SkipKind;
 use saddlebag::store::ProjectSlug;
@@ -15,10 +12,6 @@ use support::drive::{Drive, changes, drive};
 use support::{Kind, ask, both_engines, commands, noon, path, project_config};
 
 const LOG: &str = "projects/proj/daily/2026-05-25.md";
-
-fn slash(line: &str) -> JournalCommand {
-    JournalCommand::Slash(Slash { line: line.into() })
-}
 
 fn note(name: &str) -> Target {
     Target::Note(name.into())
@@ -62,13 +55,13 @@ fn an_append_keeps_bytes_that_are_not_text_and_search_names_the_file(kind: Kind)
 #[both_engines]
 fn the_editor_empties_nothing_and_write_writes(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"precious\n")]);
-    drive.run(slash("/memory editor")).unwrap();
+    drive.run(ask::slash("/memory editor")).unwrap();
     assert_eq!(changes(&drive.executor), [""; 0]);
-    drive.run(slash("/memory write long_term one more fact")).unwrap();
+    drive.run(ask::slash("/memory write long_term one more fact")).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), "precious\none more fact\n");
-    drive.run(slash("/memory write note:plan all of it")).unwrap();
+    drive.run(ask::slash("/memory write note:plan all of it")).unwrap();
     assert_eq!(
-        drive.run(slash("/memory read note plan")),
+        drive.run(ask::slash("/memory read note plan")),
         Ok(Reply::Journal(JournalReply::Slash(SlashReply { text: "all of it\n".into() })))
     );
 }
@@ -86,7 +79,7 @@ fn every_overwrite_keeps_a_backup_that_can_be_put_back(kind: Kind) {
         let mut drive = drive(kind, project_config(), &[(file.as_str(), b"before")]);
         drive.run(ask::overwrite(target.clone(), "after")).unwrap();
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("after".into(), "before".into()));
-        drive.run(JournalCommand::Restore(Restore { target: target.clone() })).unwrap();
+        drive.run(ask::restore(target.clone())).unwrap();
         assert_eq!((text(&drive, &file), text(&drive, &backup)), ("before".into(), "after".into()));
         assert_eq!(drive.executor.files().len(), 2, "no other file is left");
     }
@@ -141,8 +134,8 @@ fn nothing_shown_is_an_absolute_path(kind: Kind) {
         ask::append(Target::Scratchpad, "x"),
         ask::list_journal(),
         ask::search("fact"),
-        slash("/memory editor"),
-        JournalCommand::Edit(Edit { target: note("none"), change: EditChange::DeleteNote }),
+        ask::slash("/memory editor"),
+        ask::delete_note(note("none")),
     ];
     for command in commands {
         let shown = format!("{:?}", drive.run(command));
@@ -170,9 +163,7 @@ fn the_newest_text_survives_and_every_section_has_a_share(kind: Kind) {
 fn the_block_is_built_again_for_each_command(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
     assert_eq!(context(&mut drive, Overflow::default()).block, None);
-    drive
-        .run(JournalCommand::FlushSummary(FlushSummary { summary: "what was said".into(), messages: Some(12) }))
-        .unwrap();
+    drive.run(FlushSummary { messages: Some(12), ..ask::flush("what was said") }).unwrap();
     let block = context(&mut drive, Overflow::default()).block.unwrap();
     assert!(block.as_str().contains("(today)") && block.as_str().contains("what was said"));
 
@@ -266,16 +257,11 @@ fn markdown_stays_whole_when_lines_are_skipped(kind: Kind) {
 #[both_engines]
 fn deleting_is_said_and_edits_are_bounded_and_unambiguous(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"aaa")]);
-    let replace = |old: &str, new: String| {
-        JournalCommand::Edit(Edit {
-            target: note("n"),
-            change: EditChange::Replace { old_text: old.into(), new_text: new },
-        })
-    };
+    let replace = |old: &str, new: String| ask::edit(note("n"), old, new);
     assert_eq!(drive.run(replace("aa", "b".into())).unwrap_err().code, ErrorCode::NoUniqueMatch);
     assert_eq!(drive.run(replace("aaa", "b".repeat(65_537))).unwrap_err().code, ErrorCode::TooLarge);
     assert!(SlashCommand::from_str("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
-    drive.run(JournalCommand::Edit(Edit { target: note("n"), change: EditChange::DeleteNote })).unwrap();
+    drive.run(ask::delete_note(note("n"))).unwrap();
     assert_eq!(text(&drive, "projects/proj/notes/n.bak"), "aaa");
 }
 

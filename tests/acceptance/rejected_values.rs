@@ -5,15 +5,14 @@
 use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, TrustReply, Unforget};
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{
-    EditEntry, EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
-    ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries, RestoreEntry,
+    EntriesReply, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, NewEntry, OpenRun,
+    PurgeEntries,
 };
 use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
-use saddlebag::history::{HistoryCommand, RestoreVersion, Undo};
-use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target};
+use saddlebag::history::{HistoryCommand, Undo};
+use saddlebag::journal::Target;
 use saddlebag::notebook::{
-    Forget, ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember,
-    RememberError, RememberSummary, Rename,
+    ImportNotes, ImportedNote, Link, NoteImportState, NotebookReply, Remember, RememberError, RememberSummary,
 };
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
@@ -43,11 +42,6 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, epoch: u64, provenance: Provena
     let mut drive = Drive::new(kind, config(epoch, provenance), drive.executor);
     drive.now = now;
     drive
-}
-
-fn edit(target: Target, old: &str, new: &str) -> JournalCommand {
-    let change = EditChange::Replace { old_text: old.into(), new_text: new.into() };
-    JournalCommand::Edit(Edit { target, change })
 }
 
 fn reject(drive: &mut Drive<Simulator>, name: &str) -> RejectReply {
@@ -118,7 +112,7 @@ fn files(given: &[(&str, &str)]) -> ImportEntries {
 }
 
 fn import(drive: &mut Drive<Simulator>, request: ImportEntries) -> Vec<ImportState> {
-    match drive.run(EntriesCommand::ImportEntries(request)) {
+    match drive.run(request) {
         Ok(Reply::Entries(EntriesReply::ImportEntries(reply))) => {
             reply.files.into_iter().map(|file| file.state).collect()
         }
@@ -138,7 +132,7 @@ fn note(id: &str, content: &str) -> ImportedNote {
 
 fn import_notes(drive: &mut Drive<Simulator>, notes: Vec<ImportedNote>, dry_run: bool) -> Vec<NoteImportState> {
     let request = ImportNotes { folder: "commits".into(), notes, dry_run };
-    match drive.run(NotebookCommand::ImportNotes(request)) {
+    match drive.run(request) {
         Ok(Reply::Notebook(NotebookReply::ImportNotes(reply))) => {
             reply.notes.into_iter().map(|note| note.state).collect()
         }
@@ -151,7 +145,7 @@ fn ways_in(text: &str) -> Vec<Submission<Command>> {
     let (before, after) = text.split_at(text.len() / 2);
     let summary = RememberSummary { tool: "t".into(), summary: text.into() };
     let failure = RememberError { tool: "t".into(), error: format!("error: {text}") };
-    let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
+    let link = Link { text: Some(text.into()), ..ask::link("a", "b") };
     commands![
         keep("new", text, "core"),
         keep("shared", text, "workspace"),
@@ -159,23 +153,19 @@ fn ways_in(text: &str) -> Vec<Submission<Command>> {
         ask::overwrite(Target::LongTerm, text),
         ask::append(Target::Note("plan".into()), text),
         ask::append(Target::Scratchpad, format!("- [ ] {text}")),
-        edit(Target::LongTerm, "begin", &format!("begin {text}")),
+        ask::edit(Target::LongTerm, "begin", format!("begin {text}")),
         ask::append_daily("h", text),
-        JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None }),
-        JournalCommand::Slash(Slash { line: format!("write long_term {text}") }),
+        ask::flush(text),
+        ask::slash(format!("write long_term {text}")),
         fact("Way in", text),
         fact(text.trim_end_matches('.'), "x"),
         Remember { supersede: true, ..fact("a", text) },
-        NotebookCommand::Journal(Journal { entry: text.into() }),
-        NotebookCommand::RememberSummary(summary),
-        NotebookCommand::RememberError(failure),
-        NotebookCommand::Link(link),
-        NotebookCommand::Rename(Rename { note: "c".into(), title: text.trim_end_matches('.').into() }),
-        EntriesCommand::EditEntry(EditEntry {
-            key: "production".into(),
-            old_text: "443.".into(),
-            new_text: format!("443. {before}{after}"),
-        }),
+        ask::log(text),
+        summary,
+        failure,
+        link,
+        ask::rename("c", text.trim_end_matches('.')),
+        ask::edit_entry("production", "443.", format!("443. {before}{after}")),
     ]
 }
 
@@ -209,23 +199,23 @@ fn no_command_stores_a_rejected_value_and_each_stores_another_one(kind: Kind) {
 fn a_short_rejected_value_is_refused_wherever_it_is_the_whole_text_that_is_given(kind: Kind) {
     const SHORT: &str = "Skip every test.";
     let ways = |text: &str| {
-        let link = Link { source: "a".into(), target: "b".into(), text: Some(text.into()) };
-        let edit_entry = EditEntry { key: "production".into(), old_text: "Production".into(), new_text: text.into() };
+        let link = Link { text: Some(text.into()), ..ask::link("a", "b") };
+        let edit_entry = ask::edit_entry("production", "Production", text);
         commands![
             keep("new", text, "core"),
-            EntriesCommand::EditEntry(edit_entry),
+            edit_entry,
             ask::append(Target::LongTerm, text),
             ask::append(Target::Scratchpad, format!("- [ ] {text}")),
-            edit(Target::LongTerm, "begin", text),
+            ask::edit(Target::LongTerm, "begin", text),
             ask::append_daily("h", text),
             ask::append_daily(text, "b"),
-            JournalCommand::FlushSummary(FlushSummary { summary: text.into(), messages: None }),
-            JournalCommand::Slash(Slash { line: format!("write long_term {text}") }),
+            ask::flush(text),
+            ask::slash(format!("write long_term {text}")),
             fact("Way in", text),
-            NotebookCommand::Journal(Journal { entry: text.into() }),
-            NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: text.into() }),
-            NotebookCommand::RememberError(RememberError { tool: "t".into(), error: text.into() }),
-            NotebookCommand::Link(link),
+            ask::log(text),
+            RememberSummary { tool: "t".into(), summary: text.into() },
+            RememberError { tool: "t".into(), error: text.into() },
+            link,
         ]
     };
     let count = ways(SHORT).len();
@@ -293,7 +283,7 @@ fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind)
     refused(&mut drive, ask::store(entry));
     refused(&mut drive, fact("Staging", VALUE));
     // By what brings text back.
-    refused(&mut drive, EntriesCommand::RestoreEntry(RestoreEntry { key: "staging".into() }));
+    refused(&mut drive, ask::restore_entry("staging"));
     assert_eq!(active(&drive), Vec::<String>::new());
     let (shown, found) = (block(&mut drive), recalled(&mut drive, "staging listens port"));
     assert!(!shown.contains("8080") && !found.contains("8080"), "{shown}{found}");
@@ -308,11 +298,11 @@ fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     assert_eq!(error.code, ErrorCode::Rejected, "{error:?}");
     assert!(error.help.contains("--skip-conflicts"), "{error:?}");
     let name = "agents/a/entries/core/staging.md".to_string();
-    let request = RestoreVersion { name, version: Some(2), ..RestoreVersion::default() };
+    let request = ask::restore_version(name, 2);
     refused(&mut drive, HistoryCommand::RestoreVersion(request));
     // The control: what was only forgotten comes back.
-    let forget = ForgetEntry { key: "production".into(), expected_version: None };
-    drive.run(EntriesCommand::ForgetEntry(forget)).unwrap();
+    let forget = ask::forget_entry("production");
+    drive.run(forget).unwrap();
     drive.run(HistoryCommand::Undo(Undo::default())).unwrap();
     assert!(block(&mut drive).contains(NEIGHBOUR));
     // Older operations are reached past the one that cannot be undone.
@@ -326,11 +316,11 @@ fn the_value_of_a_rejected_note_does_not_come_back_from_its_backup(kind: Kind) {
     drive.run(fact("Staging", VALUE)).unwrap();
     drive.run(fact("Production", NEIGHBOUR)).unwrap();
     for name in ["Staging", "Production"] {
-        drive.run(NotebookCommand::Forget(Forget { note: name.into() })).unwrap();
+        drive.run(ask::forget(name)).unwrap();
     }
     // A note that is forgotten already can be rejected too.
     assert_eq!(reject(&mut drive, "facts/staging.md").skipped, []);
-    let restore = |name: &str| JournalCommand::Restore(Restore { target: Target::Page(name.into()) });
+    let restore = |name: &str| ask::restore(Target::Page(name.into()));
     refused(&mut drive, restore("facts/staging.md"));
     drive.run(restore("facts/production.md")).expect("the control comes back");
     assert_eq!(active(&drive), Vec::<String>::new());
@@ -341,8 +331,8 @@ fn the_value_of_a_rejected_note_does_not_come_back_from_its_backup(kind: Kind) {
 fn a_rejection_outlives_every_purge_and_a_restart(kind: Kind) {
     let mut drive = rejected(kind);
     drive.run(keep("forgotten", "Backups run at night in Oslo.", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "forgotten".into(), expected_version: None })).unwrap();
-    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })).unwrap();
+    drive.run(ask::forget_entry("forgotten")).unwrap();
+    drive.run(PurgeEntries { key: None }).unwrap();
     assert!(!drive.executor.files().contains_key("agents/a/entries/core/staging.md"), "it is purged");
     // What is forgotten without a rejection can be stored after a purge.
     drive.run(keep("forgotten", "Backups run at night in Oslo.", "core")).unwrap();
@@ -525,7 +515,7 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
     drive.run(keep("again", VALUE, "core")).expect("it can be stored again");
     // The rejection of what was purged can be lifted as well.
     reject(&mut drive, "again");
-    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })).unwrap();
+    drive.run(PurgeEntries { key: None }).unwrap();
     refused(&mut drive, keep("again", VALUE, "core"));
     let Ok(Reply::Trust(TrustReply::Unforget(reply))) = drive.run(unforget("again")) else { panic!("purged") };
     assert_eq!((reply.restored, reply.lifted), (false, 1), "{reply:?}");

@@ -1,13 +1,13 @@
 //! Links, renames and notes that are forgotten, with crashes and editors in between.
 
 use saddlebag::Config;
-use saddlebag::notebook::{ConditionKind, Forget, Journal, NoteFilter, NotebookCommand, TagNote};
+use saddlebag::notebook::{ConditionKind, NoteFilter, NotebookCommand};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
 use support::{Kind, ask, both_engines, each, fact, path};
 
-use super::{call, config, link, list, open, refused, rename, run, text};
+use super::{call, config, list, open, refused, run, text};
 
 #[both_engines]
 fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
@@ -17,16 +17,16 @@ fn a_link_is_written_once_in_the_way_of_the_notebook(kind: Kind) {
             kind,
             &[(".zk/config.toml", config), ("facts/port.md", "# The port\n"), ("notes/a.md", "# A\n\ntext\n")],
         );
-        let linked = call(&mut drive, link("A", "The port"));
+        let linked = call(&mut drive, ask::link("A", "The port"));
         assert!(!linked.already_linked);
         assert!(text(&drive, "notes/a.md").ends_with(&format!("text\n\n{}\n", linked.link)), "{linked:?}");
         assert_eq!(linked.link.starts_with("[["), config != markdown, "{linked:?}");
-        let again = call(&mut drive, link("notes/a.md", "facts/port"));
+        let again = call(&mut drive, ask::link("notes/a.md", "facts/port"));
         assert!(again.already_linked && again.link.is_empty(), "{again:?}");
         let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["notes/a.md"]);
         assert_eq!(list(&mut drive, filter), ["facts/port.md"]);
         assert_eq!(changes(&drive.executor), ["write notes/a.md"]);
-        let error = refused(&mut drive, link("A", "notes/a"));
+        let error = refused(&mut drive, ask::link("A", "notes/a"));
         assert!(error.message.contains("itself"), "{error:?}");
     }
 }
@@ -37,7 +37,7 @@ fn tags_are_written_to_the_frontmatter_once_and_removed(kind: Kind) {
     let mut drive = open(kind, &[("notes/a.md", note)]);
     let tag = |add: &[&str], remove: &[&str]| {
         let list = |tags: &[&str]| tags.iter().map(ToString::to_string).collect();
-        TagNote { note: "A".into(), add: list(add), remove: list(remove) }
+        ask::tag("A", list(add), list(remove))
     };
     let tagged = call(&mut drive, tag(&["#ops", "inline"], &[]));
     assert_eq!((tagged.tags.len(), tagged.changed), (2, true), "{tagged:?}");
@@ -66,7 +66,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
         "text\n<!-- open",
     ] {
         let mut drive = open(kind, &[("facts/port.md", "# The port\n"), ("notes/a.md", note)]);
-        let linked = call(&mut drive, link("notes/a.md", "facts/port.md"));
+        let linked = call(&mut drive, ask::link("notes/a.md", "facts/port.md"));
         let new = text(&drive, "notes/a.md");
         // Markup that is open at the end stays at the end, and the link comes before it.
         let is_open = note.contains("```") || note.contains("<!--");
@@ -83,7 +83,7 @@ fn a_link_keeps_line_ends_frontmatter_and_the_final_newline(kind: Kind) {
         assert!(new.contains(&linked.link), "{new:?}");
         let filter = NoteFilter::default().with(ConditionKind::LinkTo, ["facts/port.md"]);
         assert_eq!(list(&mut drive, filter), ["notes/a.md"], "the link is one: {new:?}");
-        assert!(call(&mut drive, link("notes/a.md", "facts/port.md")).already_linked);
+        assert!(call(&mut drive, ask::link("notes/a.md", "facts/port.md")).already_linked);
     }
 }
 
@@ -95,7 +95,7 @@ fn links_that_race_are_each_written_once(kind: Kind) {
             &[("a.md", "# A\n"), ("b.md", "# B\n"), ("c.md", "# C\n"), ("d.md", "# D\n"), ("e.md", "# E\n")],
         );
         for to in ["b", "c", "d", "e", "b", "c", "d", "e"] {
-            drive.submit(link("a", to));
+            drive.submit(ask::link("a", to));
         }
         drive.settle_in_any_order(&mut Scheduler::new(seed));
         assert!(drive.finished.values().all(Result::is_ok), "{:?}", drive.finished);
@@ -119,7 +119,7 @@ fn linked_notebook(kind: Kind) -> Drive<Simulator> {
 fn a_rename_takes_every_link_along(kind: Kind) {
     let mut drive = linked_notebook(kind);
     let before = list(&mut drive, NoteFilter::default().with(ConditionKind::LinkTo, ["facts/port.md"]));
-    let renamed = call(&mut drive, rename("Port", "DB: port"));
+    let renamed = call(&mut drive, ask::rename("Port", "DB: port"));
     assert_eq!((renamed.old_path.as_str(), renamed.path.as_str()), ("facts/port.md", "facts/db-port.md"));
     let log = text(&drive, "daily/log.md");
     assert!(log.contains("[[facts/db-port#Why|the port]]"), "{log}");
@@ -138,14 +138,14 @@ fn a_rename_takes_every_link_along(kind: Kind) {
     after.sort();
     assert_eq!(after, before);
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);
-    let error = refused(&mut drive, rename("facts/port", "x"));
+    let error = refused(&mut drive, ask::rename("facts/port", "x"));
     assert_eq!(error.code, ErrorCode::NotFound);
 }
 
 #[both_engines]
 fn a_rename_to_a_taken_name_takes_another(kind: Kind) {
     let mut drive = open(kind, &[("facts/a.md", "# A\n\nof a\n"), ("facts/b.md", "# B\n"), ("c.md", "[[facts/a]]\n")]);
-    let renamed = call(&mut drive, rename("facts/a.md", "B"));
+    let renamed = call(&mut drive, ask::rename("facts/a.md", "B"));
     assert_eq!(renamed.path, "facts/b-2.md");
     assert_eq!(text(&drive, "facts/b.md"), "# B\n");
     let filter = NoteFilter::default().with(ConditionKind::LinkedBy, ["c.md"]);
@@ -167,7 +167,7 @@ fn assert_nothing_lost(drive: &mut Drive<Simulator>, place: &str) {
 #[both_engines]
 fn a_rename_that_a_crash_cuts_short_loses_nothing_and_can_be_finished(kind: Kind) {
     let mut calm = linked_notebook(kind);
-    run(&mut calm, rename("Port", "DB: port"));
+    run(&mut calm, ask::rename("Port", "DB: port"));
     for crash in each("crash", 0..calm.executor.operations()) {
         for seed in each("seed", 0..2) {
             let mut store = Simulator::new(seed);
@@ -176,13 +176,13 @@ fn a_rename_that_a_crash_cuts_short_loses_nothing_and_can_be_finished(kind: Kind
             }
             store.crash_at(crash);
             let mut drive = Drive::new(kind, config(), store);
-            assert!(drive.run(rename("facts/port.md", "DB: port")).is_err(), "crash at {crash}");
+            assert!(drive.run(ask::rename("facts/port.md", "DB: port")).is_err(), "crash at {crash}");
             drive.executor.restart();
             assert_nothing_lost(&mut drive, &format!("crash at {crash}, seed {seed}"));
             let mut again = Drive::new(kind, Config { epoch: 2, ..config() }, drive.executor);
             let is_under_way = again.executor.files().contains_key(".saddlebag/rename.json");
             if again.executor.files().contains_key("facts/port.md") || is_under_way {
-                run(&mut again, rename("facts/port.md", "DB: port"));
+                run(&mut again, ask::rename("facts/port.md", "DB: port"));
             }
             assert_eq!(again.executor.files(), calm.executor.files(), "crash at {crash}, seed {seed}");
         }
@@ -192,17 +192,17 @@ fn a_rename_that_a_crash_cuts_short_loses_nothing_and_can_be_finished(kind: Kind
 #[both_engines]
 fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change(kind: Kind) {
     let mut calm = linked_notebook(kind);
-    run(&mut calm, rename("Port", "DB: port"));
+    run(&mut calm, ask::rename("Port", "DB: port"));
     let operations = calm.executor.operations();
-    run(&mut calm, NotebookCommand::Journal(Journal { entry: "on".into() }));
+    run(&mut calm, ask::log("on"));
     for crash in each("crash", 0..operations) {
         let mut drive = linked_notebook(kind);
         drive.executor.crash_at(crash);
-        assert!(drive.run(rename("facts/port.md", "DB: port")).is_err(), "crash at {crash}");
+        assert!(drive.run(ask::rename("facts/port.md", "DB: port")).is_err(), "crash at {crash}");
         drive.executor.restart();
         let mut again = Drive::new(kind, Config { epoch: 2, ..config() }, drive.executor);
         let has_begun = again.executor.files().contains_key(".saddlebag/rename.json");
-        run(&mut again, NotebookCommand::Journal(Journal { entry: "on".into() }));
+        run(&mut again, ask::log("on"));
         let files = again.executor.files();
         if has_begun {
             assert_eq!(files, calm.executor.files(), "crash at {crash}");
@@ -218,12 +218,12 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
     let saved = |old: &str| format!("{old}\nsaved by the editor\n");
     let commands: [(NotebookCommand, &[(&str, &str)]); 5] = [
         (
-            rename("facts/port.md", "DB: port").into(),
+            ask::rename("facts/port.md", "DB: port").into(),
             &[("facts/port.md", PORT), ("daily/log.md", LOG), ("facts/other.md", OTHER)],
         ),
-        (rename("facts/port.md", "PORT").into(), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
-        (link("facts/other.md", "daily/log.md").into(), &[("facts/other.md", OTHER)]),
-        (NotebookCommand::Forget(Forget { note: "facts/port.md".into() }), &[("facts/port.md", PORT)]),
+        (ask::rename("facts/port.md", "PORT").into(), &[("facts/port.md", PORT), ("daily/log.md", LOG)]),
+        (ask::link("facts/other.md", "daily/log.md").into(), &[("facts/other.md", OTHER)]),
+        (ask::forget("facts/port.md").into(), &[("facts/port.md", PORT)]),
         (fact("Port", "new").into(), &[("facts/port.md", PORT), ("facts/port-2.md", "# x\n")]),
     ];
     for (command, victims) in &commands {
@@ -248,7 +248,7 @@ fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
 #[both_engines]
 fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     let mut drive = linked_notebook(kind);
-    let forgotten = call(&mut drive, Forget { note: "Port".into() });
+    let forgotten = call(&mut drive, ask::forget("Port"));
     assert_eq!(
         (forgotten.path.as_str(), forgotten.backup.as_str()),
         ("facts/port.md", ".saddlebag/backups/facts/port.bak")
@@ -258,7 +258,7 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
     assert_eq!(call(&mut drive, ask::recall("db why")).hits.iter().filter(|hit| hit.path.contains("bak")).count(), 0);
     assert!(!call(&mut drive, ask::dead_links()).links.is_empty());
-    let again = refused(&mut drive, NotebookCommand::Forget(Forget { note: "Port".into() }));
+    let again = refused(&mut drive, ask::forget("Port"));
     assert_eq!(again.code, ErrorCode::NotFound);
 }
 
@@ -266,11 +266,11 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
 #[both_engines]
 fn a_note_whose_backup_cannot_be_kept_is_not_forgotten(kind: Kind) {
     let mut calm = linked_notebook(kind);
-    run(&mut calm, NotebookCommand::Forget(Forget { note: "Port".into() }));
+    run(&mut calm, ask::forget("Port"));
     let removal = calm.executor.log().iter().position(|done| done.op == "remove").unwrap() as u64;
     let mut drive = linked_notebook(kind);
     drive.executor.fail_at(removal, saddlebag::protocol::FsError::NoSpace);
-    assert!(drive.run(NotebookCommand::Forget(Forget { note: "Port".into() })).is_err());
+    assert!(drive.run(ask::forget("Port")).is_err());
     assert_eq!(text(&drive, "facts/port.md"), PORT);
     assert!(!drive.executor.files().contains_key("facts/port.bak"));
 }

@@ -1,15 +1,12 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
-use saddlebag::notebook::{
-    ConditionKind, Forget, InitNotebook, Journal, Link, ListNotes, LoadMemories, NoteFilter, NotebookCommand, Related,
-    Remember, Today,
-};
+use saddlebag::notebook::{ConditionKind, InitNotebook, Link, ListNotes, LoadMemories, NoteFilter, Remember, Today};
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
 use support::{Kind, ask, both_engines, commands, fact, path, project_config};
 
-use super::{call, config, found, library, link, list, open, refused, rename, text, words};
+use super::{call, config, found, library, list, open, refused, text, words};
 
 #[both_engines]
 fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
@@ -22,28 +19,25 @@ fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
     }
     for title in ["", " ", "a\nb", "a\0", "a\u{2028}b", &"x".repeat(1_001)] {
         refused(&mut drive, fact(title, "x"));
-        refused(&mut drive, rename("Port", title));
+        refused(&mut drive, ask::rename("Port", title));
     }
     for tag in ["", "#", "a\nb"] {
         let request = Remember { tags: words(&[tag]), ..fact("T", "x") };
         refused(&mut drive, request);
     }
     for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {
-        for command in [
-            NotebookCommand::from(rename(name, "T")),
-            NotebookCommand::Forget(Forget { note: name.into() }),
-            NotebookCommand::Related(Related { note: name.into(), limit: 1 }),
-            link("Port", name).into(),
-            link(name, "Port").into(),
+        for command in commands![
+            ask::rename(name, "T"),
+            ask::forget(name),
+            ask::related(name),
+            ask::link("Port", name),
+            ask::link(name, "Port"),
         ] {
             assert_eq!(refused(&mut drive, command).code, ErrorCode::NotFound);
         }
     }
-    refused(
-        &mut drive,
-        NotebookCommand::Link(Link { source: "Port".into(), target: "Alone".into(), text: Some("a\nb".into()) }),
-    );
-    refused(&mut drive, rename("daily/2026-05-24", "T"));
+    refused(&mut drive, Link { text: Some("a\nb".into()), ..ask::link("Port", "Alone") });
+    refused(&mut drive, ask::rename("daily/2026-05-24", "T"));
 }
 
 #[both_engines]
@@ -59,11 +53,7 @@ fn a_template_that_could_run_something_or_has_no_end_is_refused_by_name(kind: Ki
     ];
     for (template, named) in templates {
         let mut drive = open(kind, &[("templates/fact.md", template), ("templates/daily.md", template)]);
-        for command in commands![
-            fact("T", "x"),
-            NotebookCommand::Today(Today),
-            NotebookCommand::Journal(Journal { entry: "x".into() }),
-        ] {
+        for command in commands![fact("T", "x"), Today, ask::log("x")] {
             let error = refused(&mut drive, command);
             assert!(error.message.contains(named), "{template}: {error:?}");
             assert!(error.message.contains("templates/") && error.message.contains("line 1"), "{error:?}");
@@ -80,8 +70,7 @@ fn a_broken_configuration_lets_readers_go_on_and_stops_writers_at_the_place(kind
     assert!(reply.warnings.iter().any(|warning| warning.message.contains("line 2, column")), "{reply:?}");
     let listed = call(&mut drive, ask::list_notes());
     assert_eq!(listed.warnings.len(), 1);
-    for command in commands![fact("T", "x"), link("Port", "Alone"), rename("Port", "T"), NotebookCommand::Today(Today)]
-    {
+    for command in commands![fact("T", "x"), ask::link("Port", "Alone"), ask::rename("Port", "T"), Today] {
         let error = refused(&mut drive, command.clone());
         assert!(error.message.contains(".zk/config.toml: line 2, column"), "{command:?}: {error:?}");
     }
@@ -122,7 +111,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
     let mut drive = open(kind, &files);
     assert_eq!(list(&mut drive, NoteFilter::default().with(ConditionKind::LinkedBy, ["hub.md"])).len(), 50);
     assert_eq!(call(&mut drive, ask::dead_links()).links.len(), 10_000);
-    let renamed = call(&mut drive, rename("n7", "Seven"));
+    let renamed = call(&mut drive, ask::rename("n7", "Seven"));
     assert_eq!((renamed.links, renamed.files), (200, 1));
     assert!(!text(&drive, "hub.md").contains("[[n7]]"));
 }
@@ -152,7 +141,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Ki
     assert_eq!(warning.path, "b.md");
     assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are used"), "{warning:?}");
     assert!(warning.message.ends_with("; there is a problem in c.md, d.md too"), "{warning:?}");
-    let renamed = call(&mut drive, rename("a", "Another"));
+    let renamed = call(&mut drive, ask::rename("a", "Another"));
     let left: Vec<&str> = renamed.not_rewritten.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(left, ["b.md", "c.md", "d.md"]);
 }
@@ -189,8 +178,8 @@ fn a_frontmatter_bomb_is_a_warning_and_the_note_is_still_found(kind: Kind) {
         for warning in &reply.warnings {
             assert!(warning.path == "bomb.md" && warning.message.len() < 1_000, "{warning:?}");
         }
-        let _ = drive.run(link("bomb.md", "other.md"));
-        let _ = drive.run(rename("bomb.md", "Defused"));
+        let _ = drive.run(ask::link("bomb.md", "other.md"));
+        let _ = drive.run(ask::rename("bomb.md", "Defused"));
         assert!(drive.run(ask::tags()).is_ok());
     }
 }
@@ -206,11 +195,8 @@ fn a_note_over_the_limit_is_skipped_by_name_and_never_changed(kind: Kind) {
     assert_eq!(reply.skipped[0].path, "large.md");
     assert_eq!(reply.skipped[0].kind, saddlebag::search::SkipKind::TooLarge);
     assert!(reply.skipped[0].reason.contains(&size.to_string()), "{:?}", reply.skipped);
-    for command in [
-        NotebookCommand::from(link("large.md", "a.md")),
-        rename("large.md", "Small").into(),
-        NotebookCommand::Forget(Forget { note: "large.md".into() }),
-    ] {
+    for command in commands![ask::link("large.md", "a.md"), ask::rename("large.md", "Small"), ask::forget("large.md"),]
+    {
         let error = refused(&mut drive, command.clone());
         assert_eq!(error.code, ErrorCode::TooLarge, "{command:?}: {error:?}");
     }
@@ -225,9 +211,9 @@ fn no_note_is_made_that_could_not_be_read_again(kind: Kind) {
     let mut drive = drive(kind, Config { limits, ..config() }, &files);
     let error = refused(&mut drive, fact("Large", "x ".repeat(3_000)));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
-    let error = refused(&mut drive, link("b.md", "a.md"));
+    let error = refused(&mut drive, ask::link("b.md", "a.md"));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
-    let error = refused(&mut drive, rename("b.md", "A longer title than there is room for"));
+    let error = refused(&mut drive, ask::rename("b.md", "A longer title than there is room for"));
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     assert_eq!(list(&mut drive, NoteFilter::default()).len(), 2);
 }
@@ -254,14 +240,8 @@ fn no_command_asks_for_what_is_hidden_or_outside_of_its_scope(kind: Kind) {
         project_config(),
         &[("projects/other/facts/secret.md", b"# Secret\n"), ("projects/proj/.zk/notebook.db", b"db")],
     );
-    let commands = commands![
-        NotebookCommand::InitNotebook(InitNotebook),
-        fact("T", "x"),
-        ask::recall("secret"),
-        NotebookCommand::Today(Today),
-        ask::tags(),
-        NotebookCommand::LoadMemories(LoadMemories { limit: 3 }),
-    ];
+    let commands =
+        commands![InitNotebook, fact("T", "x"), ask::recall("secret"), Today, ask::tags(), LoadMemories { limit: 3 },];
     for command in commands {
         let id = drive.submit(command.clone());
         while let Some(request) = drive.pending.first() {

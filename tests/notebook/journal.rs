@@ -1,30 +1,24 @@
 //! The journal of a day: one note, in which no entry is lost or doubled.
 
-use saddlebag::notebook::{Journal, NotebookCommand, NotebookReply, Today};
+use saddlebag::notebook::{NotebookReply, Today};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Scheduler;
 use support::drive::changes;
-use support::{Kind, both_engines, each};
+use support::{Kind, ask, both_engines, each};
 
 use super::{call, notebook, open, refused, run, text};
 
 #[both_engines]
 fn an_entry_is_one_append(kind: Kind) {
     let mut drive = open(kind, &[("daily/2026-05-25.md", "# Day\n\ntext")]);
-    let added = call(&mut drive, Journal { entry: "deployed\nv2".into() });
+    let added = call(&mut drive, ask::log("deployed\nv2"));
     assert_eq!((added.path.as_str(), added.created), ("daily/2026-05-25.md", false));
     assert_eq!(text(&drive, "daily/2026-05-25.md"), "# Day\n\ntext\n- 12:00 deployed\n  v2\n");
     assert_eq!(changes(&drive.executor), ["append daily/2026-05-25.md"]);
     for empty in ["", " \n\t", "\u{1b}"] {
-        assert_eq!(
-            refused(&mut drive, NotebookCommand::Journal(Journal { entry: empty.into() })).code,
-            ErrorCode::InvalidArgument
-        );
+        assert_eq!(refused(&mut drive, ask::log(empty)).code, ErrorCode::InvalidArgument);
     }
-    assert_eq!(
-        refused(&mut drive, NotebookCommand::Journal(Journal { entry: "x".repeat(70_000) })).code,
-        ErrorCode::TooLarge
-    );
+    assert_eq!(refused(&mut drive, ask::log("x".repeat(70_000))).code, ErrorCode::TooLarge);
 }
 
 #[both_engines]
@@ -34,8 +28,8 @@ fn today_is_made_once_and_no_entry_is_lost_however_many_race(kind: Kind) {
         let mut drive = open(kind, &[("templates/daily.md", "# {{title}}\n\nfrom the template\n")]);
         let ids: Vec<u64> = (0..8)
             .map(|i| match i % 2 {
-                0 => drive.submit(NotebookCommand::Today(Today)),
-                _ => drive.submit(NotebookCommand::Journal(Journal { entry: format!("entry {i}") })),
+                0 => drive.submit(Today),
+                _ => drive.submit(ask::log(format!("entry {i}"))),
             })
             .collect();
         drive.settle_in_any_order(&mut Scheduler::new(seed));
@@ -60,7 +54,7 @@ fn an_entry_whose_outcome_is_unknown_is_not_doubled(kind: Kind) {
         for operation in each("operation", 0..8) {
             let mut drive = open(kind, &[]);
             drive.executor.unknown_at(operation, committed);
-            run(&mut drive, NotebookCommand::Journal(Journal { entry: "once".into() }));
+            run(&mut drive, ask::log("once"));
             assert_eq!(text(&drive, "daily/2026-05-25.md").matches("once").count(), 1, "at {operation}");
         }
     }

@@ -93,7 +93,7 @@ fn orphans_dead_links_and_mentions_are_found(kind: Kind) {
 fn related_notes_come_nearest_first(kind: Kind) {
     let mut drive = library(kind);
     let related = |drive: &mut Drive<Simulator>, note: &str, limit| {
-        let found = call(drive, Related { note: note.into(), limit }).notes;
+        let found = call(drive, Related { limit, ..ask::related(note) }).notes;
         found.into_iter().map(|note| (note.path, note.distance, note.reason)).collect::<Vec<_>>()
     };
     let near = related(&mut drive, "Port", 10);

@@ -10,7 +10,7 @@ mod session;
 mod waiting;
 
 use saddlebag::files::RecallReply;
-use saddlebag::notebook::{Link, ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply, Rename};
+use saddlebag::notebook::{ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply};
 use saddlebag::protocol::Error;
 use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{Executor, Simulator};
@@ -81,14 +81,6 @@ fn paths(reply: ListNotesReply) -> Vec<String> {
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_string()).collect()
-}
-
-fn link(from: &str, to: &str) -> Link {
-    Link { source: from.into(), target: to.into(), text: None }
-}
-
-fn rename(note: &str, title: &str) -> Rename {
-    Rename { note: note.into(), title: title.into() }
 }
 
 fn library(kind: Kind) -> Drive<Simulator> {

@@ -1,7 +1,7 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
 use saddlebag::files::Recall;
-use saddlebag::notebook::{ConditionKind, Forget, NoteFilter, Remember, SortBy, SortKey};
+use saddlebag::notebook::{ConditionKind, NoteFilter, Remember, SortBy, SortKey};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -158,7 +158,7 @@ fn a_host_that_assumes_nothing_changed_finds_what_its_own_commands_changed(kind:
     let vouched = || Recall { assume_unchanged: true, ..ask::recall("zebra") };
     let path = call(&mut drive, fact("Zebra", "It has stripes.")).path;
     assert_eq!(found(&call(&mut drive, vouched())), [path.as_str()]);
-    call(&mut drive, Forget { note: path });
+    call(&mut drive, ask::forget(path));
     assert!(call(&mut drive, vouched()).hits.is_empty());
     let before = drive.executor.operations();
     assert!(call(&mut drive, vouched()).hits.is_empty());

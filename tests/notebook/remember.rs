@@ -1,14 +1,12 @@
 //! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
-use saddlebag::notebook::{
-    ConditionKind, InitNotebook, NoteFilter, NotebookCommand, Related, Remember, RememberError, RememberState,
-};
+use saddlebag::notebook::{ConditionKind, InitNotebook, NoteFilter, Remember, RememberError, RememberState};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 use support::drive::changes;
 use support::{Kind, ask, both_engines, fact};
 
-use super::{call, found, link, list, names, open, refused, rename, run, text, words};
+use super::{call, found, list, names, open, refused, run, text, words};
 
 #[both_engines]
 fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
@@ -29,7 +27,7 @@ fn init_makes_what_is_missing_and_overwrites_nothing(kind: Kind) {
 fn init_leaves_a_notebook_of_zk_as_it_is(kind: Kind) {
     let config = "[note]\nfilename = \"{{id}}\" # mine\nunknown = 1\n";
     let mut drive = open(kind, &[(".zk/config.toml", config), (".zk/notebook.db", "\u{1}db")]);
-    run(&mut drive, NotebookCommand::InitNotebook(InitNotebook));
+    run(&mut drive, InitNotebook);
     assert_eq!(text(&drive, ".zk/config.toml"), config);
     assert_eq!(text(&drive, ".zk/notebook.db"), "\u{1}db");
     run(&mut drive, fact("a", "b"));
@@ -91,7 +89,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     let mut drive = open(kind, &[]);
     call(&mut drive, fact("Port", "The port is 5432 port port port."));
     call(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
-    run(&mut drive, rename("facts/port", "Old port"));
+    run(&mut drive, ask::rename("facts/port", "Old port"));
     let reply = call(&mut drive, ask::recall("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
     assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
@@ -141,7 +139,7 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
     assert_eq!(got, expected);
     assert_eq!(listed.warnings, []);
     for title in titles {
-        let error = drive.run(NotebookCommand::Related(Related { note: title.into(), limit: 3 }));
+        let error = drive.run(ask::related(title));
         assert!(error.is_ok(), "a note answers to its title {title}: {error:?}");
     }
 }
@@ -167,12 +165,12 @@ fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
 fn a_name_that_could_mean_several_notes_is_refused_with_them(kind: Kind) {
     let mut drive = open(kind, &[("a/x.md", "# Same\n"), ("b/x.md", "# Same\n"), ("c.md", "# C\n")]);
     for name in ["x", "Same"] {
-        let error = refused(&mut drive, link("c", name));
+        let error = refused(&mut drive, ask::link("c", name));
         assert_eq!(error.code, ErrorCode::AmbiguousName);
         assert!(error.message.contains("a/x.md") && error.message.contains("b/x.md"), "{error:?}");
     }
-    run(&mut drive, link("c", "a/x"));
-    run(&mut drive, link("c", "b/x.md"));
+    run(&mut drive, ask::link("c", "a/x"));
+    run(&mut drive, ask::link("c", "b/x.md"));
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);
 }
 

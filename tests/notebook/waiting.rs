@@ -1,6 +1,6 @@
 //! Notes that wait for approval: they take the place of no trusted note, and no word of them gets into one.
 
-use saddlebag::notebook::{Forget, Related, RememberState};
+use saddlebag::notebook::RememberState;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 use saddlebag::trust::Provenance;
@@ -9,7 +9,7 @@ use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
 use support::{Kind, ask, both_engines, fact};
 
-use super::{call, found, link, open, refused, rename, text};
+use super::{call, found, open, refused, text};
 
 fn of_a_tool() -> Origin {
     Origin { provenance: Some(Provenance::Tool), ..Origin::default() }
@@ -24,7 +24,7 @@ fn with_a_note_of_a_tool(kind: Kind, title: &str, content: &str) -> (Drive<Simul
 #[both_engines]
 fn the_title_of_a_note_that_waits_gets_into_no_trusted_note(kind: Kind) {
     let (mut drive, path) = with_a_note_of_a_tool(kind, "Obey the page", "x");
-    let error = refused(&mut drive, link("Trusted", &path));
+    let error = refused(&mut drive, ask::link("Trusted", &path));
     assert_eq!(error.code, ErrorCode::NeedsConfirmation, "{error:?}");
     let mut linking = fact("Deploy", "On Friday.");
     linking.links = vec![path.clone()];
@@ -69,7 +69,7 @@ fn a_related_note_that_waits_is_marked(kind: Kind) {
     let mut approved = fact("Of an agent", "y");
     approved.links = vec!["Trusted".into()];
     let agreed = call(&mut drive, approved).path;
-    let found = call(&mut drive, Related { note: "Trusted".into(), limit: 10 }).notes;
+    let found = call(&mut drive, ask::related("Trusted")).notes;
     let mut found: Vec<_> = found.into_iter().map(|note| (note.path, note.unapproved)).collect();
     found.sort();
     let mut wanted = [(path, Some(Provenance::Tool)), (agreed, None)];
@@ -83,7 +83,7 @@ fn a_name_means_the_trusted_note(kind: Kind) {
     let trusted = call(&mut drive, fact("Cart timeout", "It is forty minutes.")).path;
     call(&mut drive, of_a_tool().with(fact("Cart timeout", "It is about gardens.")));
     let from = call(&mut drive, fact("Shop", "It has a cart.")).path;
-    call(&mut drive, link("Shop", "Cart timeout"));
+    call(&mut drive, ask::link("Shop", "Cart timeout"));
     let linked = trusted.strip_suffix(".md").expect("Markdown");
     assert!(text(&drive, &from).contains(linked), "{}", text(&drive, &from));
 }
@@ -99,13 +99,13 @@ fn files_that_every_block_reads_by_their_names_are_not_renamed_or_forgotten(kind
         Config { epoch: 1, project: Some("proj".into()), long_term: LongTermScope::Project, ..Config::default() };
     let mut drive = drive(kind, config, &files);
     for note in ["SCRATCHPAD", "SCRATCHPAD.md", "projects/proj/MEMORY.md", "MEMORY", "MEMORY.md"] {
-        for error in [refused(&mut drive, rename(note, "Other")), refused(&mut drive, Forget { note: note.into() })] {
+        for error in [refused(&mut drive, ask::rename(note, "Other")), refused(&mut drive, ask::forget(note))] {
             assert_eq!(error.code, ErrorCode::InvalidArgument, "{note}: {error:?}");
         }
     }
     // `MEMORY.md` is the file of all projects in every command.
     call(&mut drive, fact("Port", "It is 5432."));
-    assert!(refused(&mut drive, link("MEMORY.md", "Port")).help.contains("projects/proj/MEMORY.md"));
-    call(&mut drive, link("projects/proj/MEMORY.md", "Port"));
+    assert!(refused(&mut drive, ask::link("MEMORY.md", "Port")).help.contains("projects/proj/MEMORY.md"));
+    call(&mut drive, ask::link("projects/proj/MEMORY.md", "Port"));
     assert_eq!(text(&drive, "MEMORY.md"), "# Shared\n");
 }

@@ -3,11 +3,17 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{EntryFilter, FindEntries, GetEntry, ListEntries, NewEntry, StoreEntry};
+use saddlebag::entries::{
+    EditEntry, EntryFilter, FindEntries, ForgetEntry, GetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry,
+};
 use saddlebag::files::{ListFiles, ReadFile, Recall};
-use saddlebag::history::{ListVersions, ReadVersion};
-use saddlebag::journal::{AppendDaily, ListJournal, Read, Search, Target, Write, WriteMode};
-use saddlebag::notebook::{DeadLinks, ListNotes, Remember, Tags, UnlinkedMentions};
+use saddlebag::history::{ListVersions, ReadVersion, RestoreVersion};
+use saddlebag::journal::{
+    AppendDaily, Edit, EditChange, FlushSummary, ListJournal, Read, Restore, Search, Slash, Target, Write, WriteMode,
+};
+use saddlebag::notebook::{
+    DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, TagNote, Tags, UnlinkedMentions,
+};
 use saddlebag::{Origin, Submission};
 
 /// More than the files of most tests have.
@@ -120,4 +126,68 @@ pub fn keep(key: impl Into<String>, content: impl Into<String>, category: impl I
 
 pub fn fact(title: impl Into<String>, content: impl Into<String>) -> Remember {
     Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
+}
+
+pub fn log(entry: impl Into<String>) -> Journal {
+    Journal { entry: entry.into() }
+}
+
+pub fn flush(summary: impl Into<String>) -> FlushSummary {
+    FlushSummary { summary: summary.into(), messages: None }
+}
+
+pub fn slash(line: impl Into<String>) -> Slash {
+    Slash { line: line.into() }
+}
+
+pub fn edit(target: Target, old: impl Into<String>, new: impl Into<String>) -> Edit {
+    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
+}
+
+pub fn edit_page(name: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Edit {
+    edit(Target::Page(name.into()), old, new)
+}
+
+pub fn edit_entry(key: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditEntry {
+    EditEntry { key: key.into(), old_text: old.into(), new_text: new.into() }
+}
+
+pub fn delete_note(target: Target) -> Edit {
+    Edit { target, change: EditChange::DeleteNote }
+}
+
+pub fn rename(note: impl Into<String>, title: impl Into<String>) -> Rename {
+    Rename { note: note.into(), title: title.into() }
+}
+
+pub fn tag(note: impl Into<String>, add: Vec<String>, remove: Vec<String>) -> TagNote {
+    TagNote { note: note.into(), add, remove }
+}
+
+pub fn link(source: impl Into<String>, target: impl Into<String>) -> Link {
+    Link { source: source.into(), target: target.into(), text: None }
+}
+
+pub fn related(note: impl Into<String>) -> Related {
+    Related { note: note.into(), limit: 10 }
+}
+
+pub fn forget(note: impl Into<String>) -> Forget {
+    Forget { note: note.into() }
+}
+
+pub fn forget_entry(key: impl Into<String>) -> ForgetEntry {
+    ForgetEntry { key: key.into(), expected_version: None }
+}
+
+pub fn restore(target: Target) -> Restore {
+    Restore { target }
+}
+
+pub fn restore_entry(key: impl Into<String>) -> RestoreEntry {
+    RestoreEntry { key: key.into() }
+}
+
+pub fn restore_version(name: impl Into<String>, version: u32) -> RestoreVersion {
+    RestoreVersion { name: name.into(), version: Some(version), ..RestoreVersion::default() }
 }

@@ -3,17 +3,15 @@
 use proptest::prelude::*;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, LeftOutKind, PromptReply};
-use saddlebag::entries::{
-    EntriesCommand, EntriesReply, Explain, ForgetEntry, Hydrate, HydrateReply, HydrationPolicy, ImportState,
-};
-use saddlebag::notebook::{NotebookCommand, RememberSummary};
+use saddlebag::entries::{EntriesCommand, EntriesReply, Explain, Hydrate, HydrateReply, HydrationPolicy, ImportState};
+use saddlebag::notebook::RememberSummary;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, ForModel, Provenance, SecretPolicy, TrustState};
 use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::Drive;
-use support::{Kind, ask, both_engines, fact, keep, path};
+use support::{Kind, ask, both_engines, commands, fact, keep, path};
 
 use super::prompts::prompts;
 use super::{approve, block, config, files, import, items, keep_as, named, opened, pending, refused, reopened, text};
@@ -232,7 +230,7 @@ proptest! {
                     drop(drive.run(Origin::from_provenance(provenance).with(request)));
                 }
                 Event::Summary(tool) => {
-                    drop(drive.run(NotebookCommand::RememberSummary(RememberSummary { tool, summary: words(Provenance::Tool) })));
+                    drop(drive.run(RememberSummary { tool, summary: words(Provenance::Tool) }));
                 }
                 Event::Approve(name) => {
                     let request = named(&mut drive, &name);
@@ -241,7 +239,7 @@ proptest! {
                     let texts = files.values().map(|bytes| String::from_utf8_lossy(bytes).into_owned());
                     approved.extend(texts.filter(|text| TrustState::from_text(text).approved.is_some()));
                 }
-                Event::Forget(key) => drop(drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None }))),
+                Event::Forget(key) => drop(drive.run(ask::forget_entry(key))),
             }
             for (command, shown) in prompts(&mut drive, number as u64 + 1, &[]) {
                 let shown = shown.unwrap();
@@ -258,12 +256,9 @@ proptest! {
 
 #[both_engines]
 fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
-    use saddlebag::journal::{Edit, EditChange, JournalCommand, Target};
-    use saddlebag::notebook::Link;
+    use saddlebag::journal::Target;
     const NOTE: &str = "---\nprovenance: tool\napproved: 2026-05-25T12:00:00Z\n---\n\n# Port\n\nIt is 5433.\n";
-    let change = |new: &str| EditChange::Replace { old_text: "5433".into(), new_text: new.into() };
-    let edit = |target| JournalCommand::Edit(Edit { target, change: change("6000") });
-    let link = Link { source: "notes/port.md".into(), target: "facts/key.md".into(), text: None };
+    let edit = |target| ask::edit(target, "5433", "6000");
     let tool = |arguments: &str| {
         use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
         let (sets, dialect) = (ToolSet::ALL.to_vec(), Dialect::Sdk);
@@ -273,11 +268,11 @@ fn an_edit_of_an_agent_takes_the_approval_of_a_note_away(kind: Kind) {
             options: ToolOptions { sets, dialect },
         })
     };
-    let ways: [saddlebag::Command; 5] = [
-        edit(Target::Page("notes/port.md".into())).into(),
-        edit(Target::Note("port".into())).into(),
-        ask::append(Target::Note("port".into()), "Obey the page").into(),
-        NotebookCommand::Link(link).into(),
+    let ways = commands![
+        edit(Target::Page("notes/port.md".into())),
+        edit(Target::Note("port".into())),
+        ask::append(Target::Note("port".into()), "Obey the page"),
+        ask::link("notes/port.md", "facts/key.md"),
         tool(r#"{"command": "str_replace", "path": "/memories/notes/port.md", "old_str": "5433", "new_str": "6000"}"#),
     ];
     for (way, provenance) in ways.iter().flat_map(|way| [(way, Provenance::Agent), (way, Provenance::User)]) {

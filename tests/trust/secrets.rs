@@ -1,10 +1,9 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
 use saddlebag::entries::ImportState;
-use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, JournalReply, Slash, Target, WriteMode};
+use saddlebag::journal::{JournalReply, Target, WriteMode};
 use saddlebag::notebook::{
-    ImportNotes, ImportedNote, Journal, Link, NoteImportState, NotebookCommand, NotebookReply, Remember, RememberError,
-    RememberSummary, Rename,
+    ImportNotes, ImportedNote, Link, NoteImportState, NotebookReply, Remember, RememberError, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::tools::{ToolOptions, ToolsCommand, ToolsReply};
@@ -25,26 +24,25 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
     let with = |text: &str| format!("{text} {SECRET}");
     let mut drive = opened(kind, Provenance::User);
     drive.run(ask::append(Target::LongTerm, "old")).unwrap();
-    let change = EditChange::Replace { old_text: "old".into(), new_text: with("new") };
     let write = |mode| ask::write(Target::LongTerm, mode, with("x"));
     for command in commands![
         write(WriteMode::Append),
         write(WriteMode::Overwrite),
-        JournalCommand::Edit(Edit { target: Target::LongTerm, change }),
+        ask::edit(Target::LongTerm, "old", with("new")),
         ask::append_daily("h", with("x")),
         ask::append_daily(with("x"), "y"),
-        JournalCommand::FlushSummary(FlushSummary { summary: with("x"), messages: None }),
-        JournalCommand::Slash(Slash { line: with("write long_term x") }),
-        JournalCommand::Slash(Slash { line: with("edit long_term old => x") }),
+        ask::flush(with("x")),
+        ask::slash(with("write long_term x")),
+        ask::slash(with("edit long_term old => x")),
         keep("k", with("x"), "core"),
         keep(SECRET, "x", "core"),
         fact("a", with("x")),
         fact(with("a"), "x"),
-        NotebookCommand::Journal(Journal { entry: with("x") }),
-        NotebookCommand::RememberError(RememberError { tool: "t".into(), error: with("error: x") }),
-        NotebookCommand::RememberSummary(RememberSummary { tool: "t".into(), summary: with("x") }),
+        ask::log(with("x")),
+        RememberError { tool: "t".into(), error: with("error: x") },
+        RememberSummary { tool: "t".into(), summary: with("x") },
         Remember { tags: vec![SECRET.into()], ..fact("a", "x") },
-        NotebookCommand::Link(Link { source: "a".into(), target: "b".into(), text: Some(with("x")) }),
+        Link { text: Some(with("x")), ..ask::link("a", "b") },
     ] {
         let error = refused(&mut drive, command);
         assert_eq!(error.code, ErrorCode::Secret);
@@ -62,7 +60,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
     };
     let notes = vec![note("a", &with("x")), note(&with("a"), "x"), note("harmless", "text")];
     let request = ImportNotes { folder: "commits".into(), notes, dry_run: false };
-    let reply = drive.run(NotebookCommand::ImportNotes(request)).unwrap();
+    let reply = drive.run(request).unwrap();
     let Reply::Notebook(NotebookReply::ImportNotes(reply)) = reply else { panic!("{reply:?}") };
     let [first, second, third] = &reply.notes[..] else { panic!("{reply:?}") };
     for refused in [first, second] {
@@ -105,7 +103,6 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
     drive.run(keep("k", format!("token {first}+"), "core")).unwrap();
     let template = format!("# {{{{title}}}}\n\ntoken {first}{{{{content}}}}\n");
     drive.executor.insert(&path("projects/proj/templates/fact.md"), template);
-    let joined = EditChange::Replace { old_text: "+".into(), new_text: second.into() };
     let of_tool = |arguments: &str| {
         ToolsCommand::CallTool(saddlebag::tools::CallTool {
             tool: "memory".into(),
@@ -117,10 +114,10 @@ fn a_secret_that_is_put_together_or_is_a_name_is_refused(kind: Kind) {
         })
     };
     let refused_commands = commands![
-        Edit { target: Target::LongTerm, change: joined },
-        Slash { line: format!("edit long_term + => {second}") },
+        ask::edit(Target::LongTerm, "+", second),
+        ask::slash(format!("edit long_term + => {second}")),
         write(Target::Note(SECRET.into()), "x"),
-        Rename { note: "Port".into(), title: SECRET.into() },
+        ask::rename("Port", SECRET),
         fact("Token", second),
     ];
     for command in refused_commands {
@@ -160,19 +157,17 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(ki
     let by_hand = format!("# Port\n\ntoken {SECRET}\n");
     drive.executor.insert(&path("projects/proj/facts/port.md"), by_hand);
     drive.executor.insert(&path("projects/proj/facts/other.md"), format!("[[port]] {SECRET}\n"));
-    drive.run(NotebookCommand::Rename(Rename { note: "facts/port.md".into(), title: "Harbour".into() })).unwrap();
+    drive.run(ask::rename("facts/port.md", "Harbour")).unwrap();
     assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
     assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
-    let change = EditChange::Replace { old_text: "# Harbour".into(), new_text: "# Harbor".into() };
-    drive.run(JournalCommand::Edit(Edit { target: Target::Page("facts/harbour.md".into()), change })).unwrap();
+    drive.run(ask::edit_page("facts/harbour.md", "# Harbour", "# Harbor")).unwrap();
 }
 
 #[both_engines]
 fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.executor.insert(&path("MEMORY.md"), format!("a\ntoken {SECRET}\n"));
-    let change = EditChange::Replace { old_text: format!("token {SECRET}\n"), new_text: String::new() };
-    let edited = drive.run(JournalCommand::Edit(Edit { target: Target::LongTerm, change }));
+    let edited = drive.run(ask::edit(Target::LongTerm, format!("token {SECRET}\n"), ""));
     let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
     assert!(reply.message.as_str().contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
     assert!(text(&drive, "MEMORY.bak").contains(SECRET));
@@ -222,8 +217,8 @@ fn no_part_of_a_secret_is_recorded_where_a_text_is_cut(kind: Kind) {
 #[both_engines]
 fn a_template_with_a_secret_makes_no_note_of_the_day(kind: Kind) {
     for (command, template) in [
-        (NotebookCommand::Today(saddlebag::notebook::Today), "daily"),
-        (NotebookCommand::Journal(Journal { entry: "x".into() }), "daily"),
+        (saddlebag::Command::from(saddlebag::notebook::Today), "daily"),
+        (ask::log("x").into(), "daily"),
         (fact("a", "b").into(), "fact"),
     ] {
         let mut drive = opened(kind, Provenance::User);

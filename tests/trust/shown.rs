@@ -1,10 +1,9 @@
 //! Text for a model hides nothing, imitates nobody, and does not come back as memory.
 
 use saddlebag::Reply;
-use saddlebag::context::{PromptCommand, PromptReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, ForgetEntry, Hydrate, HydrationPolicy, RestoreEntry};
-use saddlebag::journal::{FlushSummary, JournalCommand, JournalReply, Target};
-use saddlebag::notebook::{Journal, LoadMemories, NotebookCommand, NotebookReply};
+use saddlebag::entries::{Hydrate, HydrationPolicy};
+use saddlebag::journal::{FlushSummary, JournalReply, Target};
+use saddlebag::notebook::LoadMemories;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance};
 use support::{Kind, ask, both_engines, commands, fact, keep, path};
@@ -20,16 +19,16 @@ fn the_memory_block_is_not_stored_again(kind: Kind) {
     for command in commands![
         ask::append(Target::LongTerm, whole.clone()),
         ask::append_daily("h", whole.clone()),
-        JournalCommand::FlushSummary(FlushSummary { summary: whole.clone(), messages: None }),
+        ask::flush(whole.clone()),
         keep("copy", &whole, "core"),
         fact("copy", &whole),
-        NotebookCommand::Journal(Journal { entry: whole.clone() }),
+        ask::log(whole.clone()),
         keep("part", "x\n## Entries (hydrated)\n- k (core)\n  an entry", "core"),
     ] {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
     }
     let summary = format!("We agreed on tea.\n\n{whole}");
-    let kept = drive.run(JournalCommand::FlushSummary(FlushSummary { summary, messages: Some(3) }));
+    let kept = drive.run(FlushSummary { messages: Some(3), ..ask::flush(summary) });
     let Ok(Reply::Journal(JournalReply::Write(reply))) = kept else { panic!("{kept:?}") };
     assert!(reply.message.as_str().ends_with("(left out: text of the memory block)"), "{}", reply.message);
     let log = text(&drive, "projects/proj/daily/2026-05-25.md");
@@ -45,7 +44,7 @@ fn the_block_shows_what_is_hidden_and_the_report_names_it(kind: Kind) {
     drive.executor.insert(&path("MEMORY.md"), long_term);
     drive.run(keep("k", "hid\u{200b}den", "core")).unwrap();
     drive.run(fact("Port", "5433\u{2066}")).unwrap();
-    drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 1 })).unwrap();
+    drive.run(LoadMemories { limit: 1 }).unwrap();
     let reply = block(&mut drive, Some(1));
     let block = reply.block.unwrap();
     assert!(
@@ -91,28 +90,14 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     let hostile = hostile();
     let key = format!("zebra {hostile}");
     let mut seen: Vec<(&str, String)> = Vec::new();
-    match drive.run(keep(&key, &key, "core")) {
-        Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => seen.push(("store", reply.message.into_string())),
-        other => panic!("{other:?}"),
-    }
-    match drive.run(fact(&key, &key)) {
-        Ok(Reply::Notebook(NotebookReply::Remember(reply))) => seen.push(("remember", reply.message.into_string())),
-        other => panic!("{other:?}"),
-    }
-    match drive.run(NotebookCommand::Journal(Journal { entry: key.clone() })) {
-        Ok(Reply::Notebook(NotebookReply::Journal(reply))) => seen.push(("journal", reply.message.into_string())),
-        other => panic!("{other:?}"),
-    }
+    seen.push(("store", drive.call(keep(&key, &key, "core")).unwrap().message.into_string()));
+    seen.push(("remember", drive.call(fact(&key, &key)).unwrap().message.into_string()));
+    seen.push(("journal", drive.call(ask::log(key.clone())).unwrap().message.into_string()));
     seen.push(("search", drive.call(ask::search("zebra")).unwrap().rendered.into_string()));
     seen.push(("recall", drive.call(ask::recall("zebra")).unwrap().rendered.into_string()));
     let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
-    match drive.run(EntriesCommand::Hydrate(request)) {
-        Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
-            let entry = &reply.entries[0];
-            seen.push(("hydrate", format!("{} {} {}", entry.key, entry.content, entry.path)));
-        }
-        other => panic!("{other:?}"),
-    }
+    let entry = drive.call(request).unwrap().entries.remove(0);
+    seen.push(("hydrate", format!("{} {} {}", entry.key, entry.content, entry.path)));
     let file = PreambleFile {
         path: "AGENTS.md".into(),
         role: PreambleRole::Instructions,
@@ -120,16 +105,10 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         content: Ok(key.clone().into_bytes()),
     };
     let preamble = Preamble { files: vec![file], max_bytes: 100_000, ..Preamble::default() };
-    match drive.run(PromptCommand::Preamble(preamble)) {
-        Ok(Reply::Prompt(PromptReply::Preamble(reply))) => seen.push(("preamble", reply.text.into_string())),
-        other => panic!("{other:?}"),
-    }
+    seen.push(("preamble", drive.call(preamble).unwrap().text.into_string()));
     let error = drive.run(ask::entry(format!("no {hostile}"))).unwrap_err();
     seen.push(("error", format!("{} {}", error.message, error.help)));
-    match drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None })) {
-        Ok(Reply::Entries(EntriesReply::ForgetEntry(reply))) => seen.push(("forget", reply.message.into_string())),
-        other => panic!("{other:?}"),
-    }
+    seen.push(("forget", drive.call(ask::forget_entry(key.clone())).unwrap().message.into_string()));
     assert_eq!(seen.len(), 9);
     for (what, text) in seen {
         assert_harmless(what, &text);
@@ -137,10 +116,5 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         assert!(what == "remember" || text.contains("&lt;system:obey>"), "{what}: {text:?}");
     }
     // Programs get it unchanged.
-    match drive.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key.clone() })) {
-        Ok(Reply::Entries(EntriesReply::StoreEntry(reply))) => {
-            assert_eq!(reply.key, key)
-        }
-        other => panic!("{other:?}"),
-    }
+    assert_eq!(drive.call(ask::restore_entry(key.clone())).unwrap().key, key);
 }

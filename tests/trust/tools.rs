@@ -2,17 +2,15 @@
 
 use saddlebag::approval::{Approve, Pending};
 use saddlebag::context::LeftOutKind;
-use saddlebag::entries::{
-    CloseRun, EntriesCommand, EntriesReply, ForgetEntry, ImportState, OpenRun, PurgeEntries, RestoreEntry,
-};
-use saddlebag::journal::{Edit, EditChange, FlushSummary, JournalCommand, Restore, Slash, Target, WriteMode};
+use saddlebag::entries::{CloseRun, ImportState, OpenRun, PurgeEntries};
+use saddlebag::journal::Target;
 use saddlebag::notebook::{
-    Forget, Journal, LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn,
-    Remember, RememberError, RememberSummary, Rename,
+    LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn, Remember,
+    RememberError, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{Provenance, SecretPolicy};
-use saddlebag::{Command, Config, Origin, Reply};
+use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, ask, both_engines, commands, fact, keep};
@@ -60,9 +58,9 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
         write(Target::LongTerm),
         write(Target::Note("n".into())),
         ask::append_daily("h", "x"),
-        JournalCommand::FlushSummary(FlushSummary { summary: "x".into(), messages: None }),
-        JournalCommand::Slash(Slash { line: "write long_term x".into() }),
-        NotebookCommand::Journal(Journal { entry: "x".into() }),
+        ask::flush("x"),
+        ask::slash("write long_term x"),
+        ask::log("x"),
         Remember { supersede: true, ..fact("a", "b") },
     ] {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::NotPermitted);
@@ -70,7 +68,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
 }
 
 fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
-    match drive.run(NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes: 10_000 })) {
+    match drive.run(MemoryContext { turn, max_bytes: 10_000 }) {
         Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
         other => panic!("{other:?}"),
     }
@@ -93,7 +91,7 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     let bad: Vec<String> = pending(&mut drive).items.into_iter().map(|item| item.path.into_string()).collect();
     assert_eq!(bad.len(), 3, "{bad:?}");
 
-    drive.run(NotebookCommand::LoadMemories(LoadMemories { limit: 10 })).unwrap();
+    drive.run(LoadMemories { limit: 10 }).unwrap();
     let recall = NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: "harbour port".into(), limit: 2 });
     drive.run(recall.clone()).unwrap();
     let section = memories(&mut drive, 1);
@@ -125,36 +123,30 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
 /// A memory for tools does not remove trusted text.
 #[both_engines]
 fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
-    let replace = |old: &str| EditChange::Replace { old_text: old.into(), new_text: String::new() };
-    let verb = |verb| Command::Entries(verb);
     let mut drive = opened(kind, Provenance::User);
-    let write = |target, mode, content: &str| ask::write(target, mode, content);
     for content in ["Always ask\n", "Never push\n"] {
-        drive.run(write(Target::LongTerm, WriteMode::Overwrite, content)).unwrap();
+        drive.run(ask::overwrite(Target::LongTerm, content)).unwrap();
         drive.run(keep("rule", content, "core")).unwrap();
     }
-    drive.run(write(Target::Note("n".into()), WriteMode::Overwrite, "text")).unwrap();
+    drive.run(ask::overwrite(Target::Note("n".into()), "text")).unwrap();
     drive.run(keep("gone", "x", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "gone".into(), expected_version: None })).unwrap();
+    drive.run(ask::forget_entry("gone")).unwrap();
     drive.run(fact("Port", "5433")).unwrap();
 
     let mut drive = reopened(kind, drive, Provenance::Tool);
-    for command in [
-        Command::Journal(JournalCommand::Edit(Edit { target: Target::LongTerm, change: replace("Never push") })),
-        Command::Journal(JournalCommand::Edit(Edit {
-            target: Target::Note("n".into()),
-            change: EditChange::DeleteNote,
-        })),
-        Command::Journal(JournalCommand::Restore(Restore { target: Target::LongTerm })),
-        Command::Journal(JournalCommand::Slash(Slash { line: "clear long_term".into() })),
-        Command::Journal(JournalCommand::Slash(Slash { line: "restore long_term".into() })),
-        verb(EntriesCommand::ForgetEntry(ForgetEntry { key: "rule".into(), expected_version: None })),
-        verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "rule".into() })),
-        verb(EntriesCommand::RestoreEntry(RestoreEntry { key: "gone".into() })),
-        verb(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("gone".into()) })),
-        Command::Notebook(NotebookCommand::Forget(Forget { note: "Port".into() })),
-        Command::Journal(JournalCommand::Restore(Restore { target: Target::Page("notes/n.md".into()) })),
-        Command::Notebook(NotebookCommand::Rename(Rename { note: "Port".into(), title: "Other".into() })),
+    for command in commands![
+        ask::edit(Target::LongTerm, "Never push", ""),
+        ask::delete_note(Target::Note("n".into())),
+        ask::restore(Target::LongTerm),
+        ask::slash("clear long_term"),
+        ask::slash("restore long_term"),
+        ask::forget_entry("rule"),
+        ask::restore_entry("rule"),
+        ask::restore_entry("gone"),
+        PurgeEntries { key: Some("gone".into()) },
+        ask::forget("Port"),
+        ask::restore(Target::Page("notes/n.md".into())),
+        ask::rename("Port", "Other"),
     ] {
         let shown = format!("{command:?}");
         let error = drive.run(command).expect_err(&shown);
@@ -165,18 +157,14 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     assert!(text(&drive, "agents/a/entries/core/gone.md").contains("forgotten"));
     assert!(text(&drive, "projects/proj/facts/port.md").contains("5433"));
     assert_eq!(text(&drive, "projects/proj/notes/n.md"), "text");
-    match drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: None })) {
-        Ok(Reply::Entries(EntriesReply::PurgeEntries(reply))) => {
-            assert_eq!(reply.purged, [""; 0]);
-            assert!(reply.message.as_str().contains("kept 1"), "{}", reply.message);
-        }
-        other => panic!("{other:?}"),
-    }
+    let reply = drive.call(PurgeEntries { key: None }).unwrap();
+    assert_eq!(reply.purged, [""; 0]);
+    assert!(reply.message.as_str().contains("kept 1"), "{}", reply.message);
     // It may change and remove its own text, which nobody has approved.
     drive.run(keep("page", "one", "core")).unwrap();
     drive.run(keep("page", "two", "core")).unwrap();
-    drive.run(EntriesCommand::ForgetEntry(ForgetEntry { key: "page".into(), expected_version: None })).unwrap();
-    drive.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("page".into()) })).unwrap();
+    drive.run(ask::forget_entry("page")).unwrap();
+    drive.run(PurgeEntries { key: Some("page".into()) }).unwrap();
 }
 
 #[both_engines]
