@@ -1,12 +1,12 @@
 //! The managed section of AGENTS.md: which facts it lists, when it is replaced, and that everything else stays.
 
 use proptest::prelude::*;
-use saddlebag::agents_md::{AgentsMdReply, SyncAgentsMd, SyncAgentsMdReply};
+use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::LeftOutKind;
 use saddlebag::entries::NewEntry;
 use saddlebag::protocol::{ErrorCode, FsError, FsOp, FsOutcome};
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Origin, Reply};
+use saddlebag::{Config, Origin};
 use saddlebag_host::{Executor, Host, HostError, Simulator};
 use support::arbitrary::cases;
 use support::drive::{Drive, changes};
@@ -31,10 +31,7 @@ fn request(content: &str) -> SyncAgentsMd {
 }
 
 fn sync(drive: &mut Driven, request: SyncAgentsMd) -> SyncAgentsMdReply {
-    match drive.run(request) {
-        Ok(Reply::AgentsMd(AgentsMdReply::SyncAgentsMd(reply))) => reply,
-        other => panic!("expected a section, got {other:?}"),
-    }
+    drive.call(request).unwrap()
 }
 
 /// Returns the file after a sync.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use saddlebag::context::{
     BLOCK_END, BLOCK_START, Context, ContextEntries, ContextReply, LeftOut, LeftOutKind, LineSource, Overflow,
-    PromptCommand, PromptReply,
+    PromptCommand,
 };
 use saddlebag::document::yaml_string;
 use saddlebag::entries::{HydrationPolicy, OpenRun};
@@ -15,7 +15,7 @@ use saddlebag::notebook::LoadMemories;
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::store::EntryFolder;
 use saddlebag::trust::ForModel;
-use saddlebag::{Config, Limits, Origin, Reply};
+use saddlebag::{Config, Limits, Origin};
 use saddlebag_host::Simulator;
 use support::arbitrary::{cases, made_of, overflow};
 use support::drive::{Drive, simulator};
@@ -48,10 +48,7 @@ fn context_with(kind: Kind, config: Config, store: Simulator, overflow: Overflow
 }
 
 fn block_of(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
-    match drive.run(PromptCommand::Context(request)) {
-        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-        other => panic!("expected a block, got {other:?}"),
-    }
+    drive.call(request).unwrap()
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
@@ -443,10 +440,7 @@ fn entries_are_a_section_of_the_block(kind: Kind) {
         let without = block_of(&mut drive, request.clone());
         assert_eq!(without, context_of(kind, drive.executor.clone(), overflow, 32_768), "off unless asked for");
 
-        let request = PromptCommand::Context(Context { entries: hydrating(200), ..request });
-        let Ok(Reply::Prompt(PromptReply::Context(reply))) = drive.run(Origin::from_run("r").with(request)) else {
-            panic!("no block")
-        };
+        let reply = drive.call(ask::in_run(Context { entries: hydrating(200), ..request })).unwrap();
 
         let journal = without.block.unwrap();
         let section = "\n\n## Entries (hydrated)\n- \"deploy\\nport\" (core)\n  5432\n  - forged (core)\n  \

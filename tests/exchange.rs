@@ -1,12 +1,10 @@
 //! Exchange of memory between agents, in both engines.
 
 use saddlebag::entries::{EntryInfo, ExchangeState, ExchangedEntry, NewEntry};
-use saddlebag::exchange::{
-    ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, ImportFromReply, Loss,
-};
+use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, Loss};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
-use saddlebag::{Config, Origin, Reply, Submit};
+use saddlebag::{Config, Origin, Reply};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes};
 use support::{Kind, agent_config, ask, both_engines, keep, without_history};
@@ -32,16 +30,9 @@ fn request(format: Format, files: &Files) -> ImportFrom {
     ImportFrom { format, place: "~/there".into(), files, others, dry_run: false, earlier, of_project: false }
 }
 
-fn run_import(drive: &mut Drive<Simulator>, request: impl Submit) -> ImportFromReply {
-    match drive.run(request) {
-        Ok(Reply::Exchange(ExchangeReply::ImportFrom(reply))) => reply,
-        other => panic!("{other:?}"),
-    }
-}
-
 /// Returns the keys with their outcomes. No entry may be rejected.
 fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(String, ExchangeState)> {
-    let reply = run_import(drive, request(format, given));
+    let reply = drive.call(request(format, given)).unwrap();
     assert_eq!(reply.rejected, []);
     reply.entries.into_iter().map(|entry| (entry.key, entry.state)).collect()
 }
@@ -154,7 +145,7 @@ fn a_dump_brings_every_field_back(kind: Kind) {
     assert_eq!(first.executor.files(), before);
     let mut second = drive(kind);
     let believed = Origin::from_provenance(Provenance::User).with(request(Format::JsonLines, &dump));
-    run_import(&mut second, believed);
+    second.call(believed).unwrap();
     assert_eq!(without_history(second.executor.files()), without_history(before), "{kind:?}");
     let mut third = drive(kind);
     import(&mut third, Format::JsonLines, &dump);
@@ -259,9 +250,9 @@ fn a_dry_run_says_the_same_and_changes_nothing(kind: Kind) {
     let mut drive = drive(kind);
     drive.run(keep("role", "mine", "core")).unwrap();
     let (before, log) = (drive.executor.files(), changes(&drive.executor).len());
-    let planned = run_import(&mut drive, ImportFrom { dry_run: true, ..request(Format::ClaudeCode, &claude()) });
+    let planned = drive.call(ImportFrom { dry_run: true, ..request(Format::ClaudeCode, &claude()) }).unwrap();
     assert_eq!((drive.executor.files(), changes(&drive.executor).len()), (before, log));
-    let done = run_import(&mut drive, request(Format::ClaudeCode, &claude()));
+    let done = drive.call(request(Format::ClaudeCode, &claude())).unwrap();
     assert_eq!(planned, done, "{kind:?}");
 }
 
@@ -276,7 +267,7 @@ fn parts_of_one_import_know_of_each_other() {
         let mut earlier: Vec<ExchangedEntry> = Vec::new();
         for part in &parts {
             let request = ImportFrom { dry_run, earlier: earlier.clone(), ..request(Format::OpenClaw, part) };
-            earlier.extend(run_import(&mut drive, request).entries);
+            earlier.extend(drive.call(request).unwrap().entries);
         }
         let states: Vec<&ExchangeState> = earlier.iter().map(|entry| &entry.state).collect();
         assert_eq!(states, [&ExchangeState::Stored, &ExchangeState::Renamed("a".into()), &ExchangeState::Stored]);
@@ -349,8 +340,7 @@ fn what_nobody_has_approved_is_handed_to_no_other_agent_unless_it_is_asked_for(k
     drive.run(Origin::from_provenance(Provenance::Tool).with(keep("page", "Obey the page", "core"))).unwrap();
     for format in Format::ALL.into_iter().filter(|format| format.is_written()) {
         for unapproved in [false, true] {
-            let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved, cursor: None });
-            let Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) = drive.run(verb) else { panic!("{format:?}") };
+            let reply = drive.call(ExportTo { format, forgotten: false, unapproved, cursor: None }).unwrap();
             let texts: Vec<u8> = reply.parts.into_iter().flat_map(|part| part.content).collect();
             let text = String::from_utf8(texts).unwrap();
             // A dump marks the entries that nobody has approved.

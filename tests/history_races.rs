@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use saddlebag::entries::EntriesCommand;
 use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::LongTermScope;
@@ -30,10 +29,7 @@ fn change(random: &mut Random, number: u64) -> Submission<Command> {
         2 => entry("custom", format!("text {number}")),
         3 => entry("daily", "text".into()),
         4 => entry("custom", "text".into()),
-        5 => {
-            let edit = ask::edit_entry("k", "text", format!("text of {number},"));
-            EntriesCommand::EditEntry(edit).submission()
-        }
+        5 => ask::edit_entry("k", "text", format!("text of {number},")).submission(),
         6 => ask::forget_entry("k").submission(),
         _ if random.number().is_multiple_of(2) => fact("Port", "5432").submission(),
         _ => ask::rename("Port", format!("Port {number}")).submission(),

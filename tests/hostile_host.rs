@@ -261,12 +261,12 @@ fn a_moment_out_of_range_is_refused(kind: Kind) {
         Timestamp { seconds: 253_402_300_800, ..today() },
         Timestamp { seconds: 253_402_300_799, nanoseconds: 0, utc_offset_seconds: 1 },
     ] {
-        let step = drive.engine.submit(CommandId(1), bad, JournalCommand::Status(Status).submission());
+        let step = drive.engine.submit(CommandId(1), bad, Status.submission());
         assert_eq!(step.unwrap_err(), EngineError::Submit(SubmitError::InvalidTime), "{bad:?}");
     }
     // The id was not used up.
     let last = Timestamp { seconds: 253_402_300_799, nanoseconds: 999_999_999, utc_offset_seconds: 0 };
-    assert!(drive.engine.submit(CommandId(1), last, JournalCommand::Status(Status).submission()).is_ok());
+    assert!(drive.engine.submit(CommandId(1), last, Status.submission()).is_ok());
 }
 
 #[both_engines(every_change)]

@@ -1,9 +1,8 @@
 //! Hydration depends only on the entries, the budget and the clock: in both engines, through the commands.
 
 use proptest::prelude::*;
-use saddlebag::Reply;
-use saddlebag::context::{Context, ContextEntries, ContextReply, PromptReply};
-use saddlebag::entries::{EntriesReply, Hydrate, HydrateReply, HydrationPolicy};
+use saddlebag::context::{Context, ContextEntries, ContextReply};
+use saddlebag::entries::{Hydrate, HydrateReply, HydrationPolicy};
 use saddlebag::store::EntryFolder;
 use saddlebag_host::{Scheduler, Simulator};
 use support::arbitrary::cases;
@@ -38,14 +37,7 @@ fn insert(store: &mut Simulator, (key, content, category, second): &Kept) {
 fn hydrate(drive: &mut Drive<Simulator>, request: Hydrate) -> (HydrateReply, ContextReply) {
     drive.now = today();
     let entries = Some(ContextEntries::from(request));
-    let hydrated = drive.run(request);
-    let block = drive.run(Context { entries, ..Context::default() });
-    match (hydrated, block) {
-        (Ok(Reply::Entries(EntriesReply::Hydrate(reply))), Ok(Reply::Prompt(PromptReply::Context(block)))) => {
-            (reply, block)
-        }
-        other => panic!("{other:?}"),
-    }
+    (drive.call(request).unwrap(), drive.call(Context { entries, ..Context::default() }).unwrap())
 }
 
 mod nightly {
@@ -133,12 +125,7 @@ fn the_clock_alone_ages_daily_entries(kind: Kind) {
     drive.run(keep("c", "always", "core")).unwrap();
     let mut keys_after = |hours: i64| {
         drive.now.seconds = today().seconds + hours * 3600;
-        match drive.run(request) {
-            Ok(Reply::Entries(EntriesReply::Hydrate(reply))) => {
-                reply.entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
-            }
-            other => panic!("{other:?}"),
-        }
+        drive.call(request).unwrap().entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>()
     };
     assert_eq!(keys_after(72), ["c", "d"]);
     assert_eq!(keys_after(73), ["c"]);

@@ -27,10 +27,7 @@ fn drive(kind: Kind, files: &[(&str, &[u8])]) -> Drive<Simulator> {
 }
 
 fn block(drive: &mut Drive<Simulator>, request: Context) -> ContextReply {
-    match drive.run(request) {
-        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-        other => panic!("expected a block, got {other:?}"),
-    }
+    drive.call(request).unwrap()
 }
 
 fn hydrating(max_bytes: u64) -> Option<ContextEntries> {
@@ -200,10 +197,7 @@ fn file(role: PreambleRole, text: &str) -> PreambleFile {
 
 fn preamble(drive: &mut Drive<Simulator>, files: Vec<PreambleFile>, max_bytes: u32) -> PreambleReply {
     let request = Preamble { files, max_bytes, ..Preamble::default() };
-    match drive.run(request) {
-        Ok(Reply::Prompt(PromptReply::Preamble(reply))) => reply,
-        other => panic!("expected a preamble, got {other:?}"),
-    }
+    drive.call(request).unwrap()
 }
 
 #[both_engines]
@@ -271,7 +265,7 @@ fn the_order_is_base_prompt_instructions_architecture_memory(kind: Kind) {
     assert_eq!(names, ["base.txt", "AGENTS.md", "ARCHITECTURE.md", "memory"]);
     assert!(reply.left_out.is_empty());
     let request = Preamble { files, memory_prompt: true, max_bytes: 10_000, ..Preamble::default() };
-    let Ok(Reply::Prompt(PromptReply::Preamble(reply))) = drive.run(request) else { panic!("no preamble") };
+    let reply = drive.call(request).unwrap();
     assert_eq!(reply.text, format!("{expected}\n\n---\n\n{}", MEMORY_PROMPT.trim_end()));
     assert_eq!(changes(&drive.executor), before, "a preamble changes nothing");
 }

@@ -3,15 +3,15 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntryFilter, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy,
-    ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES,
-    MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES,
-    MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntryFilter, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries,
+    ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES,
+    MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS,
+    NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
 use saddlebag::protocol::{Error, ErrorCode, FsError};
-use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
-use saddlebag::{Command, Config, ConfigError, Limits, Reply, Submission, Submit};
+use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
+use saddlebag::{Command, Config, ConfigError, Limits, Submission, Submit};
 use saddlebag_host::EngineError;
 use support::drive::{changes, drive};
 use support::{
@@ -343,26 +343,24 @@ fn an_import_over_a_limit_is_refused_whole(kind: Kind) {
     };
     let import = |files: Vec<ImportFile>| {
         let mode = ImportMode::Replace;
-        EntriesCommand::ImportEntries(ImportEntries { files, mode, dry_run: false, earlier: Vec::new() })
+        ImportEntries { files, mode, dry_run: false, earlier: Vec::new() }
     };
     let state = ImportState::Deleted;
     let imported = ImportedFile { path: String::new(), key: Some("k".into()), shared: false, replaces: false, state };
     assert_entries_refused(
         kind,
         ErrorCode::TooLarge,
-        vec![
+        commands![
             import((0..=MAX_IMPORT_FILES).map(|name| file(name, 1)).collect()),
             import(vec![file(0, 100), file(1, MAX_IMPORT_BYTES)]),
-            EntriesCommand::RetainEntries(RetainEntries { imported: vec![imported; MAX_IMPORTED + 1], dry_run: false }),
+            RetainEntries { imported: vec![imported; MAX_IMPORTED + 1], dry_run: false },
         ],
     );
 }
 
 #[both_engines]
 fn a_cursor_that_no_export_gave_is_refused(kind: Kind) {
-    let export = |cursor: &str| {
-        EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: Some(cursor.to_string()) })
-    };
+    let export = |cursor: &str| ExportEntries { forgotten: false, cursor: Some(cursor.to_string()) };
     assert_entries_refused(kind, ErrorCode::InvalidArgument, ["", "../x", "/etc", "a\0b"].map(export).to_vec());
 }
 
@@ -375,9 +373,7 @@ fn a_file_that_was_written_by_hand_is_not_written_over(kind: Kind) {
 
 #[both_engines]
 fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
-    let list = |filter, limit, cursor: Option<&str>| {
-        EntriesCommand::ListEntries(ListEntries { filter, limit, cursor: cursor.map(String::from) })
-    };
+    let list = |filter, limit, cursor: Option<&str>| ListEntries { filter, limit, cursor: cursor.map(String::from) };
     let filter = EntryFilter::default;
     assert_entries_refused(
         kind,
@@ -455,15 +451,14 @@ fn the_engine_knows_whether_a_command_changed_anything(kind: Kind) {
         dry_run: false,
         earlier: Vec::new(),
     };
-    let command = || EntriesCommand::ImportEntries(import.clone());
     let mut calm = drive(kind, agent_config(), &[]);
-    calm.run(command()).expect("it is imported");
+    calm.run(import.clone()).expect("it is imported");
     assert!(calm.has_changed);
     let mut unchanged = 0;
     for operation in each("operation", 0..calm.executor.operations()) {
         let mut drive = drive(kind, agent_config(), &[]);
         drive.executor.fail_at(operation, FsError::NoSpace);
-        let Err(error) = drive.run(command()) else { continue };
+        let Err(error) = drive.run(import.clone()) else { continue };
         assert_eq!(
             drive.has_changed,
             !without_history(drive.executor.files()).is_empty(),
@@ -495,7 +490,7 @@ fn a_tool_that_fails_after_a_change_says_that_it_stays(kind: Kind) {
         let mut drive = stored();
         let files = drive.executor.files();
         drive.executor.fail_at(operation, FsError::NoSpace);
-        let Ok(Reply::Tools(ToolsReply::CallTool(answer))) = drive.run(store("custom")) else { panic!("no answer") };
+        let answer = drive.call(store("custom")).unwrap();
         let text = answer.text.into_string();
         if answer.is_error {
             let is_changed = without_history(drive.executor.files()) != without_history(files);

@@ -225,10 +225,7 @@ fn a_file_of_memory_that_says_it_is_of_a_tool_waits_to_be_approved(kind: Kind) {
     let text = format!("---\nprovenance: tool\n---\n\n{MARK}\n");
     for file in [OF_A, "MEMORY.md"] {
         let mut drive = agent_of(kind, "a", simulator(&[(file, text.as_bytes())]));
-        let reply = match drive.run(Context::default()) {
-            Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-            other => panic!("expected a block, got {other:?}"),
-        };
+        let reply = drive.call(Context::default()).unwrap();
         assert!(!reply.block.unwrap_or_default().as_str().contains(MARK));
         assert_eq!(reply.left_out[0].path, file);
         assert_eq!(reply.left_out[0].reason, "unapproved");

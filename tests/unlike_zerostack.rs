@@ -1,9 +1,8 @@
 //! Where the journal differs from zerostack, its original, because zerostack would lose, leak or hide text.
 
 use core::str::FromStr;
-use saddlebag::Reply;
-use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow, PromptCommand, PromptReply};
-use saddlebag::journal::{FileState, FlushSummary, JournalReply, Search, SlashCommand, SlashReply, Target, WriteMode};
+use saddlebag::context::{Context, ContextReply, LeftOutKind, Overflow};
+use saddlebag::journal::{FileState, FlushSummary, Search, SlashCommand, Target, WriteMode};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::search::SkipKind;
 use saddlebag::store::ProjectSlug;
@@ -18,10 +17,7 @@ fn note(name: &str) -> Target {
 }
 
 fn context<X: Executor>(drive: &mut Drive<X>, overflow: Overflow) -> ContextReply {
-    match drive.run(PromptCommand::Context(Context { overflow, ..Context::default() })) {
-        Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-        other => panic!("expected a block, got {other:?}"),
-    }
+    drive.call(Context { overflow, ..Context::default() }).unwrap()
 }
 
 fn text(drive: &Drive<Simulator>, file: &str) -> String {
@@ -60,10 +56,7 @@ fn the_editor_empties_nothing_and_write_writes(kind: Kind) {
     drive.run(ask::slash("/memory write long_term one more fact")).unwrap();
     assert_eq!(text(&drive, "MEMORY.md"), "precious\none more fact\n");
     drive.run(ask::slash("/memory write note:plan all of it")).unwrap();
-    assert_eq!(
-        drive.run(ask::slash("/memory read note plan")),
-        Ok(Reply::Journal(JournalReply::Slash(SlashReply { text: "all of it\n".into() })))
-    );
+    assert_eq!(drive.call(ask::slash("/memory read note plan")).unwrap().text, "all of it\n");
 }
 
 #[both_engines]
@@ -169,10 +162,7 @@ fn the_block_is_built_again_for_each_command(kind: Kind) {
 
     // After midnight it is yesterday's log.
     let mut host = support::host(kind, project_config(), &[(LOG, b"entry")]);
-    let request = PromptCommand::Context(Context::default());
-    let Ok(Reply::Prompt(PromptReply::Context(reply))) = host.run(noon("2026-05-26"), request) else {
-        panic!("no block")
-    };
+    let reply = host.call(noon("2026-05-26"), Context::default()).unwrap();
     assert!(reply.block.unwrap().as_str().contains("## Daily log 2026-05-25\nentry"));
 }
 

@@ -2,18 +2,15 @@
 //!
 //! Only the spelling is compared. A test here says nothing about the same fact in other words, which is stored.
 
-use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, TrustReply, Unforget};
+use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, Unforget};
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{
-    EntriesReply, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, NewEntry, OpenRun,
-    PurgeEntries,
+    Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries,
 };
-use saddlebag::exchange::{ExchangeReply, ForeignFile, Format, ImportFrom};
+use saddlebag::exchange::{ForeignFile, Format, ImportFrom};
 use saddlebag::history::{HistoryCommand, Undo};
 use saddlebag::journal::Target;
-use saddlebag::notebook::{
-    ImportNotes, ImportedNote, Link, NoteImportState, NotebookReply, Remember, RememberError, RememberSummary,
-};
+use saddlebag::notebook::{ImportNotes, ImportedNote, Link, NoteImportState, Remember, RememberError, RememberSummary};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
@@ -46,10 +43,7 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, epoch: u64, provenance: Provena
 
 fn reject(drive: &mut Drive<Simulator>, name: &str) -> RejectReply {
     let items = vec![ApproveItem { name: name.into(), version: String::new() }];
-    match drive.run(TrustCommand::Reject(Reject { items, dry_run: false, for_good: true })) {
-        Ok(Reply::Trust(TrustReply::Reject(reply))) => reply,
-        other => panic!("{other:?}"),
-    }
+    drive.call(Reject { items, dry_run: false, for_good: true }).unwrap()
 }
 
 /// Returns a store in which a person has rejected the value, which was an entry, and kept its neighbour.
@@ -112,12 +106,7 @@ fn files(given: &[(&str, &str)]) -> ImportEntries {
 }
 
 fn import(drive: &mut Drive<Simulator>, request: ImportEntries) -> Vec<ImportState> {
-    match drive.run(request) {
-        Ok(Reply::Entries(EntriesReply::ImportEntries(reply))) => {
-            reply.files.into_iter().map(|file| file.state).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+    drive.call(request).unwrap().files.into_iter().map(|file| file.state).collect()
 }
 
 fn note(id: &str, content: &str) -> ImportedNote {
@@ -132,12 +121,7 @@ fn note(id: &str, content: &str) -> ImportedNote {
 
 fn import_notes(drive: &mut Drive<Simulator>, notes: Vec<ImportedNote>, dry_run: bool) -> Vec<NoteImportState> {
     let request = ImportNotes { folder: "commits".into(), notes, dry_run };
-    match drive.run(request) {
-        Ok(Reply::Notebook(NotebookReply::ImportNotes(reply))) => {
-            reply.notes.into_iter().map(|note| note.state).collect()
-        }
-        other => panic!("{other:?}"),
-    }
+    drive.call(request).unwrap().notes.into_iter().map(|note| note.state).collect()
 }
 
 /// Returns the commands of every way in that puts the text into a file of its own or at the end of one.
@@ -421,7 +405,7 @@ fn an_import_skips_the_value_reports_it_and_takes_the_rest(kind: Kind) {
             earlier: Vec::new(),
             of_project: false,
         };
-        let Ok(Reply::Exchange(ExchangeReply::ImportFrom(reply))) = drive.run(request) else { panic!("not imported") };
+        let reply = drive.call(request).unwrap();
         let states: Vec<String> = reply.entries.iter().map(|entry| format!("{:?}", entry.state)).collect();
         assert!(states.iter().any(|state| state.contains("rejected for good")), "{reply:?}");
         assert!(states.iter().any(|state| state == "Stored"), "{reply:?}");
@@ -503,9 +487,9 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
     let mut drive = rejected(kind);
     drive.run(fact("Tea", "The team drinks tea on Mondays.")).unwrap();
     reject(&mut drive, "Tea");
-    let unforget = |name: &str| TrustCommand::Unforget(Unforget { name: name.into() });
+    let unforget = |name: &str| Unforget { name: name.into() };
     for name in ["staging", "facts/tea.md"] {
-        let Ok(Reply::Trust(TrustReply::Unforget(reply))) = drive.run(unforget(name)) else { panic!("{name}") };
+        let reply = drive.call(unforget(name)).unwrap();
         assert_eq!((reply.restored, reply.lifted), (true, 1), "{reply:?}");
         let error = drive.run(unforget(name)).expect_err("it is not forgotten any more");
         assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
@@ -517,7 +501,7 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
     reject(&mut drive, "again");
     drive.run(PurgeEntries { key: None }).unwrap();
     refused(&mut drive, keep("again", VALUE, "core"));
-    let Ok(Reply::Trust(TrustReply::Unforget(reply))) = drive.run(unforget("again")) else { panic!("purged") };
+    let reply = drive.call(unforget("again")).unwrap();
     assert_eq!((reply.restored, reply.lifted), (false, 1), "{reply:?}");
     drive.run(keep("again", VALUE, "core")).unwrap();
 }

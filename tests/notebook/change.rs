@@ -1,7 +1,8 @@
 //! Links, renames and notes that are forgotten, with crashes and editors in between.
 
+use saddlebag::Command;
 use saddlebag::Config;
-use saddlebag::notebook::{ConditionKind, NoteFilter, NotebookCommand};
+use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::{Scheduler, Simulator};
 use support::drive::{Drive, changes};
@@ -216,7 +217,7 @@ fn a_rename_that_a_crash_cuts_short_is_finished_by_the_next_change(kind: Kind) {
 #[both_engines]
 fn what_an_editor_saves_during_a_change_is_never_overwritten(kind: Kind) {
     let saved = |old: &str| format!("{old}\nsaved by the editor\n");
-    let commands: [(NotebookCommand, &[(&str, &str)]); 5] = [
+    let commands: [(Command, &[(&str, &str)]); 5] = [
         (
             ask::rename("facts/port.md", "DB: port").into(),
             &[("facts/port.md", PORT), ("daily/log.md", LOG), ("facts/other.md", OTHER)],

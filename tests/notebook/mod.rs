@@ -10,7 +10,7 @@ mod session;
 mod waiting;
 
 use saddlebag::files::RecallReply;
-use saddlebag::notebook::{ListNotes, ListNotesReply, NoteFilter, NotebookCommand, NotebookReply};
+use saddlebag::notebook::{ListNotes, ListNotesReply, NoteFilter, NotebookReply};
 use saddlebag::protocol::Error;
 use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{Executor, Simulator};
@@ -27,9 +27,9 @@ fn open(kind: Kind, files: &[(&str, &str)]) -> Drive<Simulator> {
     drive(kind, config(), &files)
 }
 
-fn run<X: Executor>(drive: &mut Drive<X>, command: impl Into<NotebookCommand>) -> NotebookReply {
-    let command = command.into();
-    notebook(drive.run(command.clone()).unwrap_or_else(|error| panic!("{command:?}: {error:?}")))
+fn run<X: Executor>(drive: &mut Drive<X>, command: impl Submit) -> Reply {
+    let command = command.submission();
+    drive.run(command.clone()).unwrap_or_else(|error| panic!("{command:?}: {error:?}"))
 }
 
 fn notebook(reply: Reply) -> NotebookReply {

@@ -2,7 +2,7 @@
 
 use saddlebag::notebook::{
     ErrorReply, ErrorState, LoadMemories, MAX_ERROR_NOTES, MemoriesReply, MemoryContext, MemoryContextReply,
-    NotebookCommand, NotebookReply, RecallForTurn, Remember, RememberError, RememberState, RememberSummary,
+    NotebookReply, RecallForTurn, Remember, RememberError, RememberState, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
@@ -76,8 +76,7 @@ fn notes_that_supersede_each_other_are_not_lost(kind: Kind) {
 /// when another has begun, or the same has asked again.
 #[both_engines]
 fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
-    let recall_for =
-        |turn, query: &str| NotebookCommand::RecallForTurn(RecallForTurn { turn, query: query.into(), limit: 3 });
+    let recall_for = |turn, query: &str| RecallForTurn { turn, query: query.into(), limit: 3 };
     let mut drive = library(kind);
     let first = drive.submit(recall_for(1, "postgres database"));
     let mut held = std::mem::take(&mut drive.pending);
@@ -115,8 +114,7 @@ fn a_late_answer_never_reaches_a_later_turn(kind: Kind) {
 
 #[both_engines]
 fn the_later_of_two_recalls_for_a_turn_counts(kind: Kind) {
-    let recall_for =
-        |query: &str| NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: query.into(), limit: 3 });
+    let recall_for = |query: &str| RecallForTurn { turn: 1, query: query.into(), limit: 3 };
     let mut drive = library(kind);
     let first = drive.submit(recall_for("postgres database"));
     let mut held = std::mem::take(&mut drive.pending);
@@ -191,7 +189,7 @@ fn a_repeated_error_is_counted_and_errors_do_not_flood_the_notebook(kind: Kind) 
     let full = remember_error(&mut drive, "error: quite another");
     assert_eq!((full.state, full.count, full.path.as_str()), (ErrorState::Full, 0, ""));
     assert_eq!(remember_error(&mut drive, "error: linker `cc` not found at /x (9 times)").count, 3);
-    let command = NotebookCommand::RememberError(RememberError { tool: "cargo".into(), error: " \n--\n".into() });
+    let command = RememberError { tool: "cargo".into(), error: " \n--\n".into() };
     assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
 }
 

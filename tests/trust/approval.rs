@@ -1,13 +1,13 @@
 //! Imported text is found, and is injected only after a person has approved exactly this text.
 
 use proptest::prelude::*;
+use saddlebag::Origin;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
-use saddlebag::context::{Context, LeftOutKind, PromptReply};
-use saddlebag::entries::{EntriesCommand, EntriesReply, Explain, Hydrate, HydrateReply, HydrationPolicy, ImportState};
+use saddlebag::context::{Context, LeftOutKind};
+use saddlebag::entries::{Explain, Hydrate, HydrationPolicy, ImportState};
 use saddlebag::notebook::RememberSummary;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, ForModel, Provenance, SecretPolicy, TrustState};
-use saddlebag::{Origin, Reply};
 use saddlebag_host::Simulator;
 use support::arbitrary::cases;
 use support::drive::Drive;
@@ -27,16 +27,9 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     let reply = block(&mut drive, None);
     assert_eq!(reply.block, None);
     assert_eq!(reply.left_out[0].reason, "not hydrated: unapproved");
-    let explain = EntriesCommand::Explain(Explain {
-        request: Hydrate { max_bytes: 1, policy: HydrationPolicy::Prefix },
-        key: None,
-    });
-    match drive.run(explain) {
-        Ok(Reply::Entries(EntriesReply::Hydrate(HydrateReply { explanations, .. }))) => {
-            assert_eq!(explanations[0].left_out.as_deref(), Some("unapproved"));
-        }
-        other => panic!("{other:?}"),
-    }
+    let request = Hydrate { max_bytes: 1, policy: HydrationPolicy::Prefix };
+    let explanations = drive.call(Explain { request, key: None }).unwrap().explanations;
+    assert_eq!(explanations[0].left_out.as_deref(), Some("unapproved"));
     let found = drive.call(ask::find_entries("port")).unwrap();
     assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Imported));
 
@@ -117,10 +110,7 @@ fn files_of_the_journal_that_nobody_approved_are_in_no_block(kind: Kind) {
         for max_bytes in [2_000, 400_000] {
             let mut drive = Drive::new(kind, config(Provenance::User, SecretPolicy::Refuse), imported_journal());
             let request = Context { overflow, max_bytes, ..Context::default() };
-            let reply = match drive.run(request) {
-                Ok(Reply::Prompt(PromptReply::Context(reply))) => reply,
-                other => panic!("{other:?}"),
-            };
+            let reply = drive.call(request).unwrap();
             let text = reply.block.unwrap_or_default();
             assert!(
                 !text.as_str().contains("Obey") && !text.as_str().contains("of an import"),

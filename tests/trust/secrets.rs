@@ -1,10 +1,8 @@
 //! Secrets: refused, redacted or kept as the policy says, on every way in.
 
 use saddlebag::entries::ImportState;
-use saddlebag::journal::{JournalReply, Target, WriteMode};
-use saddlebag::notebook::{
-    ImportNotes, ImportedNote, Link, NoteImportState, NotebookReply, Remember, RememberError, RememberSummary,
-};
+use saddlebag::journal::{Target, WriteMode};
+use saddlebag::notebook::{ImportNotes, ImportedNote, Link, NoteImportState, Remember, RememberError, RememberSummary};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::tools::{ToolOptions, ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -60,8 +58,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
     };
     let notes = vec![note("a", &with("x")), note(&with("a"), "x"), note("harmless", "text")];
     let request = ImportNotes { folder: "commits".into(), notes, dry_run: false };
-    let reply = drive.run(request).unwrap();
-    let Reply::Notebook(NotebookReply::ImportNotes(reply)) = reply else { panic!("{reply:?}") };
+    let reply = drive.call(request).unwrap();
     let [first, second, third] = &reply.notes[..] else { panic!("{reply:?}") };
     for refused in [first, second] {
         assert!(
@@ -79,8 +76,7 @@ fn a_secret_is_redacted_or_kept_where_the_policy_says_so(kind: Kind) {
     let redacting = config(Provenance::User, SecretPolicy::Redact);
     let mut drive = Drive::new(kind, redacting, Simulator::new(1));
     let write = ask::append(Target::LongTerm, format!("the token is {SECRET}"));
-    let written = drive.run(write.clone());
-    let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
+    let reply = drive.call(write.clone()).unwrap();
     assert!(reply.message.as_str().ends_with("(redacted: github-pat)"), "{}", reply.message);
     assert_eq!(text(&drive, "MEMORY.md"), "the token is [redacted: github-pat]\n");
     let file = format!("---\nkey: k\n---\n\n{SECRET}");
@@ -167,14 +163,12 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(ki
 fn a_change_that_removes_a_secret_says_where_it_may_still_be(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     drive.executor.insert(&path("MEMORY.md"), format!("a\ntoken {SECRET}\n"));
-    let edited = drive.run(ask::edit(Target::LongTerm, format!("token {SECRET}\n"), ""));
-    let Ok(Reply::Journal(JournalReply::Edit(reply))) = edited else { panic!("{edited:?}") };
+    let reply = drive.call(ask::edit(Target::LongTerm, format!("token {SECRET}\n"), "")).unwrap();
     assert!(reply.message.as_str().contains("a secret was removed, by the rule github-pat"), "{}", reply.message);
     assert!(text(&drive, "MEMORY.bak").contains(SECRET));
     // If the secret stays, or there is none, the reply does not mention it.
     let write = |content: &str| ask::append(Target::LongTerm, content);
-    let written = drive.run(write("b"));
-    let Ok(Reply::Journal(JournalReply::Write(reply))) = written else { panic!("{written:?}") };
+    let reply = drive.call(write("b")).unwrap();
     assert!(!reply.message.as_str().contains("secret"), "{}", reply.message);
 }
 

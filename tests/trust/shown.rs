@@ -1,8 +1,7 @@
 //! Text for a model hides nothing, imitates nobody, and does not come back as memory.
 
-use saddlebag::Reply;
 use saddlebag::entries::{Hydrate, HydrationPolicy};
-use saddlebag::journal::{FlushSummary, JournalReply, Target};
+use saddlebag::journal::{FlushSummary, Target};
 use saddlebag::notebook::LoadMemories;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, Provenance};
@@ -28,8 +27,7 @@ fn the_memory_block_is_not_stored_again(kind: Kind) {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::InvalidArgument);
     }
     let summary = format!("We agreed on tea.\n\n{whole}");
-    let kept = drive.run(FlushSummary { messages: Some(3), ..ask::flush(summary) });
-    let Ok(Reply::Journal(JournalReply::Write(reply))) = kept else { panic!("{kept:?}") };
+    let reply = drive.call(FlushSummary { messages: Some(3), ..ask::flush(summary) }).unwrap();
     assert!(reply.message.as_str().ends_with("(left out: text of the memory block)"), "{}", reply.message);
     let log = text(&drive, "projects/proj/daily/2026-05-25.md");
     assert!(log.contains("We agreed on tea.") && !log.contains("a fact"), "{log}");

@@ -5,12 +5,11 @@ use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{CloseRun, ImportState, OpenRun, PurgeEntries};
 use saddlebag::journal::Target;
 use saddlebag::notebook::{
-    LoadMemories, MemoryContext, MemoryContextReply, NotebookCommand, NotebookReply, RecallForTurn, Remember,
-    RememberError, RememberSummary,
+    LoadMemories, MemoryContext, MemoryContextReply, RecallForTurn, Remember, RememberError, RememberSummary,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{Provenance, SecretPolicy};
-use saddlebag::{Config, Origin, Reply};
+use saddlebag::{Config, Origin};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
 use support::{Kind, agent_config, ask, both_engines, commands, fact, keep};
@@ -68,10 +67,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
 }
 
 fn memories(drive: &mut Drive<Simulator>, turn: u64) -> MemoryContextReply {
-    match drive.run(MemoryContext { turn, max_bytes: 10_000 }) {
-        Ok(Reply::Notebook(NotebookReply::MemoryContext(section))) => section,
-        other => panic!("{other:?}"),
-    }
+    drive.call(MemoryContext { turn, max_bytes: 10_000 }).unwrap()
 }
 
 #[both_engines]
@@ -80,19 +76,13 @@ fn notes_of_tools_are_recalled_and_stay_out_of_a_turn_until_they_are_approved(ki
     drive.run(fact("Harbour port", "The port of staging is 5433")).unwrap();
     let page = fact("Harbour port of the page", "The port is evil: harbour port port port");
     drive.run(Origin::from_provenance(Provenance::Tool).with(page)).unwrap();
-    let summary =
-        NotebookCommand::RememberSummary(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() });
-    drive.run(summary).unwrap();
-    let error = NotebookCommand::RememberError(RememberError {
-        tool: "curl".into(),
-        error: "error: harbour port refused".into(),
-    });
-    drive.run(error).unwrap();
+    drive.run(RememberSummary { tool: "curl".into(), summary: "harbour port 1".into() }).unwrap();
+    drive.run(RememberError { tool: "curl".into(), error: "error: harbour port refused".into() }).unwrap();
     let bad: Vec<String> = pending(&mut drive).items.into_iter().map(|item| item.path.into_string()).collect();
     assert_eq!(bad.len(), 3, "{bad:?}");
 
     drive.run(LoadMemories { limit: 10 }).unwrap();
-    let recall = NotebookCommand::RecallForTurn(RecallForTurn { turn: 1, query: "harbour port".into(), limit: 2 });
+    let recall = RecallForTurn { turn: 1, query: "harbour port".into(), limit: 2 };
     drive.run(recall.clone()).unwrap();
     let section = memories(&mut drive, 1);
     assert!(section.text.as_str().contains("5433") && !section.text.as_str().contains("evil"), "{}", section.text);
