@@ -97,14 +97,14 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let listing = ask::pending();
     let section = b"<!-- saddlebag:begin agent=b -->\n<!-- saddlebag:end -->\n".to_vec();
     let mut others = commands![
-        ask::read(page()),
-        ask::read(Target::Daily(Some(name()))),
+        ask::show(page()),
+        ask::show(Target::Daily(Some(name()))),
         ask::edit(page(), SECRET, "gone"),
         ask::restore(page()),
         ask::slash(format!("read page {}", name())),
         // A page of the list may begin where another's files are.
         ask::list_files(Some("AGENTS/a"), 1000),
-        ask::read_file(name()),
+        ask::show(name()),
         remember(name(), "fact".into()),
         remember("T".into(), name()),
         ask::link(name(), name()),
@@ -323,5 +323,5 @@ fn a_scope_is_confirmed_by_a_command_and_never_chosen(kind: Kind) {
     }
     let (agent, workspace) = names(Some("b"), Some("w"));
     let entry = drive.call(Origin { agent, workspace, ..Origin::default() }.with(ask::entry("shared"))).unwrap();
-    assert_eq!(entry.content, "of the workspace");
+    assert_eq!(entry.entry.unwrap().content, "of the workspace");
 }

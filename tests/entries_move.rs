@@ -36,7 +36,7 @@ fn replace(drive: &mut Drive<Simulator>, files: &[ImportFile]) -> Option<Vec<Imp
 }
 
 fn content(drive: &mut Drive<Simulator>, key: &str) -> Option<String> {
-    drive.call(ask::entry(key)).ok().map(|entry| entry.content)
+    drive.call(ask::entry(key)).ok()?.entry.map(|entry| entry.content)
 }
 
 #[both_engines]

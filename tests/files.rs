@@ -1,8 +1,8 @@
 //! Files of a scope by their paths: the list, page by page, and their content.
 
 use saddlebag::Config;
-use saddlebag::files::{FilePage, Item, ItemKind, MAX_LISTED_FILES, ReadFile, Resolve};
-use saddlebag::journal::{FileState, ReadReply};
+use saddlebag::files::{FilePage, Item, ItemKind, MAX_LISTED_FILES, Resolve, Shown};
+use saddlebag::journal::FileState;
 use saddlebag::protocol::{Error, ErrorCode, RelPath};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
@@ -35,8 +35,8 @@ fn list(drive: &mut Drive<Simulator>, after: Option<&str>, limit: u32) -> Result
     drive.call(ask::list_files(after, limit))
 }
 
-fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<ReadReply, Error> {
-    drive.call(ReadFile { path: path.into(), offset, max_bytes })
+fn read(drive: &mut Drive<Simulator>, path: &str, offset: u64, max_bytes: u32) -> Result<Shown, Error> {
+    drive.call(ask::show_part(path, offset, max_bytes))
 }
 
 fn paths(page: &FilePage) -> Vec<&str> {
@@ -109,7 +109,7 @@ fn every_listed_file_can_be_read_whatever_the_prefix(kind: Kind) {
             continue;
         }
         let reply = reply.unwrap();
-        assert_eq!((reply.path.as_str(), reply.size, reply.next_offset), (file.path.as_str(), file.size, None));
+        assert_eq!((reply.path, reply.size, reply.next_offset), (format!("/store/{}", file.path), file.size, None));
     }
     let part = read(&mut drive, "MEMORY.md", 0, 9).unwrap();
     assert_eq!((part.text.as_str(), part.next_offset), ("fact \u{8a18}", Some(8)));
@@ -133,11 +133,7 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     ];
     let invalid = ["", "/MEMORY.md", "../x.md", "projects/proj/../../MEMORY.md", "a\\b.md", "a\u{0}.md", "a//b.md"];
     let mut drive = store(kind, project_config());
-    for path in outside {
-        assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::NotFound, "{path}");
-    }
     for path in invalid {
-        assert_eq!(read(&mut drive, path, 0, 100).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
         assert_eq!(list(&mut drive, Some(path), 9).unwrap_err().code, ErrorCode::InvalidName, "{path:?}");
     }
     for limit in [0, MAX_LISTED_FILES + 1] {
@@ -145,6 +141,11 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     }
     assert_eq!(read(&mut drive, "MEMORY.md", 0, 3).unwrap_err().code, ErrorCode::InvalidArgument);
     assert_eq!(drive.executor.log(), [], "refused without an operation");
+    for path in outside.into_iter().chain(invalid) {
+        let refused = read(&mut drive, path, 0, 100).unwrap_err().code;
+        assert!([ErrorCode::NotFound, ErrorCode::InvalidArgument].contains(&refused), "{path:?}: {refused:?}");
+        assert!(!format!("{:?}", drive.executor.log()).contains(&format!("{path:?}")), "{path:?}");
+    }
     let missing = read(&mut drive, "projects/proj/notes/none.md", 0, 100).unwrap();
     assert_eq!(missing.state, FileState::Missing);
     assert_eq!(changes(&drive.executor), Vec::<String>::new());

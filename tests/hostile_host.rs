@@ -134,7 +134,7 @@ fn a_read_must_fit_what_was_asked(kind: Kind) {
         FsOutcome::Read(ReadOutcome::Content(content))
     };
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"text")]);
-    let id = drive.submit(ask::read_part(Target::LongTerm, 0, 8));
+    let id = drive.submit(ask::show_part(Target::LongTerm, 0, 8));
     let FsOp::Read { max_bytes, .. } = drive.pending[0].op else { panic!("a read is asked for") };
     assert_eq!(max_bytes, 11);
 

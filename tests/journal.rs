@@ -25,9 +25,9 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
     for name in ["facts/port.md", "facts/port", "Postgres port"] {
         let mut drive = drive(kind, project_config(), &[(page, text.as_bytes())]);
         let target = Target::Page(name.into());
-        let reply = drive.call(ask::read(target.clone())).unwrap();
+        let reply = drive.call(ask::show(target.clone())).unwrap();
         assert_eq!((reply.path.as_str(), reply.text.as_str()), (page, text), "{name}");
-        let reply = drive.call(ask::read_part(target.clone(), 4, 5)).unwrap();
+        let reply = drive.call(ask::show_part(target.clone(), 4, 5)).unwrap();
         assert_eq!((reply.text.as_str(), reply.next_offset), ("title", Some(9)));
         drive.run(ask::edit(target.clone(), "5432", "5433")).unwrap();
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
@@ -37,7 +37,7 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         }
     }
     let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
-    let missing = |name: &str| ask::read(Target::Page(name.into()));
+    let missing = |name: &str| ask::show(Target::Page(name.into()));
     let error = drive.run(missing("port of postgres")).unwrap_err();
     assert_eq!((error.code, error.help.as_str()), (ErrorCode::NotFound, "notes like it: projects/proj/facts/port.md"));
     for outside in ["projects/other/x.md", "../other/x.md", "/etc/passwd", ".zk/config.toml", "x\n.md", ""] {
@@ -166,17 +166,16 @@ fn parts_of_a_file_make_up_the_file(kind: Kind) {
     for max_bytes in [4, 5, 7, 64, 4000] {
         let (mut whole, mut next) = (String::new(), Some(0));
         while let Some(offset) = next {
-            let part = drive.call(ask::read_part(note(), offset, max_bytes)).unwrap();
+            let part = drive.call(ask::show_part(note(), offset, max_bytes)).unwrap();
             assert_eq!((part.offset, part.size), (offset, body.len() as u64));
             assert!(part.text.len() <= max_bytes as usize && !part.text.is_empty());
-            assert_eq!(part.ending.is_empty(), part.next_offset.is_none());
             whole.push_str(&part.text);
             next = part.next_offset;
         }
         assert_eq!(whole, body);
     }
     // An offset inside a character starts after it.
-    let part = drive.call(ask::read_part(note(), 2, 4)).unwrap();
+    let part = drive.call(ask::show_part(note(), 2, 4)).unwrap();
     assert_eq!((part.offset, part.text.as_str()), (3, "記"));
 }
 
@@ -359,7 +358,7 @@ fn a_read_takes_as_many_bytes_as_are_documented(kind: Kind) {
     let text = "x".repeat(4_000);
     let config = Config { limits: Limits { max_file_bytes: 4_096, ..Limits::default() }, ..project_config() };
     let mut drive = drive(kind, config, &[(NOTE, text.as_bytes())]);
-    let read = |max_bytes| ask::read_part(note(), 0, max_bytes);
+    let read = |max_bytes| ask::show_part(note(), 0, max_bytes);
     for max_bytes in [4_093, 4_094, 4_096] {
         assert_eq!(drive.call(read(max_bytes)).unwrap().text, text, "{max_bytes}");
     }

@@ -79,7 +79,7 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 fn every_command(target: &Target) -> Vec<Submission<Command>> {
     let mut commands = commands![
-        ask::read(target.clone()),
+        ask::show(target.clone()),
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
         ask::edit(target.clone(), SECRET, "gone"),
@@ -98,8 +98,8 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         commands.extend(every_entries_command(name));
         commands.extend(every_exchange(name).map(Submit::submission));
         commands.push(ask::list_files(Some(name), 1000).submission());
-        commands.push(ask::read_file(name.clone()).submission());
-        commands.push(ask::read_file(format!("{name}.md")).submission());
+        commands.push(ask::show(name.clone()).submission());
+        commands.push(ask::show(format!("{name}.md")).submission());
     }
     commands.push(ask::pending().submission());
     if let Target::Note(name) = target {
@@ -410,7 +410,7 @@ fn a_link_to_a_neighbour_inside_the_root_is_not_followed_either() {
     symlink("real.md", place.root().join("projects/proj/notes/x.md")).unwrap();
     let mut drive = place.drive(project_config());
 
-    let read = drive.run(ask::read(Target::Note("x".into())));
+    let read = drive.run(ask::show(Target::Note("x".into())));
     let found = format!("{:?}", drive.run(ask::search("plain")).unwrap());
 
     assert!(read.unwrap_err().message.contains("symbolic link"));

@@ -42,7 +42,7 @@ fn a_recall_at_a_time_finds_what_was_there_and_nothing_later(kind: Kind) {
     // What it found then stays out of the index of today.
     let now = drive.call(ask::recall("port")).unwrap();
     assert_eq!(now.hits.len(), 1, "{now:?}");
-    let read = ask::read_file(port);
+    let read = ask::show(port);
     assert!(at(&mut drive, begin + 50, read.clone()).unwrap().text.contains("5432"));
     assert!(drive.call(read).unwrap().text.is_empty());
 }
@@ -75,7 +75,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
     let mut text = |operation: &str| {
         let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
-        let read = ask::read_file(file);
+        let read = ask::show(file);
         drive.call(origin.with(read)).map(|reply| reply.text)
     };
     assert!(text(&list[0].operation).unwrap().contains("6543"));
@@ -100,7 +100,7 @@ fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
     drive.now.seconds = begin + 100;
     drive.run(ask::edit_page("facts/port", "by hand", "more")).unwrap();
     drive.now.seconds = begin + 200;
-    let read = ask::read_file(file);
+    let read = ask::show(file);
     assert_eq!(at(&mut drive, begin + 50, read.clone()).unwrap().text.into_bytes(), text);
     assert_eq!(at(&mut drive, begin + 150, read).unwrap().text, "more\n");
 }

@@ -60,7 +60,7 @@ fn with_target(target: &Target) -> Vec<Submission<Command>> {
     commands![
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
-        ask::read(target.clone()),
+        ask::show(target.clone()),
         ask::edit(target.clone(), "note", "x"),
         ask::restore(target.clone()),
     ]
@@ -195,7 +195,7 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
 
 #[both_engines]
 fn bytes_that_are_not_text_are_neither_edited_nor_read(kind: Kind) {
-    assert_refused(kind, ErrorCode::NotText, commands![ask::edit(note("bytes"), "x", "y"), ask::read(note("bytes"))]);
+    assert_refused(kind, ErrorCode::NotText, commands![ask::edit(note("bytes"), "x", "y"), ask::show(note("bytes"))]);
 }
 
 #[both_engines]
@@ -227,7 +227,7 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
 
 #[both_engines]
 fn a_read_out_of_range_is_refused(kind: Kind) {
-    let at = |offset, max_bytes| ask::read_part(Target::LongTerm, offset, max_bytes);
+    let at = |offset, max_bytes| ask::show_part(Target::LongTerm, offset, max_bytes);
     let reads = vec![at(0, 0), at(0, 3), at(0, u32::MAX), at(14, 100), at(u64::MAX, 100)];
     assert_refused(kind, ErrorCode::InvalidArgument, reads);
 }

@@ -30,7 +30,7 @@ fn commutative() -> Vec<Submission<Command>> {
         ask::edit(note("a"), "fact", "truth"),
         ask::delete_note(note("b")),
         ask::overwrite(note("c"), "new"),
-        ask::read(Target::Daily(Some("2026-05-24".into()))),
+        ask::show(Target::Daily(Some("2026-05-24".into()))),
         ask::restore(note("none")),
         keep("new", "an entry", "core"),
         PurgeEntries { key: None },

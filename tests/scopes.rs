@@ -41,18 +41,18 @@ fn text_of(store: &Simulator, file: &str) -> String {
 fn every_reader() -> Vec<Submission<Command>> {
     let recall = Recall { limit: 50, explain: true, ..ask::recall(MARK) };
     let mut commands = commands![
-        ask::read(Target::LongTerm),
-        ask::read(Target::Page("MEMORY.md".into())),
-        ask::read(Target::Page(OF_A.into())),
-        ask::read(Target::Note(OF_A.into())),
+        ask::show(Target::LongTerm),
+        ask::show(Target::Page("MEMORY.md".into())),
+        ask::show(Target::Page(OF_A.into())),
+        ask::show(Target::Note(OF_A.into())),
         ask::search(MARK),
         ask::list_journal(),
         Status,
         ask::slash("read long_term"),
         ask::slash(format!("search {MARK}")),
         ask::list_files(None, 100),
-        ask::read_file(OF_A),
-        ask::read_file("MEMORY.md"),
+        ask::show(OF_A),
+        ask::show("MEMORY.md"),
         recall,
         RecallForTurn { turn: 1, query: MARK.into(), limit: 50 },
         MemoryContext { turn: 1, max_bytes: 10_000 },
@@ -180,7 +180,7 @@ fn an_agent_of_a_project_changes_no_file_that_other_projects_read(kind: Kind) {
             ErrorCode::NotPermitted,
             "{name}"
         );
-        assert_eq!(drive.call(ask::read(note)).unwrap().text, "shared\n");
+        assert_eq!(drive.call(ask::show(note)).unwrap().text, "shared\n");
     }
 }
 

@@ -116,7 +116,7 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
     let forged = drive.run(ask::append(note("x\nMEMORY.md"), "y")).unwrap_err();
     assert_eq!(forged.code, ErrorCode::InvalidName);
     let traversal = Target::Daily(Some("../../x".into()));
-    let read = ask::read(traversal);
+    let read = ask::show(traversal);
     assert_eq!(drive.run(read).unwrap_err().code, ErrorCode::InvalidDate);
 }
 
@@ -195,13 +195,13 @@ fn every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     let mut drive = drive(kind, project_config(), &files);
     let (mut whole, mut offset) = (String::new(), Some(0));
     while let Some(from) = offset {
-        let part = drive.call(ask::read_part(Target::LongTerm, from, 32_768)).unwrap();
+        let part = drive.call(ask::show_part(Target::LongTerm, from, 32_768)).unwrap();
         whole.push_str(&part.text);
         offset = part.next_offset;
     }
     assert_eq!(whole, large);
-    assert_eq!(drive.call(ask::read_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
-    assert_eq!(drive.call(ask::read_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
+    assert_eq!(drive.call(ask::show_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
+    assert_eq!(drive.call(ask::show_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
     assert_eq!(drive.call(ask::search("closed")).unwrap().hits[0].path, "projects/proj/SCRATCHPAD.md");
     let list = drive.call(ask::list_journal()).unwrap();
     assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));

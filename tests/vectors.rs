@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
+use saddlebag::files::FilesReply;
 use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, JournalReply, Search, Target, TargetRole, Write, WriteMode,
+    DEFAULT_READ_BYTES, Edit, EditChange, FileState, JournalReply, Search, Target, TargetRole, Write, WriteMode,
 };
 use saddlebag::protocol::Error;
-use saddlebag::search::SearchResults;
+use saddlebag::search::{SearchResults, TRUNCATED};
 use saddlebag::store::{BackupPlace, NoteName, ProjectSlug};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsReply};
 use saddlebag::{Command, Config, Reply};
@@ -364,8 +365,12 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         },
         ["read", file] => {
             let target = read_target(file).ok_or("a file that is not a target")?;
-            match run(ask::read_part(target, 0, DEFAULT_READ_BYTES).into()) {
-                Ok(Reply::Journal(JournalReply::Read(read))) => json!(format!("{}{}", read.text, read.ending)),
+            match run(ask::show_part(target, 0, DEFAULT_READ_BYTES).into()) {
+                Ok(Reply::Files(FilesReply::Show(read))) if read.state != FileState::Text => json!("(empty)"),
+                Ok(Reply::Files(FilesReply::Show(read))) => json!(match read.next_offset {
+                    Some(_) => read.text + TRUNCATED,
+                    None => read.text,
+                }),
                 other => return Err(format!("read gave {other:?}")),
             }
         }

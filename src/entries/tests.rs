@@ -63,6 +63,11 @@ impl World {
         self.run_command(Origin::default().with(verb))
     }
 
+    fn get_with(&mut self, origin: Origin, key: &str) -> Result<EntryInfo, Error> {
+        let (entries, now, key) = (self.entries.clone(), self.now(), key.to_string());
+        self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key).await })
+    }
+
     fn in_run(&mut self, run: &str, verb: EntriesCommand) -> Result<EntriesReply, Error> {
         self.run_command(Origin::from_run(run).with(verb))
     }
@@ -83,10 +88,7 @@ impl World {
     }
 
     fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
-        match self.run(EntriesCommand::GetEntry(GetEntry { key: key.into() }))? {
-            EntriesReply::GetEntry(entry) => Ok(entry),
-            other => panic!("{other:?}"),
-        }
+        self.get_with(Origin::default(), key)
     }
 
     fn list(&mut self, filter: EntryFilter) -> ListEntriesReply {

@@ -3,7 +3,7 @@
 use super::resolve::{Handle, handle};
 use super::types::{FilesCall, Names};
 use crate::entries::{self, EntryInfo, unavailable};
-use crate::journal::{FileState, Part, read_part};
+use crate::journal::{FileState, Part, check_bytes, read_part};
 use crate::notebook::{self, ItemKind, Successor};
 use crate::origin::Origin;
 use crate::request::{Run, request};
@@ -81,6 +81,7 @@ impl Run<FilesCall<'_>> for Show {
 pub(crate) async fn show(with: Names<'_>, origin: &Origin, asked: Show) -> Result<Shown, Error> {
     let Names { call, notebook, entries } = with;
     let Show { name, kind, offset, max_bytes } = asked;
+    check_bytes(call, max_bytes)?;
     let is_held = kind.is_none() && entries::is_held(entries, origin, &name);
     let found = match is_held || kind == Some(ItemKind::Entry) {
         true => None,

@@ -36,7 +36,7 @@ pub use types::{
 };
 pub use write::Write;
 
-pub(crate) use read::{Part, file_size, read_part, whole_characters};
+pub(crate) use read::{Part, check_bytes, file_size, read_part, whole_characters};
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;

@@ -31,7 +31,7 @@ impl Part {
 }
 
 /// Refuses a number of bytes outside the limits.
-fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
+pub(crate) fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     let limit = call.scope.limits.max_file_bytes;
     if max_bytes < 4 || max_bytes > limit {
         let message = format!("cannot read {max_bytes} bytes at once, the limits are 4 and {limit}");
@@ -40,9 +40,8 @@ fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads at most `max_bytes` of a file from `offset` on, cut at character boundaries.
+/// Reads at most `max_bytes` of a file from `offset` on, cut at character boundaries. [`check_bytes`] has accepted the number.
 pub(crate) async fn read_part(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<Part, Error> {
-    check_bytes(call, max_bytes)?;
     // Reads a few bytes more, so that a character that begins before the part can be recognised. The largest part
     // omits them.
     let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);

@@ -6,18 +6,18 @@ use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, U
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EditEntry, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain,
-    ExportEntries, FindEntries, ForgetEntry, GetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
+    ExportEntries, FindEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
     ImportState, ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ItemKind, ListFiles, ReadFile, Recall, Resolve};
+use saddlebag::files::{FilesCommand, ItemKind, ListFiles, Recall, Resolve, Show};
 use saddlebag::history::{
     CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, ReadVersion, Redo,
     ReplaceFile, RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Read, Restore, Search, Slash, Status,
-    Target, Write, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target,
+    Write, WriteMode,
 };
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
@@ -300,8 +300,6 @@ fn command() -> impl Strategy<Value = Command> {
         4 => (target(), mode, content, any::<bool>())
             .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
-        3 => (target(), 0_u64..64, 0_u32..4000)
-            .prop_map(|(target, offset, max_bytes)| JournalCommand::Read(Read { target, offset, max_bytes })),
         1 => Just(JournalCommand::ListJournal(ListJournal)),
         3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
@@ -549,7 +547,6 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
         prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
-        2 => name().prop_map(|key| EntriesCommand::GetEntry(GetEntry { key })),
         2 => (name(), name(), name()).prop_map(|(key, old_text, new_text)| EntriesCommand::EditEntry(EditEntry { key, old_text, new_text })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
@@ -601,8 +598,11 @@ fn imported() -> impl Strategy<Value = ImportedFile> {
     })
 }
 
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()]
+}
+
 fn files() -> impl Strategy<Value = FilesCommand> {
-    let path = || prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()];
     let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let budget = || prop::option::weighted(0.3, 0_u32..2000);
@@ -628,14 +628,19 @@ fn files() -> impl Strategy<Value = FilesCommand> {
         2 => recall,
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| FilesCommand::ListFiles(ListFiles { after, limit })),
-        1 => (path(), 0_u64..64, 0_u32..4000).prop_map(|(path, offset, max_bytes)| FilesCommand::ReadFile(ReadFile {
-            path,
-            offset,
-            max_bytes
-        })),
-        1 => (prop_oneof![path(), note()], prop::option::of(prop::sample::select(ItemKind::ALL.to_vec())))
-            .prop_map(|(name, kind)| FilesCommand::Resolve(Resolve { name, kind })),
+        1 => (item(), item_kind()).prop_map(|(name, kind)| FilesCommand::Resolve(Resolve { name, kind })),
+        3 => (item(), item_kind(), 0_u64..64, 0_u32..4000)
+            .prop_map(|(name, kind, offset, max_bytes)| FilesCommand::Show(Show { name, kind, offset, max_bytes })),
     ]
+}
+
+/// A name of every form.
+fn item() -> impl Strategy<Value = String> {
+    prop_oneof![path(), note(), name(), target().prop_map(|target| target.to_string())]
+}
+
+fn item_kind() -> impl Strategy<Value = Option<ItemKind>> {
+    prop::option::of(prop::sample::select(ItemKind::ALL.to_vec()))
 }
 
 fn provenance() -> impl Strategy<Value = Option<Provenance>> {

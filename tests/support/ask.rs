@@ -4,12 +4,12 @@
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{
-    EditEntry, EntryFilter, FindEntries, ForgetEntry, GetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry,
+    EditEntry, EntryFilter, FindEntries, ForgetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry,
 };
-use saddlebag::files::{ListFiles, ReadFile, Recall};
+use saddlebag::files::{ItemKind, ListFiles, Recall, Show};
 use saddlebag::history::{ListVersions, ReadVersion, RestoreVersion};
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, ListJournal, Read, Restore, Search, Slash, Target, Write, WriteMode,
+    AppendDaily, Edit, EditChange, FlushSummary, ListJournal, Restore, Search, Slash, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
     DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, TagNote, Tags, UnlinkedMentions,
@@ -32,20 +32,16 @@ macro_rules! commands {
     };
 }
 
-pub fn read(target: Target) -> Read {
-    read_part(target, 0, READ_BYTES)
+pub fn show(name: impl ToString) -> Show {
+    show_part(name, 0, READ_BYTES)
 }
 
-pub fn read_part(target: Target, offset: u64, max_bytes: u32) -> Read {
-    Read { target, offset, max_bytes }
+pub fn show_part(name: impl ToString, offset: u64, max_bytes: u32) -> Show {
+    Show { offset, max_bytes, ..Show::new(name.to_string()) }
 }
 
-pub fn read_file(path: impl Into<String>) -> ReadFile {
-    ReadFile { path: path.into(), offset: 0, max_bytes: READ_BYTES }
-}
-
-pub fn entry(key: impl Into<String>) -> GetEntry {
-    GetEntry { key: key.into() }
+pub fn entry(key: impl ToString) -> Show {
+    Show { kind: Some(ItemKind::Entry), ..show(key) }
 }
 
 pub fn read_version(name: impl Into<String>, version: u32) -> ReadVersion {

@@ -131,7 +131,8 @@ async fn whole_text(api: &Api, path: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let mut offset = 0;
     loop {
-        let command = json!({ "read-file": { "path": path, "offset": offset.to_string(), "max-bytes": null } });
+        let command =
+            json!({ "show": { "name": path, "kind": null, "offset": offset.to_string(), "max-bytes": null } });
         let call = json!({ "interface": "files", "command": command });
         let part = api.answer("call", call, None).await?;
         text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());

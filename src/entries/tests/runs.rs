@@ -40,7 +40,6 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
             entry: entry("mood", "tired", "conversation"),
             expected_version: None,
         }),
-        EntriesCommand::GetEntry(GetEntry { key: "mood".into() }),
         EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), expected_version: None }),
         EntriesCommand::StoreEntry(StoreEntry {
             entry: entry("mood", "fresh", "conversation"),
@@ -60,7 +59,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(world.hydrate(100, None).entries, []);
     world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!(world.store.names(), ["agents/a/fence"]);
-    let gone = world.in_run("r", EntriesCommand::GetEntry(GetEntry { key: "mood".into() })).unwrap_err();
+    let gone = world.get_with(Origin::from_run("r"), "mood").unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
     let outside = world
         .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), expected_version: None }));
@@ -107,7 +106,7 @@ fn n_the_cold_tail_is_reached_from_a_run() {
     world.open("r", 1).unwrap();
     assert_eq!(world.hydrate(9, Some("r")).entries.len(), 1);
     assert_eq!(world.find("lighthouse", Some("r")), ["cold"]);
-    assert!(world.in_run("r", EntriesCommand::GetEntry(GetEntry { key: "cold".into() })).is_ok());
+    assert!(world.get_with(Origin::from_run("r"), "cold").is_ok());
 }
 
 #[test]

@@ -102,7 +102,7 @@ def journal(scene):
     edited = scene("journal", "edit", dict(target=("long_term",), change=change))
     assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup), edited
     scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
-    read = scene("journal", "read", dict(target=("long_term",), offset=8, max_bytes=7))
+    read = scene("files", "show", dict(name="long_term", offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read
     search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
     found = scene("journal", "search", search)
@@ -212,7 +212,7 @@ def store(scene, key, content, category="core", tags=(), **origin):
 
 
 def get(scene, key, **origin):
-    return scene("entries", "get_entry", dict(key=key), **origin)
+    return scene("files", "show", dict(name=key, kind="entry", offset=0), **origin).entry
 
 
 def entries(scene):
@@ -230,14 +230,14 @@ def entries(scene):
     assert why.explanations[0].left_out == "larger-than-budget", why
     scene("entries", "open_run", dict(fence=1), run="r1")
     assert store(scene, "todo", "Draft.", run="r1").state == ("held",)
-    scene.fails("entry-not-found", "entries", "get_entry", dict(key="todo"))
+    scene.fails("entry-not-found", "files", "show", dict(name="todo", kind="entry", offset=0))
     assert scene("entries", "close_run", run="r1").stored == ["todo"] and get(scene, "todo").content == "Draft."
     scene("entries", "forget_entry", dict(key="editor"))
-    scene.fails("entry-not-found", "entries", "get_entry", dict(key="editor"))
+    scene.fails("entry-not-found", "files", "show", dict(name="editor", kind="entry", offset=0))
     scene("entries", "restore_entry", dict(key="editor"))
     exported = scene("entries", "export_entries", dict(forgotten=False))
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
-    scene.fails("scope-denied", "entries", "get_entry", dict(key="editor"), agent="bob")
+    scene.fails("scope-denied", "files", "show", dict(name="editor", kind="entry", offset=0), agent="bob")
     assert scene("entries", "list_entries", dict(filter=dict(all_tags=[], any_tags=[]))).total == 2
 
 
@@ -245,7 +245,7 @@ def files(scene):
     scene("journal", "write", written(("note", "plan"), "Ship on Monday."))
     page = scene("files", "list_files", dict())
     assert [(file.path, file.size) for file in page.files] == [("notes/plan.md", 16)], page
-    read = scene("files", "read_file", dict(path="notes/plan.md", offset=0))
+    read = scene("files", "show", dict(name="notes/plan.md", offset=0))
     assert read.text == "Ship on Monday.\n" and read.state == "text", read
     sides = dict(ancestor=b"- a\n", ours=b"- a\n- b\n", theirs=b"- a\n- c\n")
     merged = scene.memory.call("files", "merge", "notes/a.md", sides)

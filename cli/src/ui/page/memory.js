@@ -126,8 +126,6 @@ class MemoryInFile {
       }
       case 'list-entries':
         return entries;
-      case 'get-entry':
-        return this.found(entries.entries.find(entry => entry.key === command.key));
       case 'pending': {
         if (!command.name) return pending;
         const items = pending.items.filter(item => item.path === command.name);
@@ -139,8 +137,9 @@ class MemoryInFile {
         return deadLinks;
       case 'list-files':
         return { files: [], next: null, total: 0, skipped: [] };
-      case 'read-file': {
-        const note = this.found(notes.notes.find(note => note.path === command.path));
+      case 'show': {
+        if (command.kind === 'entry') return { entry: this.found(entries.entries.find(entry => entry.key === command.name)) };
+        const note = this.found(notes.notes.find(note => note.path === command.name));
         return { path: note.path, text: this.found(this.data.texts[note.path]), next_offset: null };
       }
       case 'resolve': {
@@ -387,7 +386,7 @@ const COMMANDS = {
     }),
   entries: memory => (limit, cursor = null) =>
     memory.call('entries', 'list-entries', { filter: { 'all-tags': [], 'any-tags': [] }, limit, cursor }),
-  entry: memory => key => memory.call('entries', 'get-entry', { key }),
+  entry: memory => key => entryOf(memory, key),
   files: memory => (limit, after = null) => memory.call('files', 'list-files', { limit, after }),
   pending: memory => (more = {}) => memory.call('trust', 'pending', more),
   approve: memory => (items, options) =>
@@ -417,7 +416,7 @@ const COMMANDS = {
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
   tagEntry: memory => async (key, added, options) => {
-    const known = await memory.call('entries', 'get-entry', { key });
+    const known = await entryOf(memory, key);
     // A person who stores the text of an entry approves it.
     if (known.unapproved || (known.only_in ?? []).length > 0) throw { code: 'needs-confirmation', message: STRINGS.memory.tagsWait, help: '' };
     const { category, content, tags, source, supersedes, version } = known;
@@ -458,12 +457,15 @@ function orNothing(asked) {
   });
 }
 
+/** Returns the entry of a key. */
+const entryOf = async (memory, name) => (await memory.call('files', 'show', { name, kind: 'entry', offset: '0' })).entry;
+
 /** Returns the whole text of a file, which is read in parts. */
 async function wholeText(memory, path) {
   let text = '';
   let offset = 0;
   for (;;) {
-    const part = await memory.call('files', 'read-file', { path, offset: String(offset) });
+    const part = await memory.call('files', 'show', { name: path, offset: String(offset) });
     if (part.state === 'missing') throw { code: 'not-found', message: STRINGS.memory.missing, help: path };
     text += part.text;
     if (part.next_offset === null || part.next_offset === undefined) return text;
