@@ -3,6 +3,7 @@
 use super::category::Category;
 use super::document::Fields;
 use super::limits::{Limit, checked_key, over, within};
+use super::types::EntryInfo;
 use crate::trust::{TrustState, Writer};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -56,6 +57,13 @@ impl NewEntry {
         let (tags, content) = (checked_tags(&self.tags)?, self.content.clone());
         let (trust_state, writer, projects) = (TrustState::default(), Writer::default(), Vec::new());
         Ok(Fields { key, category, tags, content, source, supersedes, trust_state, writer, projects })
+    }
+}
+
+impl From<EntryInfo> for NewEntry {
+    fn from(entry: EntryInfo) -> Self {
+        let EntryInfo { key, content, category, tags, source, supersedes, .. } = entry;
+        Self { key, content, category, tags, source, supersedes }
     }
 }
 

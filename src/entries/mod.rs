@@ -80,7 +80,6 @@ pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, N
 pub use close_run::CloseRun;
 pub use decision::{Explanation, Hydrate};
 pub use document::with_project_renamed;
-pub use edit::EditEntry;
 pub use explain::Explain;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
 pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
@@ -110,6 +109,7 @@ pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
 pub(crate) use adopt::adopt;
 pub(crate) use document::is_confined;
+pub(crate) use edit::EntryChange;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
@@ -136,7 +136,6 @@ family! {
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
         StoreEntry { entry: parts "entry", expected_version }
-            | EditEntry { key, old_text, new_text: parts "new text" }
             | RestoreEntry { key },
         FindEntries,
         ListEntries,
@@ -228,6 +227,17 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
 /// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
 pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
     get::get(&with_origin(call, entries, origin)?, name).await
+}
+
+/// Changes the text or the tags of an entry.
+pub(crate) async fn edit(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    name: &str,
+    change: &EntryChange<'_>,
+) -> Result<StoreReply, Error> {
+    edit::edit(&with_origin(call, entries, origin)?, name, change).await
 }
 
 /// Returns true if the run of the origin holds an entry of this key.

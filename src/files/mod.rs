@@ -5,17 +5,21 @@
 //!
 //! [`merge`] is not a command: it makes two changes of one file together, and needs no memory.
 
+mod edit;
 mod everywhere;
 mod list;
 mod merge;
 mod recall;
 mod resolve;
 mod show;
+mod tag;
 mod timeline;
 mod types;
 
 pub use crate::journal::FileState;
+pub use crate::notebook::TagReply;
 pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
+pub use edit::{Edit, EditReply};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use merge::{
     MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version,
@@ -23,7 +27,9 @@ pub use merge::{
 };
 pub use resolve::{Item, Resolve};
 pub use show::{Show, Shown};
+pub use tag::Tag;
 
+pub(crate) use edit::edit;
 pub(crate) use recall::{answer as answer_recall, has_name};
 pub(crate) use resolve::{Handle, candidates, handle};
 pub(crate) use show::show;
@@ -36,13 +42,15 @@ use crate::family::family;
 
 family! {
     "files", run with FilesCall<'_>;
-    /// A command about files. It does not change any file.
+    /// A command about items.
     FilesCommand =>
     /// Reply of a [`FilesCommand`].
     FilesReply {
+        Edit { name, kind, old_text, new_text: parts "new text" },
         ListFiles,
         Recall,
         Resolve,
         Show,
+        Tag { name, kind, add: name "tag", remove },
     }
 }

@@ -5,6 +5,7 @@ use crate::engine::{NamedFile, ambiguous, prefer_approved};
 use crate::entries;
 use crate::journal::{Target, file_size};
 use crate::notebook::{self, ItemKind};
+use crate::origin::Origin;
 use crate::request::{Run, request};
 use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
 use saddlebag_collections::prelude::*;
@@ -51,6 +52,19 @@ impl Run<FilesCall<'_>> for Resolve {
 pub(crate) struct Handle {
     pub(crate) kind: ItemKind,
     pub(crate) file: NamedFile,
+}
+
+/// Finds the file of a name. `None` if the name means an entry: its commands take the name, because the run may hold it.
+pub(super) async fn file_of(
+    with: Names<'_>,
+    origin: &Origin,
+    name: &str,
+    kind: Option<ItemKind>,
+) -> Result<Option<Handle>, Error> {
+    if kind == Some(ItemKind::Entry) || (kind.is_none() && entries::is_held(with.entries, origin, name)) {
+        return Ok(None);
+    }
+    Ok(Some(handle(with, name, kind).await?).filter(|found| found.kind != ItemKind::Entry))
 }
 
 /// Finds the item of a kind that a name means; `None` for any kind.

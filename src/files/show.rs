@@ -1,6 +1,6 @@
 //! `show`: reads an item, or a part of its file.
 
-use super::resolve::{Handle, handle};
+use super::resolve::{Handle, file_of};
 use super::types::{FilesCall, Names};
 use crate::entries::{self, EntryInfo, unavailable};
 use crate::journal::{FileState, Part, check_bytes, read_part};
@@ -82,12 +82,7 @@ pub(crate) async fn show(with: Names<'_>, origin: &Origin, asked: Show) -> Resul
     let Names { call, notebook, entries } = with;
     let Show { name, kind, offset, max_bytes } = asked;
     check_bytes(call, max_bytes)?;
-    let is_held = kind.is_none() && entries::is_held(entries, origin, &name);
-    let found = match is_held || kind == Some(ItemKind::Entry) {
-        true => None,
-        false => Some(handle(with, &name, kind).await?).filter(|found| found.kind != ItemKind::Entry),
-    };
-    let (entry, file) = match found {
+    let (entry, file) = match file_of(with, origin, &name, kind).await? {
         Some(Handle { kind, file }) => (None, (kind, file.name, Some(file.path), file.unapproved)),
         None => {
             let entry = entries::get(call, entries, origin, &name).await.map_err(unavailable)?;

@@ -1,40 +1,20 @@
-//! `edit`: replaces text that occurs exactly once, or deletes a note.
+//! Changes of a file: replaces text that occurs exactly once, or deletes a note.
 
 use super::target::Target;
-use super::types::{ChangedFile, EditChange, JOURNAL, JournalCall, MAX_WRITE_BYTES};
-use crate::changes::{Backups, Call, Kept};
-use crate::request::{Run, SAMPLE_TEXT, request};
+use super::types::{ChangedFile, EditChange, JOURNAL, MAX_WRITE_BYTES};
+use crate::changes::{Backups, Call, Kept, texts::text};
 use crate::store::RelPath;
 use crate::trust::ForModel;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::replace_once;
 use saddlebag_protocol::{Cause, Error, ErrorCode};
 
-/// Changes a target in one place, or deletes a note.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// File to change.
-    pub target: Target,
-    /// Change to make.
-    pub change: EditChange,
-}
-
-request!(Edit "edit" => ChangedFile, Removes, |name| {
-    let replace = |target| {
-        let change = EditChange::Replace { old_text: SAMPLE_TEXT.into(), new_text: "another text".into() };
-        Self { target, change }
-    };
-    let deleted = Self { target: Target::Note(name.into()), change: EditChange::DeleteNote };
-    Target::samples(name).into_iter().map(replace).chain([deleted]).collect()
-});
-
-impl Run<JournalCall<'_>> for Edit {
-    async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
-        let call = with.call;
-        let mut reply = edit(call, &self.target, &self.change, Backups::Off).await?;
-        call.screen.tell(&mut reply.message);
-        Ok(reply)
-    }
+/// Applies a change to a target, as a command of its own.
+pub(crate) async fn edit_file(call: &Call, target: &Target, mut change: EditChange) -> Result<ChangedFile, Error> {
+    text(&call.screen, &mut change, "new text")?;
+    let mut reply = edit(call, target, &change, Backups::Off).await?;
+    call.screen.tell(&mut reply.message);
+    Ok(reply)
 }
 
 /// Applies a change to a target.

@@ -21,7 +21,6 @@ mod types;
 mod write;
 
 pub use append_daily::AppendDaily;
-pub use edit::Edit;
 pub use flush_summary::{FlushSummary, compaction_heading};
 pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
@@ -36,6 +35,7 @@ pub use types::{
 };
 pub use write::Write;
 
+pub(crate) use edit::edit_file;
 pub(crate) use read::{Part, check_bytes, file_size, read_part, whole_characters};
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
@@ -53,7 +53,7 @@ family! {
             | AppendDaily { heading: name "heading", body: text "body" }
             | FlushSummary { summary: summary "summary", messages },
         ListJournal,
-        Edit { target, change: text "new text" } | Restore { target },
+        Restore { target },
         Search,
         Status,
         Slash { line: parts "line" },

@@ -86,7 +86,8 @@ pub(crate) use successor::Successor;
 pub(crate) use successor::newer_note;
 pub use successor::superseded_mark;
 pub(crate) use superseded::{counting_again, superseded_by};
-pub use tag_note::{TagNote, TagNoteReply};
+pub use tag_note::TagReply;
+pub(crate) use tag_note::{checked_change_of_tags, tag_note};
 pub use tags::{Tags, TagsReply};
 pub use template::{MAX_RENDERED_BYTES, MAX_TEMPLATE_BYTES, Template};
 pub use today::{Today, TodayReply};
@@ -128,7 +129,6 @@ family! {
         Link { source, target, text: name "text" },
         Rename { note, title: name "title" },
         Forget { note },
-        TagNote { note, add: name "tag", remove },
         Tags,
         DeadLinks,
         UnlinkedMentions,

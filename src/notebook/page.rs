@@ -5,7 +5,7 @@ use super::index::{Notebook, adopt_config, catch_up, look, look_checked};
 use super::rename::settle;
 use crate::changes::Call;
 use crate::engine::NamedFile;
-use crate::journal::{Edit, JournalCommand, Restore, Target, file_size, page_path};
+use crate::journal::{JournalCommand, Restore, Target, file_size, page_path};
 use crate::search::FolderScope;
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, is_below_entries};
 use crate::trust::TrustState;
@@ -22,10 +22,6 @@ pub(crate) async fn locate_page(
     // The whole path, because `MEMORY.md` below a project is another file.
     let page = |path: RelPath| Target::Page(call.scope.display_path(&path));
     Ok(match command {
-        JournalCommand::Edit(Edit { target: Target::Page(name), change }) => {
-            settle(call, notebook).await;
-            JournalCommand::Edit(Edit { target: page(located(call, notebook, &name).await?), change })
-        }
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
             JournalCommand::Restore(Restore { target: page(lost_page(call, notebook, &name).await?) })

@@ -1,11 +1,10 @@
-//! `tag-note`: adds tags to the frontmatter of a note, and removes them.
+//! Tags in the frontmatter of a note.
 
 use super::checks::checked_tags;
-use super::files::{check_not_kept, no_note, notebook_file};
-use super::index::{Notebook, NotebookCall, catch_up, look_checked};
-use super::rename::settle;
+use super::config_file::load_config;
+use super::files::{check_not_kept, no_note};
 use crate::changes::{Backups, Call};
-use crate::request::{Run, request};
+use crate::store::RelPath;
 use crate::trust::ForModel;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Note, TagSyntax, set_field, yaml_string};
@@ -14,50 +13,35 @@ use saddlebag_protocol::Error;
 /// Field of the frontmatter that lists the tags.
 const FIELD: &str = "tags";
 
-/// Adds tags to a note, and removes others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TagNote {
-    /// Path, name, title or alias of the note.
-    pub note: String,
-    /// Tags that the note gets, unless it has them.
-    pub add: Vec<String>,
-    /// Tags that the note loses. A tag in the text itself is not removed, and refused.
-    pub remove: Vec<String>,
-}
-
-/// Reply of [`TagNote`].
+/// Tags of an item, after a change of them.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TagNoteReply {
-    /// Path of the note.
+pub struct TagReply {
+    /// Path of the file; empty if only a run holds the entry.
     pub path: String,
-    /// All tags of the note now.
+    /// All tags of the item now.
     pub tags: Vec<String>,
-    /// True if the note was changed.
+    /// True if the item was changed.
     pub changed: bool,
     /// Summary for a person or a model. Stored text in it is made harmless.
     pub message: ForModel,
 }
 
-request!(TagNote "tag-note" => TagNoteReply, Replaces, |name| {
-    let tag = |add: &[&str], remove: &[&str]| Self {
-        note: name.into(),
-        add: add.iter().map(ToString::to_string).collect(),
-        remove: remove.iter().map(ToString::to_string).collect(),
-    };
-    vec![tag(&["ops"], &[]), tag(&[], &["ops"])]
-});
-
-impl Run<NotebookCall<'_>> for TagNote {
-    async fn run(self, with: &NotebookCall<'_>) -> Result<TagNoteReply, Error> {
-        with.call.screen.needs_trust("a note that is there")?;
-        settle(with.call, with.notebook).await;
-        tag_note(with.call, with.notebook, self).await
+impl TagReply {
+    /// Returns the reply about an item that has these tags now.
+    pub(crate) fn new(name: &str, path: String, tags: Vec<String>, changed: bool) -> Self {
+        let listed = if tags.is_empty() { "no tags".into() } else { tags.join(", ") };
+        let message = match changed {
+            true => format!("Tagged {name}: {listed}"),
+            false => format!("{name} needs no change: {listed}"),
+        };
+        Self { path, tags, changed, message: ForModel::escaped(&message) }
     }
 }
 
-async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Result<TagNoteReply, Error> {
-    let (add, remove) = (checked_tags(&request.add)?, checked_tags(&request.remove)?);
+/// Parses the tags to add and those to remove.
+pub(crate) fn checked_change_of_tags(add: &[String], remove: &[String]) -> Result<(Vec<String>, Vec<String>), Error> {
+    let (add, remove) = (checked_tags(add)?, checked_tags(remove)?);
     if add.is_empty() && remove.is_empty() {
         return Err(Error::invalid_argument("no tag is named", "name at least one tag"));
     }
@@ -65,17 +49,22 @@ async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Re
         let message = format!("`{both}` is to be added and removed");
         return Err(Error::invalid_argument(message, "name a tag once"));
     }
-    let config = catch_up(call, notebook).await?;
-    let path = look_checked(call, notebook, |snapshot| {
-        let note = snapshot.find_to_change(&request.note)?;
-        let path = notebook_file(call, snapshot.path(note)?)?;
-        check_not_kept(call, &path)?;
-        Ok(path)
-    })
-    .await?;
-    let tagged = call.update(&path, Backups::Keep, |file| {
-        let old = file.text()?.ok_or_else(|| no_note(&path))?;
-        let new = with_tags(old, &add, &remove, config.tags)?;
+    Ok((add, remove))
+}
+
+/// Adds tags to a note, and removes others. A tag in the text itself is not removed, and refused.
+pub(crate) async fn tag_note(
+    call: &Call,
+    path: &RelPath,
+    add: &[String],
+    remove: &[String],
+) -> Result<TagReply, Error> {
+    call.screen.needs_trust("a note that is there")?;
+    check_not_kept(call, path)?;
+    let config = load_config(call).await?.config;
+    let tagged = call.update(path, Backups::Keep, |file| {
+        let old = file.text()?.ok_or_else(|| no_note(path))?;
+        let new = with_tags(old, add, remove, config.tags)?;
         let tags = Note::parse(&new, config.tags).tags;
         match new == old {
             true => Ok((None, (tags, false))),
@@ -83,13 +72,8 @@ async fn tag_note(call: &Call, notebook: &Arc<Notebook>, request: TagNote) -> Re
         }
     });
     let ((tags, changed), _) = tagged.await?;
-    let path = call.scope.display_path(&path);
-    let listed = if tags.is_empty() { "no tags".into() } else { tags.join(", ") };
-    let message = match changed {
-        true => format!("Tagged {path}: {listed}"),
-        false => format!("{path} needs no change: {listed}"),
-    };
-    Ok(TagNoteReply { path, tags, changed, message: ForModel::escaped(&message) })
+    let path = call.scope.display_path(path);
+    Ok(TagReply::new(&path, path.clone(), tags, changed))
 }
 
 /// Returns the text of a note with tags added to its frontmatter and others removed.

@@ -72,7 +72,7 @@ pub(crate) async fn restore_page(fs: Fs, name: String) -> Result<ChangedFile, Er
     let command = Restore { target: Target::Page(name) }.into();
     let command = locate_page(&call, &notebook, command).await?;
     match command.run(&JournalCall { call: &call, corpus: &notebook.corpus }).await? {
-        JournalReply::Edit(reply) => Ok(reply),
+        JournalReply::Restore(reply) => Ok(reply),
         other => panic!("{other:?}"),
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
     })
 }
 
-fn stored(reply: &StoreReply) -> Result<Answer, Error> {
+pub(super) fn stored(reply: &StoreReply) -> Result<Answer, Error> {
     // Nothing was written. A model would read any other answer as success.
     if reply.state == StoreState::Forgotten {
         let help = "it was forgotten on purpose; if it is still true, store it in other words";

@@ -7,10 +7,10 @@ use super::spec::{Id, Spec};
 use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
-use crate::entries::{EditEntry, EntriesCommand, ForgetEntry, run_any, unavailable};
-use crate::files::{self, Handle, ItemKind, Names, Show, Shown, answer_recall, handle};
+use crate::entries::{EntriesCommand, ForgetEntry, run_any, unavailable};
+use crate::files::{self, Edit, Handle, ItemKind, Names, Show, Shown, answer_recall, handle};
 use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
-use crate::journal::{Edit, EditChange, FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
+use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
     SortKey, locate_page, of_user, superseded_mark,
@@ -141,9 +141,8 @@ fn of_history<'a>(with: &'a ToolsCall<'_>) -> HistoryCall<'a> {
 
 /// Reads the item of a name from a position on.
 pub(super) async fn part(with: &ToolsCall<'_>, name: String, start: u32) -> Result<Shown, Error> {
-    let ToolsCall { call, origin, notebook, entries, .. } = *with;
     let asked = Show { name, kind: None, offset: start.into(), max_bytes: MAX_ANSWER_BYTES as u32 };
-    files::show(Names { call, notebook, entries }, origin, asked).await
+    files::show(names(with), with.origin, asked).await
 }
 
 /// Reads a part of an item.
@@ -215,20 +214,34 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 
 /// Replaces text that an item has once.
 async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let name = arguments.needed("name")?;
     let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
-    let Handle { kind, file } = found(with, &arguments.needed("name")?).await?;
-    if kind == ItemKind::Entry {
-        let edit = EditEntry { key: file.path.into_string(), old_text, new_text };
-        return of_entries(with, arguments, EntriesCommand::EditEntry(edit)).await;
+    let origin = Origin { provenance: arguments.provenance()?.or(with.origin.provenance), ..with.origin.clone() };
+    let reply = files::edit(names(with), &origin, Edit { name, kind: None, old_text, new_text }).await?;
+    match &reply.entry {
+        Some(stored) => entries::stored(stored),
+        None => Ok(Answer::new(reply.message.as_str(), Object::new())),
     }
-    let target = Target::Page(with.call.scope.display_path(&file.path));
-    let edit = Edit { target, change: EditChange::Replace { old_text, new_text } };
-    of_journal(with, arguments, JournalCommand::Edit(edit)).await
+}
+
+/// Returns the target of a call, with the path of the page that it names.
+pub(super) async fn page(with: &ToolsCall<'_>, target: Target) -> Result<Target, Error> {
+    Ok(match target {
+        Target::Page(name) => {
+            let found = handle(names(with), &name, None).await?;
+            Target::Page(with.call.scope.display_path(&found.file.path))
+        }
+        target => target,
+    })
+}
+
+fn names<'a>(with: &ToolsCall<'a>) -> Names<'a> {
+    Names { call: with.call, notebook: with.notebook, entries: with.entries }
 }
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let name = arguments.needed("name")?;
-    let Handle { kind, file } = found(with, &name).await?;
+    let Handle { kind, file } = handle(names(with), &name, None).await?;
     let shown = with.call.scope.display_path(&file.path);
     if kind == ItemKind::Entry {
         let key = file.path.into_string();
@@ -255,11 +268,6 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
         }
         _ => Err(Error::internal("no answer of the notebook")),
     }
-}
-
-/// Finds the item that a name means.
-async fn found(with: &ToolsCall<'_>, name: &str) -> Result<Handle, Error> {
-    handle(Names { call: with.call, notebook: with.notebook, entries: with.entries }, name, None).await
 }
 
 async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {

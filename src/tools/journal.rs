@@ -7,8 +7,8 @@ use super::spec::{Id, Spec};
 use crate::changes::Call;
 use crate::files::Shown;
 use crate::journal::{
-    DEFAULT_LISTED_FILES, Edit, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply, Search,
-    Target, TargetRole, Write, WriteMode, WriteReply,
+    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply,
+    Search, Target, TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
@@ -20,7 +20,7 @@ use saddlebag_protocol::{Error, ErrorCode};
 const NAMED_NOTES: usize = 10;
 
 /// Returns the file that the words of a call name.
-fn target(spec: &Spec, arguments: &Arguments, word: &str, role: TargetRole) -> Result<Target, Error> {
+pub(super) fn target(spec: &Spec, arguments: &Arguments, word: &str, role: TargetRole) -> Result<Target, Error> {
     match (word, arguments.text("name").map(str::trim)) {
         ("note", None | Some("")) => {
             let message = format!("{}: `name` is missing: a note needs one", spec.name);
@@ -53,10 +53,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             truncate: false,
         }),
         Id::Read => JournalCommand::ListJournal(ListJournal),
-        Id::Edit => JournalCommand::Edit(Edit {
-            target: target(&arguments.needed("target")?, TargetRole::Target)?,
-            change: change(arguments)?,
-        }),
         Id::Search => JournalCommand::Search(Search {
             offset: arguments.start()?,
             max_bytes: MAX_ANSWER_BYTES as u32,
@@ -67,7 +63,7 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
 }
 
 /// Builds the change of a call. Text is deleted only by an explicit request: an empty `new_str`, or neither field.
-fn change(arguments: &Arguments) -> Result<EditChange, Error> {
+pub(super) fn change(arguments: &Arguments) -> Result<EditChange, Error> {
     match (arguments.text("old_str"), arguments.text("new_str")) {
         (Some(old), Some(new)) => Ok(EditChange::Replace { old_text: old.to_string(), new_text: new.to_string() }),
         (None, None) => Ok(EditChange::DeleteNote),
@@ -110,14 +106,15 @@ pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answe
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
         JournalReply::ListJournal(reply) => listed(&reply, arguments.start()?),
-        JournalReply::Edit(reply) => {
-            let mut object = Object::new();
-            object.text("path", &reply.path);
-            Answer::new(reply.message.as_str(), object)
-        }
         JournalReply::Search(results) => found(&arguments.needed("query")?, results, arguments.start()?),
         _ => return Err(Error::internal("no answer of the journal")),
     })
+}
+
+pub(super) fn edited(reply: &ChangedFile) -> Answer {
+    let mut object = Object::new();
+    object.text("path", &reply.path);
+    Answer::new(reply.message.as_str(), object)
 }
 
 fn written(reply: &WriteReply) -> Answer {

@@ -43,7 +43,7 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, 
 
 use crate::family::family;
 use crate::files::answer_recall;
-use crate::journal::{FileState, JournalCall, ListJournal, Target};
+use crate::journal::{FileState, JournalCall, ListJournal, Target, TargetRole, edit_file};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
 use crate::request::{Effect, Run, request};
@@ -147,6 +147,11 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
                 answer.text.extend(journal::shared_memory(call));
             }
             Ok(answer)
+        }
+        ToolSet::Journal if spec.id == Id::Edit => {
+            let change = journal::change(&arguments)?;
+            let target = journal::target(spec, &arguments, &arguments.needed("target")?, TargetRole::Target)?;
+            Ok(journal::edited(&edit_file(call, &everyday::page(with, target).await?, change).await?))
         }
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;

@@ -5,10 +5,10 @@
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::{EditEntry, FindEntries, ForgetEntry, ListEntries, StoreEntry};
-use crate::files::Show;
+use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::files::{Edit, Show};
 use crate::history::Undo;
-use crate::journal::{Edit, Search, Write, WriteMode};
+use crate::journal::{Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
@@ -136,7 +136,7 @@ const TABLE: &[Spec] = &[
         description: "Correct an item: old_str, which must occur once, becomes new_str; an empty one removes it.",
         fields: &[needed("name", Kind::Text), needed("old_str", Kind::Text), needed("new_str", Kind::Text)],
         answer: &[],
-        effect: EditEntry::EFFECT,
+        effect: Edit::EFFECT,
     },
     Spec {
         id: Id::Drop,

@@ -1,0 +1,77 @@
+//! `edit`: replaces text that occurs exactly once in an item.
+
+use super::resolve::file_of;
+use super::types::{FilesCall, Names};
+use crate::entries::{self, EntryChange, StoreReply, unavailable};
+use crate::journal::{EditChange, Target, edit_file};
+use crate::notebook::{self, ItemKind};
+use crate::origin::Origin;
+use crate::request::{Run, SAMPLE_TEXT, request};
+use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
+
+/// Replaces text that occurs exactly once in an item. Of an entry, that is its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    pub name: String,
+    /// Kind of the item; `None` for any kind.
+    pub kind: Option<ItemKind>,
+    /// Text to replace. It must occur exactly once.
+    pub old_text: String,
+    /// Text in its place; an empty text deletes the old one.
+    pub new_text: String,
+}
+
+/// An item that was edited.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EditReply {
+    /// Path of the file; empty if only a run holds the entry.
+    pub path: String,
+    /// Backup with the replaced text; `None` if there was none, or if the history keeps the text.
+    pub backup: Option<String>,
+    /// What became of the entry; `None` for every other kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<StoreReply>,
+    /// Summary for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+request!(Edit "edit" => EditReply, Removes, |name| {
+    let edit = |name: &str, old: &str| Self {
+        name: name.into(),
+        kind: None,
+        old_text: old.into(),
+        new_text: "another text".into(),
+    };
+    let note = format!("note:{name}");
+    let entry = Self { kind: Some(ItemKind::Entry), ..edit(name, &format!("the text of {name}")) };
+    let files = ["long_term", "scratchpad", "daily:2026-05-24", &note].map(|file| edit(file, SAMPLE_TEXT));
+    files.into_iter().chain([entry]).collect()
+});
+
+impl Run<FilesCall<'_>> for Edit {
+    async fn run(self, with: &FilesCall<'_>) -> Result<EditReply, Error> {
+        edit(with.names(), with.origin, self).await
+    }
+}
+
+/// Replaces text that occurs exactly once in an item.
+pub(crate) async fn edit(with: Names<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
+    let Names { call, notebook, entries } = with;
+    let Edit { name, kind, old_text, new_text } = asked;
+    if kind != Some(ItemKind::Entry) {
+        notebook::settle_rename(call, notebook).await;
+    }
+    let Some(found) = file_of(with, origin, &name, kind).await? else {
+        let change = EntryChange::Text { old: &old_text, new: &new_text };
+        let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
+        let (path, message) = (stored.path.clone(), stored.message.clone());
+        return Ok(EditReply { path, backup: None, entry: Some(stored), message });
+    };
+    let target = Target::Page(call.scope.display_path(&found.file.path));
+    let changed = edit_file(call, &target, EditChange::Replace { old_text, new_text }).await?;
+    Ok(EditReply { path: changed.path, backup: changed.backup, entry: None, message: changed.message })
+}

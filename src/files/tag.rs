@@ -1,0 +1,57 @@
+//! `tag`: adds tags to a note or an entry, and removes others.
+
+use super::resolve::file_of;
+use super::types::FilesCall;
+use crate::entries::{self, EntryChange, StoreState, unavailable};
+use crate::notebook::{self, ItemKind, TagReply};
+use crate::request::{Run, request};
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
+
+/// Adds tags to a note or an entry, and removes others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// Name of the item, as [`Resolve`](super::Resolve) takes it.
+    pub name: String,
+    /// Kind of the item; `None` for any kind.
+    pub kind: Option<ItemKind>,
+    /// Tags that the item gets, unless it has them.
+    pub add: Vec<String>,
+    /// Tags that the item loses. A tag in the text of a note is not removed, and refused.
+    pub remove: Vec<String>,
+}
+
+request!(Tag "tag" => TagReply, Removes, |name| {
+    let words = |tags: &[&str]| tags.iter().map(ToString::to_string).collect();
+    let tag = |kind, add: &[&str], remove: &[&str]| Self {
+        name: name.into(),
+        kind: Some(kind),
+        add: words(add),
+        remove: words(remove),
+    };
+    [ItemKind::Note, ItemKind::Entry].map(|kind| [tag(kind, &["ops"], &[]), tag(kind, &[], &["ops"])]).concat()
+});
+
+impl Run<FilesCall<'_>> for Tag {
+    async fn run(self, with: &FilesCall<'_>) -> Result<TagReply, Error> {
+        let FilesCall { call, notebook, entries, origin, .. } = *with;
+        let Self { name, kind, add, remove } = self;
+        let (add, remove) = notebook::checked_change_of_tags(&add, &remove)?;
+        if kind != Some(ItemKind::Entry) {
+            notebook::settle_rename(call, notebook).await;
+        }
+        match file_of(with.names(), origin, &name, kind).await? {
+            Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
+            Some(_) => {
+                let message = format!("`{}` is neither a note nor an entry", name.escape_debug());
+                Err(Error::invalid_argument(message, "only notes and entries have tags"))
+            }
+            None => {
+                let change = EntryChange::Tags { add: &add, remove: &remove };
+                let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
+                let tags = entries::get(call, entries, origin, &stored.key).await.map_err(unavailable)?.tags;
+                Ok(TagReply::new(&stored.key, stored.path, tags, stored.state != StoreState::Unchanged))
+            }
+        }
+    }
+}
