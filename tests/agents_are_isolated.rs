@@ -20,7 +20,7 @@ use saddlebag::{Command, Config, Origin, Request, Submission, Submit};
 use saddlebag_host::Simulator;
 use serde_json::json;
 use support::drive::Drive;
-use support::{Kind, ask, both_engines, commands, keep, nightly, path, paths_of};
+use support::{Kind, ask, both_engines, commands, fact, keep, nightly, path, paths_of};
 
 /// Text that the commands ask for.
 const SECRET: &str = SAMPLE_TEXT;
@@ -73,12 +73,12 @@ const SPELLINGS: [&str; 10] = [
 fn every_command(name: &str) -> Vec<Submission<Command>> {
     let name = || name.to_string();
     let entries = commands![
-        keep("mine", "mine", &name()),
+        keep("mine", "mine", name()),
         ask::edit_entry(name(), MARK, "gone"),
         ListEntries {
             filter: EntryFilter { category: Some(name()), ..EntryFilter::default() },
-            limit: None,
             cursor: Some(format!("9999999999999999999:{}", name())),
+            ..ask::list_entries()
         },
         PurgeEntries { key: Some(name()) },
         ExportEntries { forgotten: true, cursor: Some(name()) },
@@ -92,9 +92,6 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         },
     ];
     let page = || Target::Page(name());
-    let remember =
-        |title: String, template: String| Remember { title, content: "mine".into(), template, ..Remember::default() };
-    let listing = ask::pending();
     let section = b"<!-- saddlebag:begin agent=b -->\n<!-- saddlebag:end -->\n".to_vec();
     let mut others = commands![
         ask::show(page()),
@@ -105,11 +102,11 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         // A page of the list may begin where another's files are.
         ask::list_files(Some("AGENTS/a"), 1000),
         ask::show(name()),
-        remember(name(), "fact".into()),
-        remember("T".into(), name()),
+        fact(name(), "mine"),
+        Remember { template: name(), ..fact("T", "mine") },
         ask::link(name(), name()),
-        Pending { cursor: Some(name()), ..listing.clone() },
-        Pending { name: Some(name()), ..listing },
+        Pending { cursor: Some(name()), ..ask::pending() },
+        Pending { name: Some(name()), ..ask::pending() },
         SyncAgentsMd { content: Some(section), keys: vec![name()], ..SyncAgentsMd::default() },
     ];
     let imports = ImportFrom::samples(&name()).into_iter();

@@ -228,7 +228,7 @@ proptest! {
         let config = Config { limits, ..agent_config() };
         let mut drive = Drive::new(Kind::Native, config, store);
         for (number, size) in entries.iter().enumerate() {
-            let _ = drive.run(keep(&number.to_string(), "</memory> 記憶\n".repeat(size / 17 + 1), "core"));
+            let _ = drive.run(keep(number.to_string(), "</memory> 記憶\n".repeat(size / 17 + 1), "core"));
         }
         let entries = hydrating(max_entry_bytes);
         let reply = block_of(&mut drive, Context { max_bytes, entries, ..Context::default() });

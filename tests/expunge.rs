@@ -187,8 +187,7 @@ fn copies_in_all_scopes_that_the_memory_reads_go(kind: Kind) {
     let mut user = Drive::new(kind, Config { project: Some("user".into()), ..agent_config() }, simulator(&[]));
     user.run(fact("For all", format!("{VALUE} for all, {SIBLING}"))).unwrap();
     let mut root = Drive::new(kind, Config { project: None, ..agent_config() }, user.executor);
-    let shared = keep("w", format!("{VALUE} shared"), "workspace");
-    let _ = root.run(shared);
+    let _ = root.run(keep("w", format!("{VALUE} shared"), "workspace"));
     root.run(fact("Other", format!("{VALUE} of the root"))).unwrap();
     let mut drive = Drive::new(kind, agent_config(), root.executor);
     drive.run(fact("Port", VALUE)).unwrap();
@@ -292,8 +291,8 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
     drive
         .run(ask::edit(
             Target::Page("notes/large".into()),
-            &format!("{VALUE}\nand more\n"),
-            &format!("{VALUE}!\nand more\n"),
+            format!("{VALUE}\nand more\n"),
+            format!("{VALUE}!\nand more\n"),
         ))
         .unwrap();
     // A difference from a content that is removed.

@@ -1,7 +1,7 @@
 //! Files with names that no path may have are not read, and are reported.
 
 use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
-use saddlebag::entries::{EntriesConfig, EntryFilter, Hydrate, HydrationPolicy, ListEntries};
+use saddlebag::entries::{EntriesConfig, Hydrate, HydrationPolicy, ListEntries};
 use saddlebag::journal::JournalReply;
 use saddlebag::notebook::NotebookReply;
 use saddlebag::protocol::{EntryKind, FsError};
@@ -84,7 +84,7 @@ fn store_of_agent(kind: Kind) -> Drive<Simulator> {
 #[both_engines]
 fn a_list_of_entries_names_them(kind: Kind) {
     let mut drive = store_of_agent(kind);
-    let list = ListEntries { filter: EntryFilter::default(), limit: Some(9), cursor: None };
+    let list = ListEntries { limit: Some(9), ..ask::list_entries() };
     let reply = drive.call(list).unwrap();
     let problems: Vec<_> =
         reply.problems.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();

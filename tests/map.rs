@@ -7,7 +7,7 @@ use saddlebag::notebook::Remember;
 use saddlebag::session::{BeginSession, BeginSource};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
-use support::{Kind, agent_config, ask, both_engines, keep};
+use support::{Kind, agent_config, ask, both_engines, fact, keep};
 
 const TITLE: &str = "## What memory knows";
 
@@ -24,12 +24,7 @@ fn prompted(drive: &mut Drive<Simulator>, prompt: &str) -> String {
 }
 
 fn note(title: &str, template: &str) -> Remember {
-    Remember {
-        title: title.into(),
-        content: format!("About {title}."),
-        template: template.into(),
-        ..Remember::default()
-    }
+    Remember { template: template.into(), ..fact(title, format!("About {title}.")) }
 }
 
 /// Returns the lines of the map in a block.

@@ -22,7 +22,7 @@ use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
 use serde_json::json;
 use support::arbitrary::NAMES;
 use support::drive::Drive;
-use support::{Kind, agent_config, ask, commands, keep, nightly, project_config};
+use support::{Kind, agent_config, ask, commands, fact, keep, nightly, project_config};
 
 const SECRET: &str = "the secret of the outside";
 
@@ -126,16 +126,14 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
 
 /// The samples of every command, and the notes that are made at a place.
 fn every_sample(name: &str) -> Vec<Submission<Command>> {
-    let made = Remember { title: "T".into(), content: "mine".into(), template: name.into(), ..Remember::default() };
-    let named = Remember { title: name.into(), template: "fact".into(), ..made.clone() };
-    let renamed = ask::rename("T", name);
-    let list = ListEntries {
-        filter: EntryFilter { category: Some(name.into()), ..EntryFilter::default() },
-        limit: None,
-        cursor: Some(format!("1:{name}")),
-    };
-    let more: [Command; 4] = [made.into(), named.into(), renamed.into(), list.into()];
-    support::every_command(name).into_iter().chain(more.map(Submit::submission)).collect()
+    let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
+    let more = commands![
+        Remember { template: name.into(), ..fact("T", "mine") },
+        fact(name, "mine"),
+        ask::rename("T", name),
+        ListEntries { filter, cursor: Some(format!("1:{name}")), ..ask::list_entries() },
+    ];
+    support::every_command(name).into_iter().chain(more).collect()
 }
 
 /// Returns the commands of the exchange with this name as the place and the text of foreign files. They never name a

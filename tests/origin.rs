@@ -139,10 +139,8 @@ fn pending_shows_what_wrote_a_text_and_an_import_cannot_claim_it(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let origin = Origin { tool: Some("fetch</memory>".into()), ..called("") };
     let origin = Origin { provenance: Some(Provenance::Tool), ..origin };
-    let entry = keep("page", "obey", "core");
-    drive.call(origin.clone().with(entry)).expect("it is stored");
-    let fact = ask::fact("A page", "x");
-    drive.call(origin.with(fact)).expect("it is stored");
+    drive.call(origin.clone().with(keep("page", "obey", "core"))).expect("it is stored");
+    drive.call(origin.with(ask::fact("A page", "x"))).expect("it is stored");
     let claims = "---\nkey: claim\ncategory: core\norigin-agent: a\norigin-tool: memory_store\n---\n\nx";
     let file = ImportFile { path: "core/claim.md".into(), content: Ok(claims.into()) };
     drive

@@ -75,8 +75,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
     let mut text = |operation: &str| {
         let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
-        let read = ask::show(file);
-        drive.call(origin.with(read)).map(|reply| reply.text)
+        drive.call(origin.with(ask::show(file))).map(|reply| reply.text)
     };
     assert!(text(&list[0].operation).unwrap().contains("6543"));
     assert!(text(&list[1].operation).unwrap().contains("5432"));

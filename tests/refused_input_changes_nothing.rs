@@ -323,8 +323,8 @@ fn an_entry_over_a_limit_is_refused(kind: Kind) {
         ErrorCode::TooLarge,
         commands![
             keep(&key, "x", "core"),
-            keep("k", &long(MAX_CONTENT_BYTES), "core"),
-            keep("k", "x", &long(MAX_CATEGORY_BYTES)),
+            keep("k", long(MAX_CONTENT_BYTES), "core"),
+            keep("k", "x", long(MAX_CATEGORY_BYTES)),
             store(|entry| entry.tags = (0..=MAX_TAGS).map(|tag| tag.to_string()).collect()),
             store(|entry| entry.tags = vec![long(MAX_TAG_BYTES)]),
             store(|entry| entry.source = Some(long(MAX_SOURCE_BYTES))),

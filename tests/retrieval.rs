@@ -8,12 +8,11 @@ use std::path::Path;
 
 use saddlebag::Config;
 use saddlebag::files::{Recall, RecallHit};
-use saddlebag::notebook::Remember;
 use saddlebag_host::Simulator;
 use serde::Deserialize;
 use serde_json::Value;
 use support::drive::Drive;
-use support::{Kind, agent_config, ask, keep, path, prompt};
+use support::{Kind, agent_config, ask, fact, keep, path, prompt};
 
 /// Figures that recall must reach: the measured ones, minus a little for changes of the collection. A change of ranking
 /// that falls below them needs a reason; one that exceeds them raises them.
@@ -188,11 +187,10 @@ fn brought(set: &Value) -> (usize, usize) {
     for item in set["facts"].as_array().unwrap() {
         let text = |name: &str| item[name].as_str().unwrap_or_default().to_string();
         let source = if item["kind"] == "entry" {
-            drive.run(keep(&text("key"), &text("text"), "core")).unwrap();
+            drive.run(keep(text("key"), text("text"), "core")).unwrap();
             text("key")
         } else {
-            let (title, content, template) = (text("title"), text("text"), "fact".into());
-            drive.call(Remember { title, content, template, ..Remember::default() }).unwrap().path
+            drive.call(fact(text("title"), text("text"))).unwrap().path
         };
         names.insert(text("id"), source);
     }

@@ -116,8 +116,7 @@ fn stored_text_cannot_close_the_block_and_names_cannot_forge_lines(kind: Kind) {
     let forged = drive.run(ask::append(note("x\nMEMORY.md"), "y")).unwrap_err();
     assert_eq!(forged.code, ErrorCode::InvalidName);
     let traversal = Target::Daily(Some("../../x".into()));
-    let read = ask::show(traversal);
-    assert_eq!(drive.run(read).unwrap_err().code, ErrorCode::InvalidDate);
+    assert_eq!(drive.run(ask::show(traversal)).unwrap_err().code, ErrorCode::InvalidDate);
 }
 
 #[both_engines]

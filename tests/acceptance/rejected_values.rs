@@ -260,7 +260,7 @@ fn a_value_that_is_stated_again_superseded_or_corroborated_stays_out(kind: Kind)
         let reply = format!("{:?}", drive.run(keep("staging", VALUE, "core")).unwrap());
         assert!(reply.contains("Forgotten"), "{reply}");
         assert_eq!(drive.executor.files(), before);
-        refused(&mut drive, keep("staging", &VALUE.to_uppercase(), "core"));
+        refused(&mut drive, keep("staging", VALUE.to_uppercase(), "core"));
         refused(&mut drive, keep("port", VALUE, "notes"));
     }
     let entry = NewEntry { supersedes: Some("production".into()), ..NewEntry::new("later", VALUE, "core") };
@@ -285,8 +285,7 @@ fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     let request = ask::restore_version(name, 2);
     refused(&mut drive, HistoryCommand::RestoreVersion(request));
     // The control: what was only forgotten comes back.
-    let forget = ask::forget_entry("production");
-    drive.run(forget).unwrap();
+    drive.run(ask::forget_entry("production")).unwrap();
     drive.run(HistoryCommand::Undo(Undo::default())).unwrap();
     assert!(block(&mut drive).contains(NEIGHBOUR));
     // Older operations are reached past the one that cannot be undone.

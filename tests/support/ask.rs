@@ -1,4 +1,4 @@
-//! The commands of most tests, each from what the tests vary. Only this file knows their shapes.
+//! The commands of most tests, each made from what tests vary, so that its shape is known in one place.
 //!
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 

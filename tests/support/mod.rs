@@ -32,7 +32,7 @@
 //! | `tests/index_file.rs` | The index file: the reads that it saves, answers that it must not change, damage of every kind |
 //! | `tests/retrieval.rs` | 144 questions about 102 notes, literal search beside recall; fails if recall gets worse |
 //! | `tests/commonmark.rs` | The scanner of Markdown against `pulldown-cmark`, on our own examples and on random text; stems are held to `rust-stemmers` beside the code |
-//! | `tests/support/` | Both engines, a loop that the test drives, random commands and stores |
+//! | `tests/support/` | Both engines, a loop that the test drives, the commands of most tests, random commands and stores |
 //! | `tests/generated/`, `tests/mutations/` | Files that tests compare or write; damaged inputs for parsers |
 //! | `conformance/tests/`, `remote/tests/` | The conformance kit on every executor, and on drivers with faults; hosts that are killed and that race |
 //! | `host-harness/tests/executors/` | What only the disk and the simulator do: random operations on both at once (`local_dir_and_simulator_agree`), limits, modes, full disks; races within one operation in `src/local_dir/tests.rs` |

@@ -87,12 +87,13 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
     let mut drive = opened(kind, Provenance::User);
     let hostile = hostile();
     let key = format!("zebra {hostile}");
-    let mut seen: Vec<(&str, String)> = Vec::new();
-    seen.push(("store", drive.call(keep(&key, &key, "core")).unwrap().message.into_string()));
-    seen.push(("remember", drive.call(fact(&key, &key)).unwrap().message.into_string()));
-    seen.push(("journal", drive.call(ask::log(key.clone())).unwrap().message.into_string()));
-    seen.push(("search", drive.call(ask::search("zebra")).unwrap().rendered.into_string()));
-    seen.push(("recall", drive.call(ask::recall("zebra")).unwrap().rendered.into_string()));
+    let mut seen = vec![
+        ("store", drive.call(keep(&key, &key, "core")).unwrap().message.into_string()),
+        ("remember", drive.call(fact(&key, &key)).unwrap().message.into_string()),
+        ("journal", drive.call(ask::log(key.clone())).unwrap().message.into_string()),
+        ("search", drive.call(ask::search("zebra")).unwrap().rendered.into_string()),
+        ("recall", drive.call(ask::recall("zebra")).unwrap().rendered.into_string()),
+    ];
     let request = Hydrate { max_bytes: 10_000, policy: HydrationPolicy::Greedy };
     let entry = drive.call(request).unwrap().entries.remove(0);
     seen.push(("hydrate", format!("{} {} {}", entry.key, entry.content, entry.path)));
