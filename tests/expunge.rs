@@ -92,14 +92,14 @@ fn filled(kind: Kind) -> Drive<Simulator> {
     let config = Config { index_file: true, backups: BackupPlace::Sibling, ..agent_config() };
     let mut drive = drive(kind, config, &[("MEMORY.md", format!("# All\n\nkeep\n{VALUE}\n").as_bytes())]);
     drive.run(fact("Port", format!("The port is {VALUE}.\n\n{SIBLING}"))).unwrap();
-    drive.run(ask::edit_page("facts/port", "The port", "Our port")).unwrap();
-    drive.run(ask::edit_page("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
+    drive.run(ask::edit("facts/port", "The port", "Our port")).unwrap();
+    drive.run(ask::edit("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
     drive.run(keep("k", format!("entry {VALUE} {SIBLING}"), "core")).unwrap();
     drive.run(keep("k", format!("entry again {VALUE} {SIBLING}"), "core")).unwrap();
     drive.run(keep("gone", format!("gone {VALUE}"), "core")).unwrap();
     drive.run(ask::forget_entry("gone")).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE}"))).unwrap();
-    drive.run(ask::edit_page("scratchpad-copy", "a", "b")).unwrap_err();
+    drive.run(ask::edit("scratchpad-copy", "a", "b")).unwrap_err();
     drive.run(fact("Copy", format!("{VALUE} copied"))).unwrap();
     drive.run(ask::forget("facts/copy")).unwrap();
     let origin = Origin { reason: Some(format!("because of {VALUE}")), ..Origin::default() };
@@ -209,10 +209,10 @@ fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) 
     drive.run(fact("Port", "an older text")).unwrap();
     drive.run(ask::rename("facts/port", "Gate")).unwrap();
     drive.now.seconds += 1;
-    drive.run(ask::edit_page("facts/gate", "an older text", VALUE)).unwrap();
+    drive.run(ask::edit("facts/gate", "an older text", VALUE)).unwrap();
     // A later note with the old name is another one.
     drive.run(fact("Port", "a new note")).unwrap();
-    drive.run(ask::edit_page("facts/port", "a new note", "a newer note")).unwrap();
+    drive.run(ask::edit("facts/port", "a new note", "a newer note")).unwrap();
     drive.run(pad(&format!("- [ ] {VALUE} copied"))).unwrap();
     drive.run(fact("Other", SIBLING)).unwrap();
     let named = |dry_run| Expunge { name: Some("Gate".into()), dry_run, ..Expunge::default() };
@@ -296,12 +296,12 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
         ))
         .unwrap();
     // A difference from a content that is removed.
-    drive.run(ask::edit_page("notes/large", format!("{VALUE}!\n"), format!("{SIBLING}\n"))).unwrap();
+    drive.run(ask::edit("notes/large", format!("{VALUE}!\n"), format!("{SIBLING}\n"))).unwrap();
     let kept = drive.executor.files()[note].clone();
     let blobs =
         |drive: &Drive<Simulator>| drive.executor.files().into_keys().filter(|path| path.contains("/blobs/")).count();
     assert_eq!(blobs(&drive), 1);
-    drive.run(ask::edit_page("notes/large", SIBLING, "later")).unwrap();
+    drive.run(ask::edit("notes/large", SIBLING, "later")).unwrap();
     assert!(holders(&drive.executor.files(), VALUE).iter().any(|path| path.contains("/blobs/")));
     let done = drive.call(text(VALUE)).unwrap();
     assert!(done.left.is_empty(), "{done:?}");
@@ -333,7 +333,7 @@ fn a_text_that_its_replacement_makes_again_still_goes(kind: Kind) {
         [("]aaaa", "x ]]aaaaaaaaaaaa y"), ("aa[e", "aa[eaa[exx aaaa[e"), ("two\nlines", "two\nlines\n")]
     {
         let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", content.as_bytes())]);
-        drive.run(ask::edit_page("notes/a", content.trim_end(), format!("{} end", content.trim_end()))).unwrap();
+        drive.run(ask::edit("notes/a", content.trim_end(), format!("{} end", content.trim_end()))).unwrap();
         let done = drive.call(text(value)).unwrap();
         assert!(done.left.is_empty(), "{done:?}");
         assert_eq!(holders(&drive.executor.files(), value), BTreeSet::new(), "{value}");
@@ -364,8 +364,8 @@ fn change(random: u64) -> Submission<Command> {
         0 | 1 => fact(&title, format!("{filler}text {random} {value}\n{SIBLING}")).submission(),
         2 => pad(&format!("- [ ] item {random} {value}")).submission(),
         3 => ask::append_daily("work", format!("line {random} {value}")).submission(),
-        4 => ask::edit_page(&note, "text", format!("words {value}")).submission(),
-        5 => ask::edit_page(&note, VALUE, "words").submission(),
+        4 => ask::edit(&note, "text", format!("words {value}")).submission(),
+        5 => ask::edit(&note, VALUE, "words").submission(),
         6 => ask::forget(note).submission(),
         7 | 8 => keep(format!("k{number}"), format!("value {random} {value}"), "core").submission(),
         9 => ask::forget_entry(format!("k{number}")).submission(),
@@ -438,8 +438,8 @@ fn an_expunge_that_is_interrupted_is_completed_by_running_it_again(kind: Kind) {
     let prepared = || {
         let mut drive = drive(kind, agent_config(), &[]);
         drive.run(fact("Port", format!("{VALUE}\n\n{SIBLING}"))).unwrap();
-        drive.run(ask::edit_page("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
-        drive.run(ask::edit_page("facts/port", VALUE, "harmless")).unwrap();
+        drive.run(ask::edit("facts/port", SIBLING, format!("{SIBLING} two"))).unwrap();
+        drive.run(ask::edit("facts/port", VALUE, "harmless")).unwrap();
         drive.run(keep("k", VALUE, "core")).unwrap();
         drive.run(pad(&format!("- [ ] {VALUE} {SIBLING}"))).unwrap();
         drive
@@ -486,12 +486,8 @@ fn writers_lose_nothing_while_a_text_is_expunged(kind: Kind) {
                 if writer.pending.is_empty() {
                     let line = format!("- [ ] written {written} meanwhile");
                     let command = match random.number() % 3 {
-                        0 => ask::edit_page(
-                            format!("facts/note-{}", written % 8),
-                            SIBLING,
-                            format!("{SIBLING} {written}"),
-                        )
-                        .submission(),
+                        0 => ask::edit(format!("facts/note-{}", written % 8), SIBLING, format!("{SIBLING} {written}"))
+                            .submission(),
                         1 => keep(format!("e{written}"), &line, "core").submission(),
                         _ => pad(&line).submission(),
                     };

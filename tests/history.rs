@@ -75,7 +75,7 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Port", "5432")).unwrap();
     let remembered = drive.executor.files()[NOTE].clone();
-    drive.run(ask::edit_page("facts/port", "5432", "6543")).unwrap();
+    drive.run(ask::edit("facts/port", "5432", "6543")).unwrap();
     drive.executor.insert(&path(NOTE), std::str::from_utf8(&remembered).unwrap());
     let list = |drive: &mut Drive<Simulator>| {
         let list = drive.call(ask::list_versions("facts/port")).unwrap();
@@ -172,7 +172,7 @@ pub(crate) fn change(random: u64) -> Submission<Command> {
         0 | 1 => fact(&title, format!("text {random}")).submission(),
         2 => pad(&format!("- [ ] item {random}")).submission(),
         3 => ask::append_daily("work", format!("line {random}")).submission(),
-        4 => ask::edit_page(note, "text", "words").submission(),
+        4 => ask::edit(note, "text", "words").submission(),
         5 => ask::forget(note).submission(),
         6 | 7 => keep(format!("k{number}"), format!("value {random}"), "core").submission(),
         8 => ask::forget_entry(format!("k{number}")).submission(),
@@ -276,7 +276,7 @@ fn an_undo_that_is_interrupted_is_whole_or_nothing(kind: Kind) {
         for number in 0..3 {
             drive.run(origin().with(fact(format!("Note {number}"), "text"))).unwrap();
         }
-        drive.run(origin().with(ask::edit_page("notes/a", "old", "new"))).unwrap();
+        drive.run(origin().with(ask::edit("notes/a", "old", "new"))).unwrap();
         drive
     };
     let mut calm = prepared();
@@ -434,11 +434,11 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
         drive.run(fact(title, text)).unwrap();
     }
     drive.run(ask::tag("Renamed", vec!["a".into()], Vec::new())).unwrap();
-    drive.run(ask::edit_page("facts/renamed", "two", "2")).unwrap();
+    drive.run(ask::edit("facts/renamed", "two", "2")).unwrap();
     drive.run(ask::rename("Renamed", "Other")).unwrap();
     assert_eq!(listed(&mut drive, None), [], "a renamed note is not forgotten");
     drive.run(fact("Undone", "text")).unwrap();
-    drive.run(ask::edit_page("facts/undone", "text", "texts")).unwrap();
+    drive.run(ask::edit("facts/undone", "text", "texts")).unwrap();
     undo(&mut drive).unwrap();
     undo(&mut drive).unwrap();
     assert_eq!(listed(&mut drive, None), [], "nor is one whose creation was undone");
@@ -533,9 +533,9 @@ fn an_undo_of_many_leaves_what_later_changes_touch_and_names_it(kind: Kind) {
     let of = |session: &str| Origin { session: Some(session.into()), ..Origin::default() };
     drive.run(fact("Port", "The port is 5432.")).unwrap();
     drive.run(fact("Host", "The host is a.")).unwrap();
-    drive.run(of("s").with(ask::edit_page("facts/port", "5432", "1"))).unwrap();
-    drive.run(of("s").with(ask::edit_page("facts/host", "is a", "is b"))).unwrap();
-    drive.run(ask::edit_page("facts/port", "is 1", "is 9")).unwrap();
+    drive.run(of("s").with(ask::edit("facts/port", "5432", "1"))).unwrap();
+    drive.run(of("s").with(ask::edit("facts/host", "is a", "is b"))).unwrap();
+    drive.run(ask::edit("facts/port", "is 1", "is 9")).unwrap();
     let before = kept(&drive.executor);
     let all = || Undo { session: Some("s".into()), ..Undo::default() };
     assert_eq!(drive.call(all()).unwrap_err().code, ErrorCode::Conflict);
@@ -596,9 +596,9 @@ fn a_secret_is_not_recorded(kind: Kind) {
     const KEY: &str = concat!("AKIA", "QWERTYUIOPASDFGH");
     let secret = format!("the key is {KEY}\n");
     let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", secret.as_bytes())]);
-    drive.run(ask::edit_page("notes/a", "the key", "a key")).unwrap();
-    drive.run(ask::edit_page("notes/a", format!("a key is {KEY}"), "no key")).unwrap();
-    drive.run(ask::edit_page("notes/a", "no key", "none")).unwrap();
+    drive.run(ask::edit("notes/a", "the key", "a key")).unwrap();
+    drive.run(ask::edit("notes/a", format!("a key is {KEY}"), "no key")).unwrap();
+    drive.run(ask::edit("notes/a", "no key", "none")).unwrap();
     let list = drive.call(ListVersions { patch: true, ..ask::list_versions("notes/a") }).unwrap();
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
@@ -669,7 +669,7 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
     drive.run(fact("Other", "x")).unwrap();
     let between = operations(&mut drive)[0].operation.clone();
     drive.now.seconds += 10;
-    drive.run(ask::edit_page("facts/port", "one", "two")).unwrap();
+    drive.run(ask::edit("facts/port", "one", "two")).unwrap();
     let at = Some(saddlebag::Moment::Operation(between));
     drive.call(RestoreVersion { name: "facts/port".into(), at, ..RestoreVersion::default() }).unwrap();
     assert!(String::from_utf8_lossy(&kept(&drive.executor)["projects/proj/facts/port.md"]).contains("one"));
@@ -679,9 +679,9 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
 fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     drive.run(fact("Alpha", "one")).unwrap();
-    drive.run(ask::edit_page("facts/alpha", "one", "two")).unwrap();
+    drive.run(ask::edit("facts/alpha", "one", "two")).unwrap();
     drive.run(ask::rename("Alpha", "Beta")).unwrap();
-    drive.run(ask::edit_page("facts/beta", "two", "three")).unwrap();
+    drive.run(ask::edit("facts/beta", "two", "three")).unwrap();
     drive.run(ask::rename("Beta", "Gamma")).unwrap();
     let list = drive.call(ask::list_versions("Gamma")).unwrap();
     let commands: Vec<&str> =

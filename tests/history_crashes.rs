@@ -170,7 +170,7 @@ fn an_undo_that_a_power_cut_interrupted_is_made_and_made_again_by_the_next(kind:
             let first = store.call(ListOperations { limit: 1, ..ListOperations::default() }).unwrap();
             // Of two folders, the time says what is after an operation.
             store.now.seconds += 1;
-            store.run(ask::edit_page("facts/n.md", "<0>", "<1>")).unwrap();
+            store.run(ask::edit("facts/n.md", "<0>", "<1>")).unwrap();
             if with_entries {
                 store.run(keep("k", "v", "core")).unwrap();
             }

@@ -32,7 +32,7 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         drive.run(ask::edit(target.clone(), "5432", "5433")).unwrap();
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
         assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
-        for refused in commands![ask::delete_note(target.clone()), ask::append(target, "x")] {
+        for refused in commands![ask::forget_target(&target), ask::append(target, "x")] {
             assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
         }
     }
@@ -191,7 +191,7 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
     }
     assert_eq!(seen, ["one", "two", "one"]);
 
-    assert_eq!(drive.call(ask::delete_note(note())).unwrap().bytes, 0);
+    assert_eq!(drive.call(ask::forget_target(&note())).unwrap().bytes, 0);
     assert!(!drive.executor.files().contains_key(NOTE));
     let restored = drive.call(restore()).unwrap();
     assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
@@ -289,7 +289,7 @@ fn search_sees_what_others_and_what_itself_wrote(kind: Kind) {
     assert_eq!(find(&mut drive, "delta"), ["projects/proj/notes/m.md"]);
     assert_eq!(find(&mut drive, "gamma"), [""; 0], "a backup is not searched");
 
-    drive.run(ask::delete_note(m)).unwrap();
+    drive.run(ask::forget_target(&m)).unwrap();
     assert_eq!(find(&mut drive, "delta"), [""; 0]);
     assert_eq!(find(&mut drive, "beta"), [LOG]);
 }

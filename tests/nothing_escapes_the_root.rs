@@ -83,7 +83,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
         ask::edit(target.clone(), SECRET, "gone"),
-        ask::delete_note(target.clone()),
+        ask::forget_target(&target),
         ask::restore(target.clone()),
         ask::append_daily("h", "b"),
         ask::list_journal(),

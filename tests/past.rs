@@ -71,7 +71,7 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     let file = "projects/proj/facts/port.md";
     drive.run(fact("Port", "5432")).unwrap();
     drive.now.nanoseconds += 1;
-    drive.run(ask::edit_page("facts/port", "5432", "6543")).unwrap();
+    drive.run(ask::edit("facts/port", "5432", "6543")).unwrap();
     let list = drive.call(ListOperations { limit: 9, ..ListOperations::default() }).unwrap().operations;
     let mut text = |operation: &str| {
         let origin = Origin { at: Some(Moment::Operation(operation.into())), ..Origin::default() };
@@ -97,7 +97,7 @@ fn an_edit_by_hand_counts_from_the_time_at_which_it_was_recorded(kind: Kind) {
     let text = drive.executor.files()[file].clone();
     drive.executor.insert(&path(file), "by hand\n");
     drive.now.seconds = begin + 100;
-    drive.run(ask::edit_page("facts/port", "by hand", "more")).unwrap();
+    drive.run(ask::edit("facts/port", "by hand", "more")).unwrap();
     drive.now.seconds = begin + 200;
     let read = ask::show(file);
     assert_eq!(at(&mut drive, begin + 50, read.clone()).unwrap().text.into_bytes(), text);

@@ -97,7 +97,7 @@ fn a_bad_note_name_is_refused_by_every_command(kind: Kind) {
     let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
     let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
         let mut commands = with_target(&note(&name));
-        commands.push(ask::delete_note(note(&name)).submission());
+        commands.push(ask::forget_target(&note(&name)).submission());
         commands
     });
     assert_refused(kind, ErrorCode::InvalidName, commands.collect());
@@ -174,7 +174,7 @@ fn an_edit_that_is_too_large_is_refused(kind: Kind) {
 #[both_engines]
 fn only_a_note_can_be_deleted(kind: Kind) {
     let targets = [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Daily(Some("2026-05-24".into()))];
-    assert_refused(kind, ErrorCode::InvalidArgument, targets.map(ask::delete_note).to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, targets.each_ref().map(ask::forget_target).to_vec());
 }
 
 #[both_engines]
@@ -184,7 +184,7 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
         ErrorCode::NotFound,
         commands![
             ask::edit(note("nowhere"), "a", "b"),
-            ask::delete_note(note("nowhere")),
+            ask::forget_target(&note("nowhere")),
             ask::edit(Target::Daily(None), "a", "b"),
             ask::restore(Target::LongTerm),
             ask::restore(note("a")),
@@ -217,7 +217,7 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
         ask::overwrite(Target::LongTerm, "mine"),
         ask::edit(Target::LongTerm, "fact", "x"),
         ask::overwrite(note("large"), "mine"),
-        ask::delete_note(note("large")),
+        ask::forget_target(&note("large")),
         ask::restore(note("large")),
         ask::slash("/memory clear long_term"),
         ask::slash("/memory clear note large"),

@@ -14,9 +14,7 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::files::FilesReply;
-use saddlebag::journal::{
-    DEFAULT_READ_BYTES, Edit, EditChange, FileState, JournalReply, Search, Target, TargetRole, Write, WriteMode,
-};
+use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, JournalReply, Search, Target, TargetRole, Write, WriteMode};
 use saddlebag::protocol::Error;
 use saddlebag::search::{SearchResults, TRUNCATED};
 use saddlebag::store::{BackupPlace, NoteName, ProjectSlug};
@@ -329,16 +327,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         }
         ["edit", target, name, old, new] => {
             let name = Some(name).filter(|&name| name != "-" && matches!(target, "note" | "daily"));
-            let change = match old {
-                "-" => EditChange::DeleteNote,
-                old => EditChange::Replace { old_text: old.into(), new_text: new.into() },
-            };
-            let command = Target::parse(target, name, TargetRole::Target).map(|target| Edit { target, change });
-            let done = message(command, &mut run, |reply| match reply {
-                JournalReply::Edit(edited) => Some(edited.message.into_string()),
-                _ => None,
-            })?;
-            if done.as_str().is_some_and(|done| done.starts_with("ERR ")) { refused_edit(op, &mut run)? } else { done }
+            edited_by_tool(target, name, (old != "-").then_some([old, new]), &mut run)?
         }
         ["context"] => {
             let overflow = match text_of(case, "version") {
@@ -378,17 +367,25 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
     })
 }
 
-/// Returns the recorded error of an edit. Only the tool says it in these words.
-fn refused_edit(op: &Value, run: &mut impl FnMut(Command) -> Result<Reply, HostError>) -> Result<Value, String> {
-    let call = CallTool {
-        tool: "memory_edit".into(),
-        input: json!({ "target": op[1], "old_str": op[3], "new_str": op[4] }).to_string(),
-        options: ToolOptions { sets: vec![ToolSet::Journal], dialect: Dialect::Docs },
-    };
-    match run(call.into()) {
-        Ok(Reply::Tools(ToolsReply::CallTool(answer))) if answer.is_error => {
-            let message = answer.text.as_str().lines().next().unwrap_or_default().to_string();
-            Ok(json!(format!("ERR {message}")))
+/// Edits a file, or deletes a note, by the tool. Only the tool says errors in the recorded words.
+fn edited_by_tool(
+    target: &str,
+    name: Option<&str>,
+    texts: Option<[&str; 2]>,
+    run: &mut impl FnMut(Command) -> Result<Reply, HostError>,
+) -> Result<Value, String> {
+    let mut input = json!({ "target": target });
+    let [old, new] = texts.map_or([None, None], |texts| texts.map(Some));
+    for (field, value) in [("name", name), ("old_str", old), ("new_str", new)] {
+        if let Some(value) = value {
+            input[field] = json!(value);
+        }
+    }
+    let options = ToolOptions { sets: vec![ToolSet::Journal], dialect: Dialect::Docs };
+    match run(CallTool { tool: "memory_edit".into(), input: input.to_string(), options }.into()) {
+        Ok(Reply::Tools(ToolsReply::CallTool(answer))) => {
+            let message = answer.text.as_str().lines().next().unwrap_or_default();
+            Ok(json!(if answer.is_error { format!("ERR {message}") } else { message.to_string() }))
         }
         other => Err(format!("the tool gave {other:?}")),
     }

@@ -368,9 +368,8 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use saddlebag::Config;
-    use saddlebag::journal::{
-        AppendDaily, Edit, EditChange, JournalCommand, JournalReply, Search, Target, Write, WriteMode,
-    };
+    use saddlebag::files::Edit;
+    use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
     use saddlebag::protocol::Precondition;
     use saddlebag::store::RelPath;
 
@@ -427,11 +426,8 @@ mod tests {
             }
         }
         let edit = |number: u32| {
-            let change = EditChange::Replace {
-                old_text: format!("counter {number} is 0"),
-                new_text: format!("counter {number} is 1"),
-            };
-            JournalCommand::Edit(Edit { target: Target::LongTerm, change })
+            let [old_text, new_text] = [0, 1].map(|count| format!("counter {number} is {count}"));
+            Edit { name: "long_term".into(), kind: None, old_text, new_text }
         };
         let operations = |together: bool| {
             let mut store = Simulator::new(1);

@@ -65,7 +65,6 @@ macro_rules! wit_contract {
     };
     (@entries $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            entries::EditEntry { key, old_text, new_text }
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
             entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
@@ -106,7 +105,7 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), EditEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesCommand { StoreEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
             entries::EntriesReply { StoreEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
@@ -133,11 +132,15 @@ macro_rules! wit_contract {
     };
     (@files $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
+            files::Edit { name, kind, old_text, new_text }
+            files::EditReply { path, backup, entry, message }
             files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             files::Resolve { name, kind }
             files::Item { kind, path, name }
             files::Show { name, kind, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
+            files::Tag { name, kind, add, remove }
+            files::TagReply { path, tags, changed, message }
             files::Shown { kind, name, path, state, text, offset, size, next_offset, superseded_by, superseded_since, unapproved, entry }
             files::FilePage { files, next, total, skipped }
             files::ScorePart { reason, field, amount }
@@ -150,9 +153,9 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            files::FilesCommand { ListFiles(value), Recall(value), Resolve(value), Show(value) }
+            files::FilesCommand { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
             files::FileState { Missing, Empty, Text }
-            files::FilesReply { ListFiles(value), Recall(value), Resolve(value), Show(value) }
+            files::FilesReply { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
             files::MergePart { File, Frontmatter, Field(value), Paragraph }
         }
     };
@@ -227,7 +230,6 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
-            journal::Edit { target, change }
             journal::Restore { target }
             journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
             journal::FlushSummary { summary, messages }
@@ -247,9 +249,8 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::EditChange { Replace { old_text, new_text } = ReplaceArgs, DeleteNote }
-            journal::JournalCommand { Write(value), AppendDaily(value), ListJournal = (ListJournal), Edit(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::JournalReply { Write(value), ListJournal(value), Edit(value), Search(value), Status(value), Slash(value) }
+            journal::JournalCommand { Write(value), AppendDaily(value), ListJournal = (ListJournal), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), ListJournal(value), Restore(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $records:ident $variants:ident $openness:ident) => {
@@ -262,7 +263,6 @@ macro_rules! wit_contract {
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
-            notebook::TagNote { note, add, remove }
             notebook::Rename { note, title }
             notebook::Forget { note }
             notebook::DeadLinks { only_notes }
@@ -294,7 +294,6 @@ macro_rules! wit_contract {
             notebook::Mention { path, title, lines, unapproved }
             notebook::UnlinkedMentionsReply { notes, skipped }
             notebook::LinkReply { source, target, link, already_linked, message }
-            notebook::TagNoteReply { path, tags, changed, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply { path, title, count, state, message }
@@ -304,12 +303,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), TagNote(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), TagNote(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

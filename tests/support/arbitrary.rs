@@ -5,24 +5,23 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EditEntry, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain,
-    ExportEntries, FindEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
-    ImportState, ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain, ExportEntries,
+    FindEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
+    ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{FilesCommand, ItemKind, ListFiles, Recall, Resolve, Show};
+use saddlebag::files::{Edit, FilesCommand, ItemKind, ListFiles, Recall, Resolve, Show, Tag};
 use saddlebag::history::{
     CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, ReadVersion, Redo,
     ReplaceFile, RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
 };
 use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target,
-    Write, WriteMode,
+    AppendDaily, FlushSummary, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
     MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
-    Rename, SortBy, SortKey, TagNote, Tags, Today, UnlinkedMentions,
+    Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
@@ -223,8 +222,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
         1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
-        1 => (note(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
-            .prop_map(|(note, add, remove)| NotebookCommand::TagNote(TagNote { note, add, remove })),
         1 => Just(NotebookCommand::Tags(Tags)),
         1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
@@ -291,17 +288,11 @@ fn command() -> impl Strategy<Value = Command> {
         8 => text(),
         1 => (65_530_usize..65_545).prop_map(|length| "記".repeat(length / 3 + 1)),
     ];
-    let old = prop::sample::select(vec!["fact one", "fact", "記", "", "port 5432 ", "nowhere"]);
-    let change = prop_oneof![
-        4 => (old, text()).prop_map(|(old, new)| EditChange::Replace { old_text: old.to_string(), new_text: new }),
-        1 => Just(EditChange::DeleteNote),
-    ];
     let journal = prop_oneof![
         4 => (target(), mode, content, any::<bool>())
             .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
         1 => Just(JournalCommand::ListJournal(ListJournal)),
-        3 => (target(), change).prop_map(|(target, change)| JournalCommand::Edit(Edit { target, change })),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<(bool, bool)>()).prop_map(
             |(query, offset, limit, max_bytes, (assume_unchanged, all_files))| {
@@ -547,7 +538,6 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
         prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
-        2 => (name(), name(), name()).prop_map(|(key, old_text, new_text)| EntriesCommand::EditEntry(EditEntry { key, old_text, new_text })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         2 => (filter, prop::option::of(0_u32..3), cursor)
             .prop_map(|(filter, limit, cursor)| EntriesCommand::ListEntries(ListEntries { filter, limit, cursor })),
@@ -603,6 +593,7 @@ fn path() -> impl Strategy<Value = String> {
 }
 
 fn files() -> impl Strategy<Value = FilesCommand> {
+    let old = prop::sample::select(vec!["fact one", "fact", "記", "", "port 5432 ", "nowhere"]);
     let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     let budget = || prop::option::weighted(0.3, 0_u32..2000);
@@ -629,6 +620,11 @@ fn files() -> impl Strategy<Value = FilesCommand> {
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| FilesCommand::ListFiles(ListFiles { after, limit })),
         1 => (item(), item_kind()).prop_map(|(name, kind)| FilesCommand::Resolve(Resolve { name, kind })),
+        3 => (item(), item_kind(), old, text()).prop_map(|(name, kind, old, new_text)| {
+            FilesCommand::Edit(Edit { name, kind, old_text: old.to_string(), new_text })
+        }),
+        1 => (item(), item_kind(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
+            .prop_map(|(name, kind, add, remove)| FilesCommand::Tag(Tag { name, kind, add, remove })),
         3 => (item(), item_kind(), 0_u64..64, 0_u32..4000)
             .prop_map(|(name, kind, offset, max_bytes)| FilesCommand::Show(Show { name, kind, offset, max_bytes })),
     ]

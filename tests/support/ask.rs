@@ -3,16 +3,12 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{
-    EditEntry, EntryFilter, FindEntries, ForgetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry,
-};
-use saddlebag::files::{ItemKind, ListFiles, Recall, Show};
+use saddlebag::entries::{EntryFilter, FindEntries, ForgetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry};
+use saddlebag::files::{Edit, ItemKind, ListFiles, Recall, Show, Tag};
 use saddlebag::history::{ListVersions, ReadVersion, RestoreVersion};
-use saddlebag::journal::{
-    AppendDaily, Edit, EditChange, FlushSummary, ListJournal, Restore, Search, Slash, Target, Write, WriteMode,
-};
+use saddlebag::journal::{AppendDaily, FlushSummary, ListJournal, Restore, Search, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, TagNote, Tags, UnlinkedMentions,
+    DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, Tags, UnlinkedMentions,
 };
 use saddlebag::{Origin, Submission};
 
@@ -136,28 +132,20 @@ pub fn slash(line: impl Into<String>) -> Slash {
     Slash { line: line.into() }
 }
 
-pub fn edit(target: Target, old: impl Into<String>, new: impl Into<String>) -> Edit {
-    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
+pub fn edit(name: impl ToString, old: impl Into<String>, new: impl Into<String>) -> Edit {
+    Edit { name: name.to_string(), kind: None, old_text: old.into(), new_text: new.into() }
 }
 
-pub fn edit_page(name: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Edit {
-    edit(Target::Page(name.into()), old, new)
-}
-
-pub fn edit_entry(key: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> EditEntry {
-    EditEntry { key: key.into(), old_text: old.into(), new_text: new.into() }
-}
-
-pub fn delete_note(target: Target) -> Edit {
-    Edit { target, change: EditChange::DeleteNote }
+pub fn edit_entry(key: impl ToString, old: impl Into<String>, new: impl Into<String>) -> Edit {
+    Edit { kind: Some(ItemKind::Entry), ..edit(key, old, new) }
 }
 
 pub fn rename(note: impl Into<String>, title: impl Into<String>) -> Rename {
     Rename { note: note.into(), title: title.into() }
 }
 
-pub fn tag(note: impl Into<String>, add: Vec<String>, remove: Vec<String>) -> TagNote {
-    TagNote { note: note.into(), add, remove }
+pub fn tag(name: impl ToString, add: Vec<String>, remove: Vec<String>) -> Tag {
+    Tag { name: name.to_string(), kind: None, add, remove }
 }
 
 pub fn link(source: impl Into<String>, target: impl Into<String>) -> Link {
@@ -166,6 +154,13 @@ pub fn link(source: impl Into<String>, target: impl Into<String>) -> Link {
 
 pub fn related(note: impl Into<String>) -> Related {
     Related { note: note.into(), limit: 10 }
+}
+
+pub fn forget_target(target: &Target) -> Forget {
+    forget(match target {
+        Target::Note(name) => format!("notes/{name}.md"),
+        other => other.to_string(),
+    })
 }
 
 pub fn forget(note: impl Into<String>) -> Forget {

@@ -156,7 +156,7 @@ fn a_note_in_which_a_person_wrote_a_secret_by_hand_can_be_changed_and_renamed(ki
     drive.run(ask::rename("facts/port.md", "Harbour")).unwrap();
     assert_eq!(text(&drive, "projects/proj/facts/harbour.md"), format!("# Harbour\n\ntoken {SECRET}\n"));
     assert_eq!(text(&drive, "projects/proj/facts/other.md"), format!("[[harbour]] {SECRET}\n"));
-    drive.run(ask::edit_page("facts/harbour.md", "# Harbour", "# Harbor")).unwrap();
+    drive.run(ask::edit("facts/harbour.md", "# Harbour", "# Harbor")).unwrap();
 }
 
 #[both_engines]

@@ -1,6 +1,7 @@
 //! [`Changed`]: the reply to a change of an item of any kind.
 
 use saddlebag::entries::{StoreReply, StoreState};
+use saddlebag::files::EditReply;
 use saddlebag::journal::{ChangedFile, WriteReply};
 
 use crate::output::single_line;
@@ -11,6 +12,7 @@ use crate::prelude::*;
 #[serde(untagged)]
 pub(crate) enum Changed {
     File(ChangedFile),
+    Edited(EditReply),
     Entry(StoreReply),
     /// File that was empty.
     #[schemars(skip)]
@@ -22,6 +24,7 @@ impl Changed {
     pub(super) fn show(&self, output: &mut Output) -> Result<Exit, Failure> {
         let message = match self {
             Self::File(reply) => &reply.message,
+            Self::Edited(reply) => &reply.message,
             Self::Entry(reply) => &reply.message,
             Self::Written(reply) => &reply.message,
         };
@@ -31,6 +34,11 @@ impl Changed {
 
     /// Returns true if an entry was not stored, because others had changed or forgotten it.
     pub(super) fn is_refused(&self) -> bool {
-        matches!(self, Self::Entry(reply) if matches!(reply.state, StoreState::Forgotten | StoreState::Conflict))
+        let entry = match self {
+            Self::Entry(reply) => Some(reply),
+            Self::Edited(reply) => reply.entry.as_ref(),
+            Self::File(_) | Self::Written(_) => None,
+        };
+        entry.is_some_and(|reply| matches!(reply.state, StoreState::Forgotten | StoreState::Conflict))
     }
 }

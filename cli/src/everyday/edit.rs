@@ -1,8 +1,8 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
-use saddlebag::entries::{EditEntry, EntryInfo, NewEntry, StoreEntry};
-use saddlebag::files::Show;
-use saddlebag::journal::{Edit, EditChange, FileState, Target, Write, WriteMode};
+use saddlebag::entries::{EntryInfo, NewEntry, StoreEntry};
+use saddlebag::files::{Edit, Show};
+use saddlebag::journal::{FileState, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
 
 use super::changed::Changed;
@@ -11,7 +11,7 @@ use crate::difference::unified_of;
 use crate::editor::Draft;
 use crate::failure::set_changes;
 use crate::input::{self, free_text};
-use crate::item::{ItemName, Named, entry};
+use crate::item::{ItemName, Named, entry, with_kind};
 use crate::output::{self, single_line};
 use crate::prelude::*;
 
@@ -54,23 +54,10 @@ impl Subcommand for EditArgs {
         }
         let (old_text, new_text) = (input::text(old)?, input::text(new)?);
         let mut store = Store::open(global)?;
-        let changed = match item.find_to_change(&mut store, output)? {
-            Named::Entry(key) => Changed::Entry(store.call(EditEntry { key, old_text, new_text }, output)?),
-            Named::Target(target) => replace(target, old_text, new_text, &mut store, output)?,
-            Named::File(path) => replace(Target::Page(path), old_text, new_text, &mut store, output)?,
-        };
-        changed.show(output)
+        let ItemName { kind, .. } = item;
+        let edit = Edit { name: item.without_lines(), kind, old_text, new_text };
+        Changed::Edited(store.call(edit, output).map_err(with_kind)?).show(output)
     }
-}
-
-fn replace(
-    target: Target,
-    old_text: String,
-    new_text: String,
-    store: &mut Store,
-    output: &mut Output,
-) -> Result<Changed, Failure> {
-    Ok(Changed::File(store.call(Edit { target, change: EditChange::Replace { old_text, new_text } }, output)?))
 }
 
 /// Text as it was when the editor opened.
@@ -141,9 +128,9 @@ fn save(
 ) -> Result<Option<Changed>, Failure> {
     let saved = match opened {
         Opened::Entry(entry) => {
-            let EntryInfo { key, category, tags, source, supersedes, version, .. } = entry;
-            let entry = NewEntry { key, content: edited, category, tags, source, supersedes };
-            store.call(StoreEntry { entry, expected_version: Some(version) }, output).map(Changed::Entry)
+            let expected_version = Some(entry.version.clone());
+            let entry = NewEntry { content: edited, ..entry.into() };
+            store.call(StoreEntry { entry, expected_version }, output).map(Changed::Entry)
         }
         Opened::File(_, before) if whole(item, store, output)? != before => return Ok(None),
         Opened::File(target, before) if before.is_empty() => {
@@ -151,7 +138,10 @@ fn save(
             store.call(append, output).map(Changed::Written)
         }
         // What others add at this moment stays: the old text must occur once, and nothing else is replaced.
-        Opened::File(target, before) => replace(target, before, edited, store, output),
+        Opened::File(_, old_text) => {
+            let edit = Edit { name: item.without_lines(), kind: item.kind, old_text, new_text: edited };
+            store.call(edit, output).map(Changed::Edited)
+        }
     };
     match saved {
         Err(failure) if failure.code == ErrorCode::NoUniqueMatch.into() => Ok(None),

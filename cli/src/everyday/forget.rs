@@ -1,9 +1,10 @@
 //! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries from their folder.
 
 use saddlebag::entries::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply};
-use saddlebag::files::ItemKind;
-use saddlebag::journal::{ChangedFile, Edit, EditChange, Target};
+use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::journal::Target;
 use saddlebag::notebook::{Forget, ForgetReply};
+use saddlebag::protocol::ErrorCode;
 
 use crate::item::{self, ItemName, Named};
 use crate::output::single_line;
@@ -23,13 +24,12 @@ pub(crate) struct ForgetArgs {
     purge: bool,
 }
 
-/// Note, entry, note that was named by `note:NAME`, or entries that were removed from their folder.
+/// Note, entry, or entries that were removed from their folder.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Forgotten {
     Note(ForgetReply),
     Entry(ForgetEntryReply),
-    File(ChangedFile),
     Purged(PurgeReply),
 }
 
@@ -45,7 +45,6 @@ impl Subcommand for ForgetArgs {
         let message = match &forgotten {
             Forgotten::Note(reply) => &reply.message,
             Forgotten::Entry(reply) => &reply.message,
-            Forgotten::File(reply) => &reply.message,
             Forgotten::Purged(reply) => &reply.message,
         };
         output.object_or_line(&forgotten, &single_line(message.as_str()))?;
@@ -57,6 +56,13 @@ fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<For
     Ok(match item.find_to_change(store, output)? {
         Named::Entry(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
         Named::Target(Target::Page(note)) | Named::File(note) => Forgotten::Note(store.call(Forget { note }, output)?),
-        Named::Target(target) => Forgotten::File(store.call(Edit { target, change: EditChange::DeleteNote }, output)?),
+        Named::Target(Target::Note(_)) => {
+            let note = store.call(Resolve { name: item.without_lines(), kind: None }, output)?.path;
+            Forgotten::Note(store.call(Forget { note }, output)?)
+        }
+        Named::Target(_) => {
+            let message = format!("{} cannot be forgotten as a whole", item.name);
+            return Err(Failure::new(ErrorCode::NotPermitted, message, "`edit NAME OLD NEW` removes text from it"));
+        }
     })
 }

@@ -1,16 +1,16 @@
-//! Tests of `edit-entry`.
+//! Tests of changes of an entry.
 
 use super::*;
 
-fn edit(old: &str, new: &str) -> EntriesCommand {
-    EntriesCommand::EditEntry(EditEntry { key: "k".into(), old_text: old.into(), new_text: new.into() })
-}
-
-fn edited(reply: Result<EntriesReply, Error>) -> Result<StoreReply, Error> {
-    reply.map(|reply| match reply {
-        EntriesReply::StoreEntry(reply) => reply,
-        other => panic!("{other:?}"),
-    })
+impl World {
+    fn edit(&mut self, origin: Origin, key: &str, old: &str, new: &str) -> Result<StoreReply, Error> {
+        let (entries, now) = (self.entries.clone(), self.now());
+        let [key, old, new] = [key, old, new].map(String::from);
+        self.store.run(move |fs| async move {
+            let change = EntryChange::Text { old: &old, new: &new };
+            super::super::edit(&call_at(fs, now), &entries, &origin, &key, &change).await
+        })
+    }
 }
 
 #[test]
@@ -18,7 +18,7 @@ fn an_edit_changes_one_text_and_keeps_the_rest_of_the_entry() {
     let mut world = World::new();
     let before = NewEntry { tags: vec!["ops".into()], ..entry("k", "port 1, port 2", "notes") };
     world.store_entry(NewEntry { source: Some("a person".into()), ..before });
-    assert_eq!(edited(world.run(edit("port 2", "port 3"))).unwrap().state, StoreState::Updated);
+    assert_eq!(world.edit(Origin::default(), "k", "port 2", "port 3").unwrap().state, StoreState::Updated);
     let found = world.get("k").unwrap();
     assert_eq!((found.content.as_str(), found.category.as_str()), ("port 1, port 3", "notes"));
     assert_eq!((found.tags, found.source), (vec!["ops".to_string()], Some("a person".into())));
@@ -30,10 +30,10 @@ fn a_text_that_does_not_occur_once_changes_nothing() {
     world.keep("k", "aaa", "core");
     let writes = world.store.writes.len();
     for old in ["aa", "z", ""] {
-        assert_eq!(edited(world.run(edit(old, "x"))).unwrap_err().code, ErrorCode::NoUniqueMatch, "{old}");
+        assert_eq!(world.edit(Origin::default(), "k", old, "x").unwrap_err().code, ErrorCode::NoUniqueMatch, "{old}");
     }
-    let absent = EditEntry { key: "none".into(), old_text: "a".into(), new_text: "b".into() };
-    assert_eq!(world.run(EntriesCommand::EditEntry(absent)).unwrap_err().code, ErrorCode::EntryNotFound);
+    let absent = world.edit(Origin::default(), "none", "a", "b").unwrap_err();
+    assert_eq!(absent.code, ErrorCode::EntryNotFound);
     assert_eq!(world.store.writes.len(), writes);
 }
 
@@ -44,7 +44,7 @@ fn an_unapproved_entry_is_not_edited_by_anybody() {
     let store = StoreEntry { entry: entry("k", "a tool says", "core"), expected_version: None };
     world.run_command(tool().with(store.into())).unwrap();
     for origin in [Origin::default(), tool()] {
-        let error = edited(world.run_command(origin.with(edit("tool", "person")))).unwrap_err();
+        let error = world.edit(origin, "k", "tool", "person").unwrap_err();
         assert_eq!(error.code, ErrorCode::NeedsConfirmation);
     }
     assert_eq!(world.get("k").unwrap().content, "a tool says");
@@ -56,14 +56,17 @@ fn edits_of_different_texts_that_race_are_all_made() {
         let mut world = World::new();
         world.keep("k", "one two three", "core");
         let now = world.now();
-        let verbs = [edit("one", "1"), edit("two", "2"), edit("three", "3")];
+        let texts = [["one", "1"], ["two", "2"], ["three", "3"]];
         let replies = world.store.race(3, seed, |fs, number| {
             let entries = Arc::new(Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
-            let verb = verbs[usize::try_from(number).unwrap()].clone();
-            async move { run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await }
+            let [old, new] = texts[usize::try_from(number).unwrap()];
+            async move {
+                let change = EntryChange::Text { old, new };
+                super::super::edit(&call_at(fs, now), &entries, &Origin::default(), "k", &change).await
+            }
         });
         for reply in replies {
-            assert_eq!(edited(reply).unwrap().state, StoreState::Updated, "seed {seed}");
+            assert_eq!(reply.unwrap().state, StoreState::Updated, "seed {seed}");
         }
         assert_eq!(world.get("k").unwrap().content, "1 2 3", "seed {seed}");
     }

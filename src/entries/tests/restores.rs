@@ -107,7 +107,6 @@ fn only_a_restore_takes_the_path_of_a_backup() {
     let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
     let files = world.files();
     for command in [
-        EntriesCommand::EditEntry(EditEntry { key: key(), old_text: "two".into(), new_text: "three".into() }),
         EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
         EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
         EntriesCommand::Explain(Explain { request, key: Some(key()) }),

@@ -194,7 +194,7 @@ function Bulk({ rows, onForget, onDone }) {
     const added = tagsIn(tags);
     const done = await change(async options => {
       return each(rows, row =>
-        row.kind === 'entry' ? commands.tagEntry(row.name, added, options) : commands.tag(row.path, added, [], options),
+        commands.tag(row.path, added, [], options),
       );
     }, STRINGS.memory.saved);
     if (done) onDone();

@@ -411,18 +411,10 @@ const COMMANDS = {
   deadLinks: memory => () => memory.call('notebook', 'dead-links', { 'only-notes': true }),
   mentions: memory => note => memory.call('notebook', 'unlinked-mentions', { note }),
   link: memory => (source, target, options) => memory.call('notebook', 'link', { source, target }, options),
-  tag: memory => (note, add, remove, options) => memory.call('notebook', 'tag-note', { note, add, remove }, options),
+  tag: memory => (name, add, remove, options) => memory.call('files', 'tag', { name, add, remove }, options),
   rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
-  tagEntry: memory => async (key, added, options) => {
-    const known = await entryOf(memory, key);
-    // A person who stores the text of an entry approves it.
-    if (known.unapproved || (known.only_in ?? []).length > 0) throw { code: 'needs-confirmation', message: STRINGS.memory.tagsWait, help: '' };
-    const { category, content, tags, source, supersedes, version } = known;
-    const entry = { key, content, category, tags: [...new Set([...tags, ...added])], source, supersedes };
-    return asStored(await memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options));
-  },
   forgetNote: memory => (note, options) => memory.call('notebook', 'forget', { note }, options),
   forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
   storeEntry: memory => ({ version, ...entry }, options) =>
@@ -430,12 +422,7 @@ const COMMANDS = {
   append: memory => (path, content, options) =>
     memory.call('journal', 'write', { target: { page: path }, mode: 'append', content, truncate: false }, options),
   replace: memory => (path, before, after, options) =>
-    memory.call(
-      'journal',
-      'edit',
-      { target: { page: path }, change: { replace: { 'old-text': before, 'new-text': after } } },
-      options,
-    ),
+    memory.call('files', 'edit', { name: path, 'old-text': before, 'new-text': after }, options),
 };
 
 /** Returns the reply of a store. A refusal is an error: then nothing was stored. */

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
-use saddlebag::journal::{Edit, EditChange, Restore, Target, WriteMode};
+use saddlebag::files::Edit;
+use saddlebag::journal::{Restore, Target, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename};
 use saddlebag::store::BackupPlace;
 
@@ -20,7 +21,7 @@ fn settings() -> [Project; 2] {
 }
 
 fn edit(target: Target, old: &str, new: &str) -> Edit {
-    Edit { target, change: EditChange::Replace { old_text: old.into(), new_text: new.into() } }
+    Edit { name: target.to_string(), kind: None, old_text: old.into(), new_text: new.into() }
 }
 
 fn store(content: &str, category: &str) -> StoreEntry {
