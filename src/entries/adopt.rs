@@ -7,12 +7,11 @@
 
 use atomic_refcell::AtomicRefCell;
 
-use super::category::Category;
+use super::category::{Category, MAX_KEY_BYTES};
 use super::checks::NewEntry;
 use super::document::{Entry, Fields};
 use super::foreign::{Adoption, DAILY_LOG, ExchangeState, ExchangedEntry, ForeignEntry};
 use super::intake::{Intake, check_category, name};
-use super::limits::MAX_KEY_BYTES;
 use super::mark::{Mark, digest, hash, place, summary_of, with_summary};
 use super::removal::removal_of;
 use super::retention::{is_expired, stamp};

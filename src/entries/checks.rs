@@ -1,8 +1,7 @@
 //! Limits of the parts of a new entry.
 
-use super::category::Category;
+use super::category::{Category, Limit, checked_key, over, within};
 use super::document::Fields;
-use super::limits::{Limit, checked_key, over, within};
 use super::types::EntryInfo;
 use crate::trust::{TrustState, Writer};
 use saddlebag_collections::prelude::*;

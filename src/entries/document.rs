@@ -111,12 +111,28 @@ impl Entry {
         shared: bool,
     ) -> Result<Self, Problem> {
         let frontmatter = Frontmatter::parse(text);
+        let mut entry = Self::from_frontmatter(folder, path, (&frontmatter, text), modified, shared)?;
+        let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));
+        let message = || Error::internal("its frontmatter ends outside of the text").into_message();
+        let problem = || Problem { key: Some(entry.fields.key.clone()), message: message() };
+        (entry.fields.content, entry.version) = (content.ok_or_else(problem)?.into(), version_of(text));
+        Ok(entry)
+    }
+
+    /// Reads the fields of a file whose text may be missing. Content and version are empty.
+    pub(crate) fn from_frontmatter(
+        folder: &EntryFolder,
+        path: &RelPath,
+        (frontmatter, text): (&Frontmatter, &str),
+        modified: u64,
+        shared: bool,
+    ) -> Result<Self, Problem> {
         let (category_of_path, key_of_path) = folder.names_of(path);
         let problem = |message: String| Problem { key: key_of_path.clone(), message };
         if let Some(found) = &frontmatter.problem {
             return Err(problem(format!("line {}: {}", found.line, found.message)));
         }
-        if text.trim_start_matches('\u{feff}').starts_with("---") && is_unclosed(&frontmatter, text) {
+        if text.trim_start_matches('\u{feff}').starts_with("---") && is_unclosed(frontmatter, text) {
             return Err(problem("line 1: its frontmatter has no end".into()));
         }
         let value = |names: [&str; 2]| names.into_iter().find_map(|name| frontmatter.value(name));
@@ -138,28 +154,34 @@ impl Entry {
             let message = "its category is `workspace`, whose entries belong in the folder of the workspace";
             return Err(problem(message.into()));
         }
-        let content = content_start(text, &frontmatter).and_then(|start| text.get(start..));
-        let content = content
-            .ok_or_else(|| problem(Error::internal("its frontmatter ends outside of the text").into_message()))?;
         let updated = value(["updated", "updated_at"]).and_then(moment).unwrap_or(modified);
         Ok(Self {
             fields: Fields {
                 key,
                 category,
                 tags: frontmatter.value("tags").map(tags).unwrap_or_default(),
-                content: content.into(),
+                content: String::new(),
                 source: text_of("source"),
                 supersedes: text_of("supersedes"),
-                trust_state: TrustState::from_parsed(&frontmatter, text),
-                writer: Writer::from_frontmatter(&frontmatter),
+                trust_state: TrustState::from_parsed(frontmatter, text),
+                writer: Writer::from_frontmatter(frontmatter),
                 projects: frontmatter.value(PROJECTS).map(projects).unwrap_or_default(),
             },
-            owner: owner(&frontmatter),
+            owner: owner(frontmatter),
             created: value(["created", "created_at"]).and_then(moment).unwrap_or(updated),
             updated,
             forgotten: frontmatter.value("forgotten").and_then(moment),
-            version: version_of(text),
+            version: String::new(),
         })
+    }
+
+    /// Returns true if it is this entry, or has the same fields without content and version.
+    pub(crate) fn is_of(self: &Arc<Self>, read: &Arc<Self>) -> bool {
+        let bare = |entry: &Self| {
+            let fields = Fields { content: String::new(), ..entry.fields.clone() };
+            Self { fields, version: String::new(), ..entry.clone() }
+        };
+        Arc::ptr_eq(self, read) || bare(read) == **self
     }
 
     /// Renders the file of a new entry.

@@ -1,7 +1,7 @@
 //! Changes of the text and of the tags of an entry.
 
 use super::checks::NewEntry;
-use super::get::get;
+use super::find::get;
 use super::settle::MAX_RACES;
 use super::state::EntriesCall;
 use super::store::StoreEntry;

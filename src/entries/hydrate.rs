@@ -1,9 +1,14 @@
-//! `hydrate`: selects the entries for a prompt, within a budget.
+//! `hydrate`: selects the entries for a prompt, within a budget. `explain`: tier, rank, size, running total and decision for
+//! every entry, or for one.
 
-use super::decision::{Explanation, Hydrate, decide, explanation, placed};
-use super::plan::{HydrationPolicy, taken};
+use super::category::Tier;
+use super::document::Entry;
+use super::plan::{Budget, Candidate, HydrationPolicy, Placement, WORKSPACE_SHARE, plan, taken};
+use super::readable::{Readable, readable};
+use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
+use super::view::{View, absent, check_name, look};
 use crate::changes::Call;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -56,4 +61,119 @@ pub(crate) async fn hydrate(
         explanations: left_out.map(|placement| explanation(call, &all, placement)).collect::<Result<_, Error>>()?,
         problems: view.problems,
     })
+}
+
+/// Parameters of a hydration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hydrate {
+    /// Budget in bytes.
+    pub max_bytes: u64,
+    /// Selection when not all entries fit.
+    pub policy: HydrationPolicy,
+}
+
+/// Decision for one entry, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Explanation {
+    /// Key of the entry.
+    pub key: String,
+    /// Path of its file; empty if only a run holds it.
+    pub path: String,
+    /// Category of the entry.
+    pub category: String,
+    /// True for entries of the category `core`, which come first.
+    pub pinned: bool,
+    /// Rank in its tier, counted from 1; the last changed entry comes first.
+    pub rank: u32,
+    /// Size in bytes: key, content and category.
+    pub size: u64,
+    /// Number of bytes taken up to and including this entry.
+    pub total: u64,
+    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
+    #[serde(serialize_with = "crate::json::time")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub updated: u64,
+    /// Reason why the entry is left out; `None` if it is taken.
+    pub left_out: Option<String>,
+}
+
+/// Decides which entries go into a prompt.
+pub(super) async fn decide(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    request: Hydrate,
+    run: Option<&str>,
+) -> Result<(Vec<Readable>, Vec<Placement>, View), Error> {
+    let held = entries.held(run)?;
+    let view = look(call, entries, scope).await?;
+    let all = readable(call, &view, &held);
+    let candidates = all.iter().map(|readable| Candidate {
+        tier: readable.entry.fields.category.tier(),
+        size: readable.entry.fields.size(),
+        shared: readable.shared,
+        expired: readable.expired,
+        unapproved: readable.entry.fields.trust_state.unapproved().is_some(),
+        superseded: readable.superseded_by.is_some(),
+        elsewhere: !readable.entry.fields.only_in(call.scope.layout.project_name()).is_empty(),
+    });
+    let candidates: Vec<Candidate> = candidates.collect();
+    let budget = Budget { bytes: request.max_bytes, shared_bytes: request.max_bytes / WORKSPACE_SHARE };
+    let placements = plan(&candidates, budget, request.policy);
+    Ok((all, placements, view))
+}
+
+pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) -> Result<Explanation, Error> {
+    let readable = placed(all, placement.index)?;
+    let Entry { fields, updated, .. } = &*readable.entry;
+    Ok(Explanation {
+        key: fields.key.clone(),
+        path: readable.shown_path(call),
+        category: fields.category.as_str().into(),
+        pinned: fields.category.tier() == Tier::Pinned,
+        rank: placement.rank,
+        size: fields.size(),
+        total: placement.total,
+        updated: *updated,
+        left_out: placement.left_out.map(|reason| reason.to_string()),
+    })
+}
+
+/// Returns the entry that a placement is about.
+pub(super) fn placed(all: &[Readable], index: usize) -> Result<&Readable, Error> {
+    all.get(index).ok_or_else(|| Error::internal(format!("entry {index} of {} was placed", all.len())))
+}
+
+/// Explains for every entry why it would be hydrated or left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explain {
+    /// Hydration to explain.
+    pub request: Hydrate,
+    /// Key of a single entry to explain, or path of its file; `None` for all.
+    pub key: Option<String>,
+}
+
+request!(Explain "explain" => HydrateReply, Reads, |name| {
+    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
+    [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
+});
+
+impl Run<EntriesCall<'_>> for Explain {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {
+        let EntriesCall { call, entries, scope, run, .. } = *with;
+        let Self { request, key } = self;
+        key.as_deref().map_or(Ok(()), |name| check_name(call, scope, name))?;
+        let (all, placements, mut view) = decide(call, entries, scope, request, run).await?;
+        let key = key.map(|name| view.take_named(call, &name).unwrap_or(name));
+        let explained = placements.iter().map(|placement| explanation(call, &all, placement));
+        let mut explained: Vec<Explanation> = explained.collect::<Result<_, Error>>()?;
+        explained.retain(|entry| key.as_ref().is_none_or(|key| entry.key == *key));
+        if let (Some(key), []) = (&key, explained.as_slice()) {
+            return Err(absent(&view, key));
+        }
+        let bytes = placements.last().map_or(0, |last| last.total);
+        let (max_bytes, problems) = (request.max_bytes, view.problems);
+        Ok(HydrateReply { entries: Vec::new(), bytes, max_bytes, explanations: explained, problems })
+    }
 }

@@ -6,13 +6,14 @@
 //!
 //! # How do entries work?
 //!
-//! docs/entries.md has the rules. Decisions are pure functions (`hydrate.rs`, `retention.rs`, `select.rs`,
+//! docs/entries.md has the rules. Decisions are pure functions (`hydrate.rs`, `retention.rs`, `find.rs`,
 //! `document.rs`); the commands around them do four things.
 //!
 //! **Look** (`view.rs`). A separate `Corpus`, with the code that the other families use, is brought up to date over the
-//! folders of the agent and its workspace. New files are parsed once. One file per key counts. The corpus is separate
-//! from the corpus of journal and notebook for isolation: their searches cannot find an entry, and `find` cannot find a
-//! note, whatever the filter. It is empty and needs no operation until the first command that uses entries.
+//! folders of the agent and its workspace, from its copy in `.saddlebag/index/` of the agent's folder. Of the files that the copy
+//! knows, only those are read whose text a command shows or changes. New files are parsed once. One file per key counts. The
+//! corpus is separate from the corpus of journal and notebook for isolation: their searches cannot find an entry, and `find`
+//! cannot find a note, whatever the filter. It is empty and needs no operation until the first command that uses entries.
 //!
 //! **Change** (`put.rs`). Each change is computed by `Call::update` from the bytes that it replaces. The view only
 //! selects the file. A file that is not an entry, or is of another key, is an error there, so no hand-written file is
@@ -33,31 +34,21 @@ mod adopt;
 mod category;
 mod checkpoint;
 mod checks;
-mod close_run;
-mod decision;
 mod document;
 mod edit;
-mod explain;
 mod export;
 mod files;
 mod find;
 mod foreign;
-mod forget;
-mod get;
 mod hydrate;
 mod import;
 mod intake;
-mod limits;
-mod list;
 mod mark;
-mod open_run;
 mod plan;
 mod purge;
 mod put;
 mod readable;
 mod removal;
-mod repeat;
-mod restore;
 mod retain;
 mod retention;
 mod room;
@@ -65,7 +56,6 @@ mod rules;
 mod runs;
 mod scope;
 mod screen;
-mod select;
 mod settle;
 mod state;
 mod store;
@@ -74,35 +64,31 @@ mod tests;
 mod types;
 mod view;
 
-pub use category::{Category, MAX_CATEGORY_BYTES, Tier};
-pub use checkpoint::{Checkpoint, CheckpointReply, MAX_CHECKPOINT_BYTES};
+pub use category::{Category, MAX_CATEGORY_BYTES, MAX_KEY_BYTES, Tier};
+pub use checkpoint::{
+    Checkpoint, CheckpointReply, CloseRun, MAX_CHECKPOINT_BYTES, MAX_RUN_BYTES, MAX_RUNS, OpenRun, RunReply,
+};
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
-pub use close_run::CloseRun;
-pub use decision::{Explanation, Hydrate};
 pub use document::with_project_renamed;
-pub use explain::Explain;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
-pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
+pub use find::{
+    DEFAULT_FOUND_ENTRIES, EntryFilter, EntryHit, FindEntries, FindEntriesReply, ListEntries, ListEntriesReply,
+    MAX_LIST_ENTRIES,
+};
 pub use foreign::{ExchangeState, ExchangedEntry, ForeignEntry};
-pub use forget::{ForgetEntry, ForgetEntryReply};
-pub use hydrate::HydrateReply;
+pub use hydrate::{Explain, Explanation, Hydrate, HydrateReply};
 pub use import::{
     ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
     MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
 };
-pub use limits::MAX_KEY_BYTES;
-pub use list::{ListEntries, ListEntriesReply};
-pub use open_run::{MAX_RUN_BYTES, MAX_RUNS, OpenRun, RunReply};
 pub use plan::{
     Budget, Candidate, DEFAULT_HYDRATE_BYTES, HydrationPolicy, OutReason, Placement, WORKSPACE_SHARE, plan, taken,
 };
-pub use purge::{PurgeEntries, PurgeReply};
-pub use restore::RestoreEntry;
-pub(crate) use restore::with_category_of;
+pub(crate) use purge::with_category_of;
+pub use purge::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply, RestoreEntry};
 pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
-pub use select::{EntryFilter, MAX_LIST_ENTRIES};
 pub use state::MAX_HELD;
 pub use store::StoreEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
@@ -111,11 +97,11 @@ pub(crate) use adopt::adopt;
 pub(crate) use document::is_confined;
 pub(crate) use edit::EntryChange;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
+pub(crate) use find::cursor_of;
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
 pub(crate) use readable::{current, searchable};
-pub(crate) use select::cursor_of;
 pub(crate) use state::Entries;
 
 use crate::changes::{self, Call, Texts};
@@ -226,7 +212,7 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
 
 /// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
 pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
-    get::get(&with_origin(call, entries, origin)?, name).await
+    find::get(&with_origin(call, entries, origin)?, name).await
 }
 
 /// Changes the text or the tags of an entry.

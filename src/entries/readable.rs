@@ -7,7 +7,7 @@ use super::document::Entry;
 use super::retention::is_expired;
 use super::state::{Entries, Held};
 use super::types::{EntryInfo, EntryProblem};
-use super::view::{View, look};
+use super::view::{View, Wanted, look, survey};
 use crate::changes::Call;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};
 use crate::store::RelPath;
@@ -102,9 +102,8 @@ fn mark_superseded(call: &Call, readable: &mut [Readable]) {
         }
     }
     for Readable { entry, superseded_by, .. } in readable {
-        let by = newer.get(&entry.fields.key);
-        let end = (0..newer.len()).fold(by, |next, _| next.and_then(|key| newer.get(key)));
-        *superseded_by = by.filter(|_| end.is_none()).cloned();
+        let ends = |by: &&String| (0..newer.len()).try_fold(*by, |next, _| newer.get(next)).is_none();
+        *superseded_by = newer.get(&entry.fields.key).filter(ends).cloned();
     }
 }
 
@@ -121,12 +120,16 @@ pub(crate) async fn current(call: &Call, entries: &Entries) -> Result<(Vec<Entry
     Ok((found.iter().map(|readable| readable.info(call)).collect(), view.problems))
 }
 
-/// Returns the live entries for a search together with the notes, and the files that could not be parsed.
+/// Returns the live entries for a search together with the notes, and the files that could not be parsed. Their text may be
+/// missing, unless it is needed.
 pub(crate) async fn searchable(
     call: &Call,
     entries: &Entries,
+    needs_text: bool,
 ) -> Result<(SearchableEntries, Vec<EntryProblem>), Error> {
-    let view = look(call, entries, entries.scope()?).await?;
+    let scope = entries.scope()?;
+    let wanted: Option<Wanted<'_>> = if needs_text { None } else { Some(&|_| Vec::new()) };
+    let view = survey(call, entries, scope, wanted).await?;
     entries.corpus.borrow_mut().index_notes();
     let live = readable(call, &view, &[]).into_iter().filter(|readable| !readable.expired);
     let live = live.filter_map(|readable| {

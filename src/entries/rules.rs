@@ -3,7 +3,6 @@
 //! They are computed from the file that the change replaces, which [`read_entry`] parses, and need no operation.
 
 use super::document::{Entry, Fields};
-use super::repeat::{adds_project, keep_trust, repeats_unapproved};
 use super::retention::is_expired;
 use super::scope::Pool;
 use super::types::StoreState;
@@ -186,4 +185,33 @@ pub(super) fn changed_state(call: &Call, before: &Entry, fields: &Fields) -> (St
         more.push_str(&format!("; removed tags: {}", removed.join(", ")));
     }
     (if is_moved { StoreState::Moved(category.as_str().to_string()) } else { StoreState::Updated }, more)
+}
+
+/// Returns true if somebody who is not a person stores the words of unapproved text again. The category, the tags and the
+/// white space may differ.
+pub(super) fn repeats_unapproved(before: &Fields, fields: &Fields) -> bool {
+    before.trust_state.unapproved().is_some()
+        && fields.trust_state.provenance != Provenance::User
+        && before.content.split_whitespace().eq(fields.content.split_whitespace())
+}
+
+/// Gives fields the provenance, the writer and the projects of the text that they repeat.
+pub(super) fn keep_trust(fields: &mut Fields, before: &Fields) {
+    fields.projects = joined(before, fields);
+    fields.trust_state = before.trust_state;
+    fields.writer = before.writer.clone();
+}
+
+/// Returns true if an agent repeats text that it wrote in other projects only.
+pub(super) fn adds_project(before: &Fields, fields: &Fields) -> bool {
+    before.is_confined() && fields.projects.iter().any(|project| !before.projects.contains(project))
+}
+
+/// Returns the projects of text that is repeated.
+fn joined(before: &Fields, fields: &Fields) -> Vec<String> {
+    let mut projects = before.projects.clone();
+    if adds_project(before, fields) {
+        projects.extend(fields.projects.iter().filter(|project| !before.projects.contains(project)).cloned());
+    }
+    projects
 }

@@ -6,9 +6,8 @@
 
 use super::category::Category;
 use super::document::{Entry, Fields};
-use super::repeat::{keep_trust, repeats_unapproved};
 use super::retention::stamp;
-use super::rules::{Base, approves, check_trust_state};
+use super::rules::{Base, approves, check_trust_state, keep_trust, repeats_unapproved};
 use super::scope::EntriesScope;
 use super::screen::keep_trust_of_key;
 use super::state::{Entries, Held, MAX_HELD};

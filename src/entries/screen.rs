@@ -3,7 +3,7 @@
 use super::category::Category;
 use super::checks::NewEntry;
 use super::document::Fields;
-use super::repeat::{keep_trust, repeats_unapproved};
+use super::rules::{keep_trust, repeats_unapproved};
 use super::view::View;
 use crate::changes::{Call, InputPolicy};
 use crate::trust::{Provenance, TrustState, Writer};

@@ -34,13 +34,18 @@ pub(crate) struct Entries {
 
 impl Entries {
     pub(crate) fn new(config: Option<EntriesConfig>) -> Result<Self, PathError> {
-        let scope = config.map(EntriesScope::new).transpose()?;
-        Ok(Self { scope: scope.map(Arc::new), ..Self::default() })
+        Ok(Self::of_scope(config.map(EntriesScope::new).transpose()?.map(Arc::new)))
+    }
+
+    fn of_scope(scope: Option<Arc<EntriesScope>>) -> Self {
+        let folders = scope.iter().flat_map(|scope| scope.pools()).map(|pool| pool.folder.root());
+        let corpus = Arc::new(AtomicRefCell::new(Corpus::of_folders(folders)));
+        Self { scope, corpus, ..Self::default() }
     }
 
     /// Returns the state of the same scope, of whose files nothing is known yet.
     pub(crate) fn unread(&self) -> Self {
-        Self { scope: self.scope.clone(), ..Self::default() }
+        Self::of_scope(self.scope.clone())
     }
 
     /// Returns the time of the last change of a file of the entries, as they were last read.
@@ -136,25 +141,44 @@ impl Held {
 /// Parsed files, by their numbers in the index.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    pub(super) by_doc: SortedMap<DocId, Result<Arc<Entry>, Problem>>,
+    pub(super) by_doc: SortedMap<DocId, ParsedFile>,
+}
+
+#[derive(Debug)]
+pub(super) struct ParsedFile {
+    pub(super) entry: Result<Arc<Entry>, Problem>,
+    /// True if the text was read. Without it, content and version are missing.
+    pub(super) has_text: bool,
 }
 
 impl Parsed {
-    /// Drops files that left the index, and parses those that are new.
-    pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope) -> Result<(), Error> {
+    /// Drops files that left the index, and parses those that are new or whose text is. Returns those that cannot be parsed
+    /// without their text; with `all`, all that have none.
+    pub(super) fn follow(&mut self, corpus: &Corpus, scope: &EntriesScope, all: bool) -> Vec<DocId> {
         self.by_doc.retain(|&id, _| corpus.files.doc(id).is_some());
+        let mut unread = Vec::new();
         for (path, id) in corpus.files.by_path() {
-            if self.by_doc.contains_key(&id) {
+            let Some(doc) = corpus.files.doc(id) else { continue };
+            let has_text = doc.text.is_some();
+            if self.by_doc.get(&id).is_some_and(|known| known.has_text || !has_text && !all) {
                 continue;
             }
             let Some(pool) = scope.pools().find(|pool| pool.folder.has(path)) else { continue };
-            let doc = corpus.files.doc(id);
-            let Some((doc, text)) = doc.and_then(|doc| Some((doc, doc.text.as_deref()?))) else {
-                return Err(Error::internal(format!("{path} is listed in the index but has no text")));
+            let of_index = || corpus.frontmatter(doc).filter(|frontmatter| !all && !frontmatter.span.is_empty());
+            let entry = match doc.text.as_deref() {
+                Some(text) => Entry::parse(&pool.folder, path, text, doc.modified, pool.shared),
+                None => match of_index() {
+                    Some(of_index) => {
+                        Entry::from_frontmatter(&pool.folder, path, (&of_index, ""), doc.modified, pool.shared)
+                    }
+                    None => {
+                        unread.push(id);
+                        continue;
+                    }
+                },
             };
-            let entry = Entry::parse(&pool.folder, path, text, doc.modified, pool.shared);
-            self.by_doc.insert(id, entry.map(Arc::new));
+            self.by_doc.insert(id, ParsedFile { entry: entry.map(Arc::new), has_text });
         }
-        Ok(())
+        unread
     }
 }

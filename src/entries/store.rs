@@ -1,4 +1,4 @@
-//! `store-entry`: stores an entry on the disk, or holds it for a run.
+//! `store-entry`: stores an entry.
 
 use super::category::Category;
 use super::checks::NewEntry;

@@ -81,10 +81,7 @@ impl World {
     }
 
     fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
-        self.in_run(
-            run,
-            EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), expected_version: None }),
-        )
+        self.in_run(run, storing(key, content, category))
     }
 
     fn get(&mut self, key: &str) -> Result<EntryInfo, Error> {
@@ -237,11 +234,19 @@ fn entry(key: &str, content: &str, category: &str) -> NewEntry {
     NewEntry::new(key, content, category)
 }
 
-fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
-    match reply.unwrap() {
+fn storing(key: &str, content: &str, category: &str) -> EntriesCommand {
+    EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), expected_version: None })
+}
+
+fn edited(reply: Result<EntriesReply, Error>) -> Result<StoreReply, Error> {
+    reply.map(|reply| match reply {
         EntriesReply::StoreEntry(reply) => reply,
         other => panic!("{other:?}"),
-    }
+    })
+}
+
+fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
+    edited(reply).unwrap()
 }
 
 const K: &str = "agents/a/entries/core/k.md";
@@ -293,11 +298,6 @@ fn a_daily_entries_age_although_they_are_stored_again() {
     assert_eq!(world.get("standup").unwrap_err().code, ErrorCode::EntryNotFound);
     assert_eq!(world.keep("other", "v", "daily").swept, ["standup"]);
     assert!(!world.store.has("agents/a/entries/daily/standup.md"));
-}
-
-#[test]
-fn an_expired_daily_entry_is_created_again() {
-    let mut world = World::new();
     world.keep("standup", "v", "daily");
     world.seconds += 100 * HOUR;
     assert_eq!(world.keep("standup", "v", "daily").state, StoreState::Stored);
@@ -363,9 +363,7 @@ fn e_an_entry_that_would_be_evicted_at_once_is_refused_with_numbers() {
     let mut world = World::capped(2);
     world.keep("c1", "v", "core");
     world.keep("c2", "v", "core");
-    let refused = world
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("n", "v", "notes"), expected_version: None }))
-        .unwrap_err();
+    let refused = world.run(storing("n", "v", "notes")).unwrap_err();
     assert_eq!(refused.code, ErrorCode::Full);
     assert_eq!(
         refused.message,
@@ -379,10 +377,7 @@ fn e_an_entry_that_would_be_evicted_at_once_is_refused_with_numbers() {
     let fourth = world.keep("c4", "v", "core");
     assert_eq!(fourth.evicted, ["c1"]);
     assert_eq!(world.keys(), ["c3", "c4"]);
-}
-
-#[test]
-fn an_entry_that_is_not_stored_evicts_nothing() {
+    // An entry that is not stored evicts nothing.
     let mut world = World::capped(2);
     for key in ["a", "b"] {
         world.keep(key, "v", "notes");
@@ -417,19 +412,14 @@ fn h_get_is_exact_and_find_searches() {
     }
     assert_eq!(world.find("where is the staging cluster", None), ["deploy_target"]);
     assert_eq!(world.find("deploy target", None), ["deploy_target"]);
-}
-
-#[test]
-fn entries_are_found_by_the_words_of_their_keys() {
     let mut world = World::new();
-    let long = format!("{}lighthouse", "x ".repeat(120));
     for (key, query) in [
         ("Staging_Port", "staging port"),
         ("harbor rate", "rate"),
         ("größe/maß", "maß"),
         ("Café", "café"),
         ("con", "con"),
-        (long.as_str(), "lighthouse"),
+        (format!("{}lighthouse", "x ".repeat(120)).as_str(), "lighthouse"),
     ] {
         world.keep(key, "8443", "core");
         assert_eq!(world.find(query, None), [key]);
@@ -466,28 +456,16 @@ fn a_file_that_is_not_an_entry_is_reported_and_never_overwritten() {
     world.store.put(K, broken.into());
     let listed = world.list(EntryFilter::default());
     assert_eq!((listed.total, listed.problems[0].path.as_str()), (0, K));
-    let refused = world
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
-        .unwrap_err();
+    let refused = world.run(storing("k", "v", "core")).unwrap_err();
     assert!(refused.message.starts_with(&format!("{K} cannot be read as an entry: line ")), "{}", refused.message);
     assert_eq!(world.store.text(K), broken);
     assert!(world.get("k").unwrap_err().help.contains("is not an entry"));
     world.store.put(K, vec![0xff, 0xfe]);
-    assert!(
-        world
-            .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
-            .is_err()
-    );
+    assert!(world.run(storing("k", "v", "core")).is_err());
     assert_eq!(world.list(EntryFilter::default()).problems[0].message, "not UTF-8 text");
-}
-
-#[test]
-fn a_file_that_another_key_has_is_not_written_over() {
-    let mut world = World::new();
+    // Nor is one that another key has.
     world.store.put(K, b"---\nkey: other\n---\n\nv".to_vec());
-    let refused = world
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: None }))
-        .unwrap_err();
+    let refused = world.run(storing("k", "v", "core")).unwrap_err();
     assert_eq!(refused.message, format!("{K} has the key `other`, not `k`"));
     assert_eq!(world.get("other").unwrap().path, K);
     assert_eq!(world.keep("other", "w", "core").path, K);
@@ -538,7 +516,7 @@ fn a_base_that_does_not_hold_is_a_conflict() {
 }
 
 #[test]
-fn every_key_is_kept_apart() {
+fn every_key_is_kept_apart_and_content_byte_for_byte() {
     let mut world = World::new();
     let long = "k".repeat(255);
     let keys = ["a/b", "..", "../../x", "nul", "a\0b", "\"q\"", "line\nbreak", "🦀", "Key", "key", " key", &long];
@@ -549,11 +527,6 @@ fn every_key_is_kept_apart() {
     for key in keys {
         assert_eq!(world.get(key).unwrap().content, key);
     }
-}
-
-#[test]
-fn content_is_kept_byte_for_byte() {
-    let mut world = World::new();
     for content in ["---\nkey: forged\n---\n", "\n", "\r\n\r\nx", "a\n---\nb", "\u{feff}x", " ", "x\n\n\n"] {
         world.keep("k", content, "core");
         world.reopen();
@@ -592,7 +565,6 @@ fn a_memory_without_an_agent_has_no_entries() {
     world.entries = Arc::new(Entries::new(None).unwrap());
     let refused = world.get("k").unwrap_err();
     assert_eq!(refused.message, "this memory was opened without an agent");
-    let alone = World::capped(9)
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "workspace"), expected_version: None }));
+    let alone = World::capped(9).run(storing("k", "v", "workspace"));
     assert_eq!(alone.unwrap_err().message, "this memory was opened without a workspace");
 }

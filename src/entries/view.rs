@@ -6,15 +6,15 @@
 
 use core::cmp::Reverse;
 
+use super::category::checked_key;
 use super::document::{Entry, Problem};
-use super::limits::checked_key;
 use super::retention::is_expired;
 use super::scope::{EntriesScope, Pool};
 use super::state::{Entries, Parsed};
 use super::types::EntryProblem;
 use crate::changes::Call;
-use crate::engine::{Loaded, load_all};
-use crate::search::{Corpus, DocId, FolderScope, Purpose, SkipReason, refresh};
+use crate::engine::{Loaded, Scope, load_all};
+use crate::search::{Corpus, DocId, Needed, SkipReason, catch_up, load_texts};
 use crate::store::{RelPath, is_conflict_copy, portable_path, utc_text};
 use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Cause, EntryKind, Error, ErrorCode, FsError};
@@ -41,14 +41,49 @@ pub(super) struct View {
     pub(super) unread: Vec<(Option<String>, Error)>,
 }
 
-/// Brings the index up to date and returns the entries.
+/// Brings the index up to date and returns the entries with their text.
 pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -> Result<View, Error> {
-    let folders = scope.pools().map(|pool| FolderScope { folder: Some(pool.folder.root().clone()), tree: true });
-    refresh(call, &entries.corpus, folders.collect(), Purpose::Literal).await?;
-    let corpus = entries.corpus.borrow();
-    let mut parsed = entries.parsed.borrow_mut();
-    parsed.follow(&corpus, scope)?;
-    View::from_corpus(call, scope, &corpus, &parsed)
+    survey(call, entries, scope, None).await
+}
+
+/// Files whose text a command needs.
+pub(super) type Wanted<'a> = &'a (dyn Fn(&View) -> Vec<DocId> + Sync);
+
+/// Brings the index up to date, with its copy in the store, and returns the entries. Others may have written the copy, so what a
+/// command shows or changes is `wanted`: it is as its file says. Without `wanted`, all text is read. Entries whose text is not in
+/// memory have neither content nor version.
+pub(super) async fn survey(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    wanted: Option<Wanted<'_>>,
+) -> Result<View, Error> {
+    let folder = scope.own.folder.root().parent().unwrap_or_else(|| scope.fence.clone());
+    let layout = call.scope.layout.clone().in_folder(folder);
+    let (of_index, corpus) = (call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?, &entries.corpus);
+    catch_up(&of_index, corpus, Needed::Everything).await?;
+    corpus.borrow_mut().keeps_texts |= wanted.is_none();
+    let mut view: Option<View> = None;
+    loop {
+        let unread = {
+            let (corpus, mut parsed) = (corpus.borrow(), entries.parsed.borrow_mut());
+            let mut unread = parsed.follow(&corpus, scope, wanted.is_none());
+            if let Some(view) = view.take_if(|view| unread.is_empty() && view.take_texts(&parsed)) {
+                return Ok(view);
+            }
+            if unread.is_empty() {
+                let found = View::from_corpus(call, scope, &corpus, &parsed)?;
+                unread = wanted.map(|wanted| wanted(&found)).unwrap_or_default();
+                unread.retain(|&id| corpus.files.doc(id).is_some_and(|doc| doc.text.is_none()));
+                if unread.is_empty() {
+                    return Ok(found);
+                }
+                view = Some(found);
+            }
+            unread
+        };
+        load_texts(call, corpus, &unread).await;
+    }
 }
 
 /// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there
@@ -61,13 +96,23 @@ pub(super) async fn look_for(
     name: &str,
 ) -> Result<(View, String), Error> {
     check_name(call, scope, name)?;
-    let mut view = look(call, entries, scope).await?;
-    if let Some(key) = view.take_named(call, name) {
-        return Ok((view, key));
+    let path = call.scope.whole(name);
+    let is_named = |stored: &Stored| stored.entry.fields.key == name || Some(&stored.path) == path.as_ref();
+    let named = |view: &View| {
+        let key = |stored: &&Stored| is_named(stored).then(|| stored.entry.fields.key.clone());
+        let keys: Vec<String> = view.entries.iter().filter_map(|stored| key(&stored)).collect();
+        let all = view.entries.iter().chain(&view.outdated);
+        all.filter(|stored| keys.contains(&stored.entry.fields.key)).map(|stored| stored.doc).collect()
+    };
+    let mut is_last = false;
+    loop {
+        let mut view = survey(call, entries, scope, Some(&named)).await?;
+        match view.take_named(call, name) {
+            Some(key) => return Ok((view, key)),
+            None if is_last => return Ok((view, name.into())),
+            None => is_last = true,
+        }
     }
-    let mut view = look(call, entries, scope).await?;
-    let key = view.take_named(call, name).unwrap_or_else(|| name.into());
-    Ok((view, key))
 }
 
 /// Refuses a name that is neither a key nor the path of a file below the folders of the scope.
@@ -128,7 +173,7 @@ impl View {
                 view.problems.push(EntryProblem { path: shown(path), key, message: format!("{reason}") });
                 continue;
             }
-            match found {
+            match &found.entry {
                 // The other machine's text is merged, not taken: a change would be written to the copy.
                 Ok(entry) if is_copy(pool, path, entry) => {
                     let message = "it is a conflict copy, and no command changes it; `sync` merges it".into();
@@ -152,6 +197,15 @@ impl View {
         view.keep_one_for_each_key(&shown);
         order::sort_slice(&mut view.entries, |a, b| recency(a).cmp(&recency(b)));
         Ok(view)
+    }
+
+    /// Takes over the text that was read. Returns false if a file has changed, or says something else than the index.
+    fn take_texts(&mut self, parsed: &Parsed) -> bool {
+        self.entries.iter_mut().chain(&mut self.outdated).all(|stored| {
+            let known = parsed.by_doc.get(&stored.doc).and_then(|file| file.entry.as_ref().ok());
+            let before = known.map(|entry| core::mem::replace(&mut stored.entry, entry.clone()));
+            before.is_some_and(|before| before.is_of(&stored.entry))
+        })
     }
 
     /// Keeps, of two files that claim one key, the one that was changed or forgotten last, and reports the other.

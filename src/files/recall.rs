@@ -48,7 +48,7 @@ pub(crate) async fn answer(
             timeline(call, notebook, &Recall { filter: filter.clone(), ..asked.clone() }, time.clone(), dated).await?;
         let with_entries = Recall { filter, ..request.clone() };
         if dated.has_entries()
-            && let Some(entries) = entries_asked(call, entries, &with_entries, &mut found.0.warnings).await
+            && let Some(entries) = entries_asked(call, entries, &with_entries, true, &mut found.0.warnings).await
         {
             add_entries(call, &mut found, &entries, &time);
         }
@@ -122,7 +122,7 @@ async fn recall_all(
 ) -> Result<RecallReply, Error> {
     let request = Recall { filter: request.filter.below_notebook(&call.scope), ..request };
     let mut warnings: Vec<Warning> = Vec::new();
-    let found = entries_asked(call, entries, &request, &mut warnings).await;
+    let found = entries_asked(call, entries, &request, false, &mut warnings).await;
     let mut reply = recall(call, notebook, found.as_ref(), &request, Reach::All).await?;
     reply.warnings.extend(warnings);
     Ok(reply)
@@ -133,6 +133,7 @@ async fn entries_asked(
     call: &Call,
     entries: &Entries,
     request: &Recall,
+    needs_text: bool,
     warnings: &mut Vec<Warning>,
 ) -> Option<SearchableEntries> {
     let is_for_entries = request.filter == NoteFilter::default()
@@ -141,7 +142,7 @@ async fn entries_asked(
         return None;
     }
     // Entries that cannot be read must not keep the notes from being found.
-    match searchable(call, entries).await {
+    match searchable(call, entries, needs_text).await {
         Ok((found, problems)) => {
             warnings.extend(problems.into_iter().map(|problem| Warning::new(&problem.path, problem.message)));
             Some(found)

@@ -5,7 +5,7 @@ use atomic_refcell::AtomicRefCell;
 use super::types::{DEFAULT_READ_BYTES, JournalCall, MAX_QUERY_BYTES};
 use crate::changes::Call;
 use crate::request::{Run, SAMPLE_TEXT, request};
-use crate::search::{Corpus, Extent, FolderScope, Purpose, SearchResults, Terms, read_all, refresh};
+use crate::search::{Corpus, Extent, Purpose, SearchResults, Terms, read_all, refresh};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -67,7 +67,7 @@ pub(super) async fn search(
     }
     let vouched = request.assume_unchanged && corpus.borrow().is_loaded();
     if !vouched {
-        refresh(call, corpus, FolderScope::all(&call.scope.layout), Purpose::Literal).await?;
+        refresh(call, corpus, Purpose::Literal).await?;
     }
     // Files that are known only from an index file have no text yet.
     read_all(call, corpus).await;

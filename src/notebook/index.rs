@@ -1,7 +1,5 @@
 //! Brings the index of the notebook up to date, and answers from it.
 
-use core::ops::Range;
-
 use atomic_refcell::AtomicRefCell;
 
 use super::config::NotebookConfig;
@@ -12,10 +10,7 @@ use super::snapshot::{ParsedNotes, Snapshot};
 use super::types::Warning;
 use crate::changes::Call;
 use crate::engine::Scope;
-use crate::search::{
-    Corpus, DocId, FolderScope, IndexedFile, Purpose, Skipped, is_index_file_outdated, load_texts, read_index_file,
-    read_needed_of_index, refresh, save_index_file,
-};
+use crate::search::{self, Corpus, DocId, IndexedFile, Needed, Skipped, load_texts};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath};
 use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, ErrorCode, Version};
@@ -78,16 +73,6 @@ struct KnownConfig {
     warnings: Vec<Warning>,
 }
 
-/// Part of the index that a command needs.
-#[derive(Clone, Copy)]
-pub(super) enum Needed<'a> {
-    /// The parsed notes.
-    Notes,
-    /// Ranges of the index file that a search needs.
-    Ranges(&'a (dyn Fn(&Corpus) -> Vec<Range<usize>> + Sync)),
-    Everything,
-}
-
 /// Takes over the current configuration, which says which files are notes.
 pub(super) async fn adopt_config(call: &Call, notebook: &Arc<Notebook>) -> Result<(), Error> {
     adopt(call, notebook, load_config(call).await?);
@@ -107,32 +92,8 @@ pub(super) async fn catch_up_for(
 ) -> Result<Arc<NotebookConfig>, Error> {
     let found = load_config(call).await?;
     let config = adopt(call, notebook, found);
-    read_index_file(call, &notebook.corpus).await;
-    loop {
-        refresh(call, &notebook.corpus, FolderScope::all(&call.scope.layout), Purpose::Ranked).await?;
-        notebook.corpus.borrow_mut().index_notes();
-        // If the index file is damaged, the next round reads every note, and nothing of the file.
-        if has(call, notebook, needed).await {
-            break;
-        }
-    }
-    save_index_file(call, &notebook.corpus).await;
-    // A literal search may have read notes meanwhile, and does not index them.
-    notebook.corpus.borrow_mut().index_notes();
+    search::catch_up(call, &notebook.corpus, needed).await?;
     Ok(config)
-}
-
-/// Reads a part of the index file. Returns false if the index must be brought up to date again.
-pub(super) async fn has(call: &Call, notebook: &Arc<Notebook>, needed: Needed<'_>) -> bool {
-    // A new index file is written from all of the old one.
-    let is_outdated = is_index_file_outdated(call, &notebook.corpus.borrow());
-    let ranges = |corpus: &Corpus| match needed {
-        Needed::Everything => None,
-        _ if is_outdated => None,
-        Needed::Notes => Some(vec![corpus.files.notes_of_index()]),
-        Needed::Ranges(ranges) => Some(ranges(corpus)),
-    };
-    read_needed_of_index(call, &notebook.corpus, ranges).await
 }
 
 /// Returns the configuration of the last update, if there was one.

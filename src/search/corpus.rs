@@ -10,7 +10,7 @@ use super::files::{DocId, EncodedNote, Extent, Files, IndexedFile, SearchedFiles
 use super::parts::Body;
 use super::render;
 use super::schemes::{ContentHash, OtherSchemes};
-use super::scopes::{is_markdown, skipped_names};
+use super::scopes::{FolderScope, is_markdown, skipped_names};
 use super::types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipReason, Skipped, TermCount};
 use crate::engine::{Limits, Loaded};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, SESSIONS_FOLDER, is_of_entries, text_of_name};
@@ -126,12 +126,14 @@ pub(crate) struct Corpus {
     configuration: Option<Version>,
     /// Predicate for files that literal search covers, notes or not.
     journal: Coverage,
+    /// Folders of the files; empty for the folders of the notes.
+    scopes: Vec<FolderScope>,
     /// Number of changes of the rules for notes and tags. A listing from before a change is outdated.
     pub(super) rules: u64,
     /// True if the last update succeeded.
     pub(super) loaded: bool,
     /// True if literal search, which needs all text, was ever used.
-    pub(super) keeps_texts: bool,
+    pub(crate) keeps_texts: bool,
 }
 
 impl Default for Corpus {
@@ -160,6 +162,7 @@ impl Default for Corpus {
             coverage: Arc::new(is_markdown),
             configuration: None,
             journal: Arc::new(|_| true),
+            scopes: Vec::new(),
             rules: 0,
             loaded: false,
             keeps_texts: false,
@@ -172,6 +175,17 @@ impl Corpus {
     pub(crate) fn new(layout: &Layout) -> Self {
         let layout = layout.clone();
         Self { journal: Arc::new(move |path| layout.is_journal(path)), ..Self::default() }
+    }
+
+    /// Creates an empty corpus of other folders than those of the notes.
+    pub(crate) fn of_folders<'a>(folders: impl Iterator<Item = &'a RelPath>) -> Self {
+        let scopes = folders.map(|folder| FolderScope { folder: Some(folder.clone()), tree: true });
+        Self { scopes: scopes.collect(), ..Self::default() }
+    }
+
+    /// Returns the folders of its files.
+    pub(crate) fn scopes(&self, layout: &Layout) -> Vec<FolderScope> {
+        if self.scopes.is_empty() { FolderScope::all(layout) } else { self.scopes.clone() }
     }
 
     /// Returns true if the host's guarantee that nothing changed is enough to answer from memory.
@@ -235,8 +249,10 @@ impl Corpus {
         self.new_rules();
     }
 
-    fn new_rules(&mut self) {
-        self.forget_pages();
+    /// Makes listings from before outdated.
+    pub(super) fn new_rules(&mut self) {
+        self.forget_page_versions();
+        self.generation = None;
         self.loaded = false;
         self.rules += 1;
     }
@@ -439,8 +455,12 @@ impl Corpus {
                 String::new()
             }
         };
-        // A concurrent search may have listed the folder since this file was requested.
-        self.pages.remove(&entry.path.parent());
+        // A concurrent search may have listed the folder since this file was requested. The folder stays known: if it is gone by
+        // the next listing, its files are too.
+        let folder = entry.path.parent();
+        if let Some(pages) = self.pages.remove(&folder) {
+            self.pages.insert(folder, pages.into_iter().map(|page| Page { version: None, ..page }).collect());
+        }
         if is_text && let Some(id) = self.note_of_bytes(&entry.path, &text) {
             self.files.see_again(id, version, entry.modified, keep_text.then_some(text));
             self.count_change(&entry.path);
@@ -725,6 +745,11 @@ impl Corpus {
             Error::new(ErrorCode::Storage, message, "remove the folders `.saddlebag/index`; they are created again")
         };
         note.map(Some).ok_or_else(unreadable)
+    }
+
+    /// Returns the frontmatter of a file, as the index has it.
+    pub(crate) fn frontmatter(&self, document: &IndexedFile) -> Option<Frontmatter> {
+        Note::decode_frontmatter(self.files.encoded_note(document)?)
     }
 
     /// Returns true for a note that is known from the index file, and whose text was not read.

@@ -27,12 +27,9 @@ pub use types::{MAX_HIT_LINES, SearchHit, SearchResults, SkipKind, Skipped, Term
 pub(crate) use corpus::Corpus;
 pub(crate) use entries::{SearchableEntries, SearchableEntry};
 pub(crate) use files::{DocId, Extent, IndexedFile, day_of_log};
-pub(crate) use index_file::{
-    is_outdated as is_index_file_outdated, read as read_index_file, read_needed as read_needed_of_index,
-    save as save_index_file,
-};
+pub(crate) use index_file::{Needed, read_needed as read_needed_of_index};
 pub(crate) use naming::{key_words, naming_advice};
-pub(crate) use refresh::{Purpose, load_texts, read_all, refresh};
+pub(crate) use refresh::{Purpose, catch_up, load_texts, read_all, refresh};
 pub(crate) use saddlebag_search::ranked;
 pub(crate) use scopes::{FolderScope, is_markdown, list_markdown, list_tree, skipped_names};
 

@@ -4,7 +4,7 @@ use atomic_refcell::AtomicRefCell;
 
 use super::corpus::{Corpus, Page};
 use super::files::{DocId, IndexedFile};
-use super::index_file::{read_recent, save};
+use super::index_file::{self, Needed, read_needed, read_recent, save};
 use super::scopes::{FolderBound, FolderScope, Walk, subfolders};
 use super::types::SkipReason;
 use crate::changes::Call;
@@ -34,13 +34,30 @@ pub(crate) enum Purpose {
     Ranked,
 }
 
-/// Brings the corpus up to date: lists the folders, reads changed files, drops removed ones.
-pub(crate) async fn refresh(
+/// Brings the corpus up to date for ranked search, with its copy in the store: reads the part of it that is needed, and writes it if
+/// enough has changed.
+pub(crate) async fn catch_up(
     call: &Call,
     corpus: &Arc<AtomicRefCell<Corpus>>,
-    scopes: Vec<FolderScope>,
-    purpose: Purpose,
+    needed: Needed<'_>,
 ) -> Result<(), Error> {
+    index_file::read(call, corpus).await;
+    loop {
+        refresh(call, corpus, Purpose::Ranked).await?;
+        corpus.borrow_mut().index_notes();
+        // If the index file is damaged, the next round reads every note, and nothing of the file.
+        if read_needed(call, corpus, needed).await {
+            break;
+        }
+    }
+    save(call, corpus).await;
+    // A literal search may have read notes meanwhile, and does not index them.
+    corpus.borrow_mut().index_notes();
+    Ok(())
+}
+
+/// Brings the corpus up to date: lists the folders, reads changed files, drops removed ones.
+pub(crate) async fn refresh(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, purpose: Purpose) -> Result<(), Error> {
     let (fs, limits) = (&call.fs, &call.scope.limits);
     let generation = generation(fs, corpus).await;
     if let Some(generation) = &generation
@@ -68,6 +85,7 @@ pub(crate) async fn refresh(
     }
     let mut changed = Vec::new();
     let mut listed = Vec::new();
+    let scopes = corpus.borrow().scopes(&call.scope.layout);
     let tops: Vec<Option<RelPath>> = scopes.iter().map(|scope| scope.folder.clone()).collect();
     let mut walk = Walk::from_scopes(scopes);
     loop {
@@ -268,6 +286,8 @@ pub(crate) async fn load_texts(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>,
                 answer => answer,
             };
             let entry = Entry { path, kind: EntryKind::File, size: 0, version: Version(String::new()), modified };
+            // A search that has listed the folder meanwhile does not know of this file.
+            corpus.new_rules();
             corpus.take(entry, answer, limits, true);
         }
     }

@@ -59,13 +59,9 @@ impl FolderScope {
         folder == self.folder
     }
 
-    /// Returns true if the memory of a scope may read each of these files. The writer of an index may have named others.
-    pub(super) fn memory_holds<'a>(layout: &Layout, paths: impl Iterator<Item = &'a str>) -> bool {
-        Self::all_hold(&Self::all(layout), paths)
-    }
-
-    /// Returns true if one of the scopes covers each of these files, whatever their extensions.
-    fn all_hold<'a>(scopes: &[Self], mut paths: impl Iterator<Item = &'a str>) -> bool {
+    /// Returns true if one of the scopes covers each of these files, whatever their extensions. The writer of an index may
+    /// have named others.
+    pub(super) fn all_hold<'a>(scopes: &[Self], mut paths: impl Iterator<Item = &'a str>) -> bool {
         let mut held: Option<(&str, bool)> = None;
         paths.all(|path| {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -70,7 +70,7 @@ pub(super) fn in_scope(call: &Call, path: &str) -> Result<RelPath, Error> {
 /// Returns the entries that a recall searches; `None` without an agent.
 pub(super) async fn searchable(call: &Call, entries: &Entries) -> Result<Option<SearchableEntries>, Error> {
     match entries.agent().is_ok() {
-        true => Ok(Some(entries::searchable(call, entries).await?.0)),
+        true => Ok(Some(entries::searchable(call, entries, true).await?.0)),
         false => Ok(None),
     }
 }

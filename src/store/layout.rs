@@ -126,6 +126,11 @@ impl Layout {
         Self { long_term_scope, ..self }
     }
 
+    /// Returns the layout for a copy of an index in another folder than that of the notebook.
+    pub(crate) fn in_folder(self, folder: RelPath) -> Self {
+        Self { project: Some(folder), ..self }
+    }
+
     /// Returns true if a folder belongs to another scope: to a project under `projects/`, or to the entries of an
     /// agent or a workspace. The eight hexadecimal digits of a slug distinguish a project from a folder of notes. All
     /// spellings count that some file system accepts for such a folder.

@@ -85,6 +85,11 @@ impl Note {
         postcard::from_bytes(bytes).ok()
     }
 
+    /// Reads the frontmatter of the same form, which is its first part.
+    pub fn decode_frontmatter(bytes: &[u8]) -> Option<Frontmatter> {
+        postcard::take_from_bytes(bytes).ok().map(|(frontmatter, _)| frontmatter)
+    }
+
     /// Reads the same form without the parts that only a single note needs: its headings, and the text, anchors and
     /// relations of its links are left out. Many notes at once then take less than half the memory.
     pub fn decode_outline(bytes: &[u8]) -> Option<Self> {

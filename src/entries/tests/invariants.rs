@@ -2,7 +2,7 @@
 //!
 //! A debug build panics at the place; a release build returns an error with the code `internal`.
 
-use super::super::decision::placed;
+use super::super::hydrate::placed;
 use super::super::state::Parsed;
 use super::super::view::{View, has_rival, look};
 use super::*;

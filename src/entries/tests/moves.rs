@@ -245,7 +245,7 @@ proptest! {
     ) {
         let mut world = World::new();
         for (key, content, category) in &entries {
-            let _ = world.run(EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), expected_version: None }));
+            let _ = world.run(storing(key, content, category));
         }
         let exported = world.export(true);
         let mut fresh = World::new();

@@ -23,7 +23,7 @@ fn a_move_between_categories_keeps_what_a_person_wrote() {
 
 #[test]
 fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_next_store() {
-    let moved = || EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "w", "daily"), expected_version: None });
+    let moved = || storing("k", "w", "daily");
     for steps in 0..4 {
         let mut world = World::new();
         world.keep("k", "v", "core");
@@ -42,7 +42,12 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 }
 
 /// Runs commands concurrently, each as a separate process, in an order that the seed decides.
-fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[EntriesCommand]) -> Vec<Result<EntriesReply, Error>> {
+pub(super) fn race(
+    store: &mut Store,
+    seed: u64,
+    now: LocalTime,
+    verbs: &[EntriesCommand],
+) -> Vec<Result<EntriesReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         let entries = Arc::new(Entries::new(Some(config)).unwrap());
@@ -130,4 +135,53 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
         assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");
         assert_eq!(notes_of(&world).len(), 1, "seed {seed}");
     }
+}
+
+/// Returns the replies of processes that each give one command.
+fn replies(world: &mut World, index_file: bool) -> Vec<String> {
+    let keys = ["n000", "n001", "n002", "old", "unclosed", "plain", "broken", "tool", "agents/a/entries/core/named.md"];
+    let all = ListEntries { filter: EntryFilter::default(), limit: Some(200), cursor: None };
+    let find = |query: &str| EntriesCommand::FindEntries(FindEntries { query: query.into(), limit: 9 });
+    let others = [EntriesCommand::ListEntries(all), find("zebra"), find("horse 7")];
+    let asked = keys.into_iter().map(Ok).chain(others.into_iter().map(Err));
+    let run = |asked: Result<&'static str, EntriesCommand>| {
+        world.reopen();
+        let (entries, now) = (world.entries.clone(), world.now());
+        world.store.run(|fs| async move {
+            let mut call = call_at(fs, now);
+            Arc::get_mut(&mut call.scope).unwrap().index_file = index_file;
+            let origin = Origin::default();
+            Ok::<_, Error>(match asked {
+                Ok(key) => format!("{:?}", get(&call, &entries, &origin, key).await),
+                Err(command) => format!("{:?}", run_any(&call, &entries, &origin, command).await),
+            })
+        })
+    };
+    asked.map(run).collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_process_with_an_index_file_answers_as_one_without() {
+    let mut world = World::new();
+    let put = |world: &mut World, name: &str, fields: &str| {
+        let text = format!("---\n{fields}\n---\n\nzebra\n");
+        world.store.put(&format!("agents/a/entries/{name}.md"), text.into());
+    };
+    for number in 0..150 {
+        let (older, day) = (number * 7 % 150, 1 + number % 28);
+        let fields = format!("updated: 2026-01-{day:02}\nsupersedes: n{older:03}\ntags: [horse, \"{number}\"]");
+        put(&mut world, &format!("core/n{number:03}"), &fields);
+    }
+    put(&mut world, "core/named", "key: n001\nupdated: 2027-01-01");
+    put(&mut world, "daily/n002", "forgotten: 2027-01-01");
+    put(&mut world, "daily/old", "updated: 2020-01-01");
+    put(&mut world, "core/broken", "key: [");
+    put(&mut world, "core/tool", "provenance: tool\nsupersedes: plain\norigin-project: p-1");
+    world.store.put("agents/a/entries/core/plain.md", b"zebra".to_vec());
+    world.store.put("agents/a/entries/core/unclosed.md", b"---\nkey: unclosed\n\nzebra".to_vec());
+    let expected = replies(&mut world, false);
+    assert_eq!([replies(&mut world, true), replies(&mut world, true)], [expected.clone(), expected.clone()]);
+    assert!(world.store.names().contains(&"agents/a/.saddlebag/index/0000"));
+    put(&mut world, "core/n005", "key: n001\nupdated: 2028-01-01");
+    assert_eq!(replies(&mut world, true), replies(&mut world, false));
 }

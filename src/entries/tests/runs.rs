@@ -36,15 +36,9 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let now = world.now();
     let mut engine: saddlebag_protocol::Engine<EntriesReply> = Limits::default().engine(1);
     let verbs = [
-        EntriesCommand::StoreEntry(StoreEntry {
-            entry: entry("mood", "tired", "conversation"),
-            expected_version: None,
-        }),
+        storing("mood", "tired", "conversation"),
         EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), expected_version: None }),
-        EntriesCommand::StoreEntry(StoreEntry {
-            entry: entry("mood", "fresh", "conversation"),
-            expected_version: None,
-        }),
+        storing("mood", "fresh", "conversation"),
     ];
     for (id, verb) in (1..).zip(verbs) {
         let entries = world.entries.clone();
@@ -61,8 +55,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(world.store.names(), ["agents/a/fence"]);
     let gone = world.get_with(Origin::from_run("r"), "mood").unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
-    let outside = world
-        .run(EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "conversation"), expected_version: None }));
+    let outside = world.run(storing("k", "v", "conversation"));
     assert_eq!(outside.unwrap_err().message, "entries of a conversation can only be in a run");
 }
 

@@ -1,6 +1,6 @@
 //! Finds items for every kind of recall: brings the indexes up to date, ranks, and reads the text of the hits.
 
-use super::super::index::{Needed, Notebook, catch_up_for, has, known_config, look, read_texts};
+use super::super::index::{Notebook, catch_up_for, known_config, look, read_texts};
 use super::super::list_notes::selected;
 use super::super::note_filter::NoteFilter;
 use super::super::select::{asks_for_latest, time_of};
@@ -11,7 +11,9 @@ use super::texts::{Contest, Texts};
 use super::types::{MAX_RECALL_BYTES, NOTES, Recall};
 use crate::changes::Call;
 use crate::search::ranked::{self, Field, Grams, Query, Question, Ranked, Ranking, Source, near_words};
-use crate::search::{Corpus, DocId, IndexedFile, SearchableEntries, SearchableEntry, load_texts};
+use crate::search::{
+    Corpus, DocId, IndexedFile, Needed, SearchableEntries, SearchableEntry, load_texts, read_needed_of_index,
+};
 use crate::store::LocalTime;
 use crate::trust::Approved;
 use saddlebag_collections::{order, part::SlicePart, prelude::*};
@@ -147,15 +149,13 @@ impl Asked<'_> {
             let selection = self.select(&refused).await?;
             // A literal search may have read notes meanwhile, and does not index their words.
             notebook.corpus.borrow_mut().index_notes();
-            let (query, remark) = self.read(&question, &selection);
+            let (query, remark) = self.reading(&question, &selection);
             let mut ranking = self.rank(query, &selection);
             let reread = self.reread();
             let mut contest = None;
             if reread > 0 {
                 let missing = self.missing(ranking.hits.iter().take(reread));
-                if !missing.is_empty() && attempt < MAX_ATTEMPTS {
-                    load_texts(call, &notebook.corpus, &missing).await;
-                    notebook.corpus.borrow_mut().index_notes();
+                if attempt < MAX_ATTEMPTS && self.read(missing).await {
                     continue;
                 }
                 let reread = reread.min(ranking.hits.len());
@@ -176,9 +176,7 @@ impl Asked<'_> {
             let page = self.page(ranking.hits);
             let missing = self.missing(page.iter());
             let is_last = attempt >= MAX_ATTEMPTS;
-            if !missing.is_empty() && !is_last {
-                load_texts(call, &notebook.corpus, &missing).await;
-                notebook.corpus.borrow_mut().index_notes();
+            if !is_last && self.read(missing).await {
                 continue;
             }
             let (page, unapproved): (Vec<Ranked>, Vec<Ranked>) = {
@@ -237,7 +235,7 @@ impl Asked<'_> {
         let needs_notes = request.filter != NoteFilter::default() || !request.sort.is_empty();
         let needed = if needs_notes { Needed::Everything } else { Needed::Ranges(&ranges) };
         let is_known = notebook.corpus.borrow().is_loaded() && known_config(notebook).is_some();
-        if !(request.assume_unchanged && is_known && has(call, notebook, needed).await) {
+        if !(request.assume_unchanged && is_known && read_needed_of_index(call, &notebook.corpus, needed).await) {
             catch_up_for(call, notebook, needed).await?;
         }
         Ok(())
@@ -266,7 +264,7 @@ impl Asked<'_> {
     }
 
     /// Decides how the question is read, and says what its operators leave out.
-    fn read<'q>(&self, question: &'q Question, selection: &Selection) -> (&'q Query, Option<String>) {
+    fn reading<'q>(&self, question: &'q Question, selection: &Selection) -> (&'q Query, Option<String>) {
         let corpora = self.corpora();
         let reading = corpora.with_sources(selection, &|path| self.leaves_out(path), |sources| question.read(sources));
         let name = |hit: &Ranked| {
@@ -344,12 +342,28 @@ impl Asked<'_> {
             })
     }
 
-    /// Returns the notes among the hits whose text must be read. The text of entries is always in memory.
-    fn missing<'h>(&self, hits: impl Iterator<Item = &'h Ranked>) -> Vec<DocId> {
+    /// Returns the hits whose text must be read: notes, and entries.
+    fn missing<'h>(&self, hits: impl Iterator<Item = &'h Ranked>) -> [Vec<DocId>; 2] {
         let corpora = self.corpora();
-        let has_no_text = |id: DocId| corpora.notes.files.doc(id).is_some_and(|document| document.text.is_none());
-        let notes = hits.filter(|hit| hit.source == NOTES && has_no_text(hit.doc));
-        notes.filter(|hit| !self.is_known_hit(&corpora, hit)).map(|hit| hit.doc).collect()
+        let has_no_text = |hit: &Ranked| corpora.document(hit).is_ok_and(|(document, _)| document.text.is_none());
+        let mut missing = [Vec::new(), Vec::new()];
+        for hit in hits.filter(|hit| has_no_text(hit) && !self.is_known_hit(&corpora, hit)) {
+            let [notes, of_entries] = &mut missing;
+            if hit.source == NOTES { notes } else { of_entries }.push(hit.doc);
+        }
+        missing
+    }
+
+    /// Reads the text of notes and of entries. Returns false if there are none.
+    async fn read(&self, [notes, of_entries]: [Vec<DocId>; 2]) -> bool {
+        let entries = self.entries.map(|entries| (&entries.corpus, &of_entries));
+        for (corpus, ids) in
+            [(&self.notebook.corpus, &notes)].into_iter().chain(entries).filter(|(_, ids)| !ids.is_empty())
+        {
+            load_texts(self.call, corpus, ids).await;
+            corpus.borrow_mut().index_notes();
+        }
+        !(notes.is_empty() && of_entries.is_empty())
     }
 
     /// Returns true if the file of a hit permits it in a prompt. Entries are judged when they are parsed.

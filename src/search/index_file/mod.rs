@@ -77,6 +77,16 @@ use saddlebag_collections::prelude::*;
 /// Minimum number of notes for an index file. Fewer notes are read as fast as their index.
 const MIN_NOTES: usize = 128;
 
+/// Part of the index that a command needs.
+#[derive(Clone, Copy)]
+pub(crate) enum Needed<'a> {
+    /// The parsed notes.
+    Notes,
+    /// Ranges of the index file that a search needs.
+    Ranges(&'a (dyn Fn(&Corpus) -> Vec<Range<usize>> + Sync)),
+    Everything,
+}
+
 /// Reads the index from the store, if the corpus is empty and the store has one. Notes and postings are read later, by
 /// [`read_needed`].
 pub(crate) async fn read(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>) {
@@ -120,25 +130,28 @@ async fn read_for(call: &Call, corpus: &AtomicRefCell<Corpus>, is_whole: bool) -
     let body =
         if is_whole { body.whole(call).await? } else { body.with(call, &catalog.needed_ranges(scheme)?).await? };
     let index = catalog.restore(&head, body, &corpus.borrow(), scheme)?;
-    FolderScope::memory_holds(&call.scope.layout, index.table.rows.paths()).then_some(index)
+    let scopes = corpus.borrow().scopes(&call.scope.layout);
+    FolderScope::all_hold(&scopes, index.table.rows.paths()).then_some(index)
 }
 
 /// Reads what a search needs of the index file. If that is damaged, the corpus forgets what it had of it, and returns
 /// false: then it must be brought up to date again.
 ///
-/// `needed` returns the ranges, `None` for everything. An engine that needs ranges a second time reads everything, as it
-/// goes on living.
-pub(crate) async fn read_needed(
-    call: &Call,
-    corpus: &Arc<AtomicRefCell<Corpus>>,
-    needed: impl FnOnce(&Corpus) -> Option<Vec<Range<usize>>>,
-) -> bool {
+/// An engine that needs ranges a second time reads everything, as it goes on living.
+pub(crate) async fn read_needed(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, needed: Needed<'_>) -> bool {
     let (body, needed, damages) = {
         let corpus = corpus.borrow();
         if corpus.body().bytes().is_whole() {
             return true;
         }
-        (corpus.body().clone(), needed(&corpus), corpus.damages())
+        let ranges = match needed {
+            Needed::Everything => None,
+            // A new index file is written from all of the old one.
+            _ if is_outdated(call, &corpus) => None,
+            Needed::Notes => Some(vec![corpus.files.notes_of_index()]),
+            Needed::Ranges(ranges) => Some(ranges(&corpus)),
+        };
+        (corpus.body().clone(), ranges, corpus.damages())
     };
     let read = match needed {
         Some(ranges) if body.has(&ranges) => return true,
@@ -165,7 +178,7 @@ pub(crate) async fn read_needed(
 }
 
 /// Returns true if enough has changed for a new index file.
-pub(crate) fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
+fn is_outdated(call: &Call, corpus: &Corpus) -> bool {
     let (unsaved, notes) = (corpus.unsaved(), corpus.files.len());
     // Reading a tenth of the notes is about as fast as writing the index.
     let is_outdated = unsaved * 10 >= notes

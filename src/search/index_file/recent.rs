@@ -51,10 +51,8 @@ pub(crate) async fn read(
     let recent: Recent<'_> = postcard::from_bytes(encoded).ok()?;
     let is_of_index = recent.index == writing && recent.scheme == call.scope.version_scheme.as_str();
     let is_of_store = recent.listed.generation == Some(generation);
-    if !is_of_index
-        || !is_of_store
-        || !FolderScope::memory_holds(&call.scope.layout, recent.changed.iter().map(|(path, _)| *path))
-    {
+    let scopes = corpus.borrow().scopes(&call.scope.layout);
+    if !is_of_index || !is_of_store || !FolderScope::all_hold(&scopes, recent.changed.iter().map(|(path, _)| *path)) {
         return None;
     }
     let entries = recent.changed.iter().map(|&(path, modified)| {
