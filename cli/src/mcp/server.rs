@@ -15,6 +15,7 @@ use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::document::head;
 use saddlebag::files::Shown;
+use saddlebag::store::RelPath;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::trust::secrets_in;
 use saddlebag::{Answered, MAX_ORIGIN_NAME_BYTES, Origin, ReplyTo, Request, protocol};
@@ -114,6 +115,9 @@ impl MemoryServer {
     }
 
     async fn file(&self, path: String, context: &RequestContext<RoleServer>) -> Result<Shown, ErrorData> {
+        if let Err(error) = RelPath::new(&path) {
+            return Err(ErrorData::invalid_params(format!("`{path}` is not a valid path: {error}"), None));
+        }
         let item = self.run(resources::read(path.clone()), context).await.map_err(|failure| refused(&failure))?;
         // A resource has one address: other names of the item have none.
         match item.path.ends_with(&path) {
