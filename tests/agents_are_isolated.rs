@@ -182,8 +182,8 @@ fn is_of_entries(command: &Command) -> bool {
             | SessionCommand::EndSession(_),
         ) => true,
         Command::Tools(ToolsCommand::CallTool(call)) => {
-            // Recall finds notes and entries.
-            call.tool == "notebook_recall"
+            // Recall finds notes and entries, and the name of a page may mean an entry.
+            ["notebook_recall", "memory_read", "memory_edit"].contains(&call.tool.as_str())
                 || tools(&[ToolSet::Everyday, ToolSet::Entries, ToolSet::Anthropic])
                     .iter()
                     .any(|tool| tool.name == call.tool)

@@ -9,7 +9,7 @@ use saddlebag_collections::prelude::*;
 use saddlebag_markdown::replace_once;
 use saddlebag_protocol::{Cause, Error, ErrorCode};
 
-/// Applies a change to a target, as a command of its own.
+/// Screens a change, and applies it to a target.
 pub(crate) async fn edit_file(call: &Call, target: &Target, mut change: EditChange) -> Result<ChangedFile, Error> {
     text(&call.screen, &mut change, "new text")?;
     let mut reply = edit(call, target, &change, Backups::Off).await?;

@@ -98,10 +98,10 @@ def journal(scene):
     assert scene.text("MEMORY.md") == "Staging listens on port 8443.\nDeploys are on Monday.\n", scene.text("MEMORY.md")
     scene("journal", "append_daily", dict(heading="standup", body="nothing new"))
     assert "nothing new" in scene.text("daily/2026-05-25.md")
-    change = ("replace", dict(old_text="8443", new_text="9443"))
-    edited = scene("journal", "edit", dict(target=("long_term",), change=change))
+    change = dict(name="long_term", old_text="8443", new_text="9443")
+    edited = scene("files", "edit", change)
     assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup), edited
-    scene.fails("no-unique-match", "journal", "edit", dict(target=("long_term",), change=change))
+    scene.fails("no-unique-match", "files", "edit", change)
     read = scene("files", "show", dict(name="long_term", offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read
     search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
@@ -457,8 +457,8 @@ def race(program, runtime, root):
             target = ("scratchpad",) if number % 2 else ("daily", None)
             memory.run("journal", ("write", written(target, f"- {who} {number}.")), now=NOW)
             if number % (APPENDS // EDITS) == 0:
-                edit(lambda old, new: memory.run("journal", ("edit", dict(
-                    target=("note", "counts"), change=("replace", dict(old_text=old, new_text=new)))), now=NOW), who, number)
+                edit(lambda old, new: memory.run("files", ("edit", dict(
+                    name="note:counts", old_text=old, new_text=new)), now=NOW), who, number)
 
     def by_program(who):
         # The native engine starts faster, so that both meet more often; what races is how they use the folder.
