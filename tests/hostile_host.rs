@@ -3,6 +3,7 @@
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, PurgeEntries, RetainEntries};
+use saddlebag::files::{Edit, FilesCommand, ItemKind, Show, Tag};
 use saddlebag::journal::{JournalCommand, JournalReply, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -454,8 +455,15 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                     assert!(reply.is_error, "{call:?}: {reply:?}");
                 }
                 (_, Err(error)) => {
-                    let is_of_entries =
-                        matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_));
+                    let is_of_entries = match &command {
+                        Command::Files(
+                            FilesCommand::Show(Show { kind, .. }) | FilesCommand::Edit(Edit { kind, .. }),
+                        ) => *kind == Some(ItemKind::Entry),
+                        Command::Files(FilesCommand::Tag(Tag { kind, .. })) => *kind == Some(ItemKind::Entry),
+                        command => {
+                            matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_))
+                        }
+                    };
                     let code = if is_of_entries { ErrorCode::MemoryUnavailable } else { ErrorCode::Storage };
                     assert_eq!(error.code, code, "{kind:?}: {command:?}");
                     assert!(error.message.contains(&answer.to_string()), "{error:?}");

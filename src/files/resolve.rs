@@ -74,10 +74,15 @@ pub(crate) async fn handle(
     kind: Option<ItemKind>,
 ) -> Result<Handle, Error> {
     let mut found = candidates(Names { call, notebook, entries }, name).await?;
-    let is_note = notebook::note_rule(call).await?;
+    let layout = &call.scope.layout;
+    // The configuration says nothing about long-term memory and the scratchpad.
+    let is_note = match found.iter().all(|file| layout.is_kept(&file.path)) {
+        true => None,
+        false => Some(notebook::note_rule(call).await?),
+    };
     let kind_of = |file: &NamedFile| match () {
         () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
-        () if is_note(&file.path) => ItemKind::of_note(&call.scope.layout, &file.path),
+        () if is_note.as_ref().is_some_and(|is_note| is_note(&file.path)) => ItemKind::of_note(layout, &file.path),
         () => ItemKind::File,
     };
     found.retain(|file| kind.is_none_or(|asked| kind_of(file).is(asked)));

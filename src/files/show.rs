@@ -92,7 +92,8 @@ pub(crate) async fn show(with: Names<'_>, origin: &Origin, asked: Show) -> Resul
     };
     let (kind, name, path, unapproved) = file;
     let Part { state, text, offset, size, next_offset } = match (&path, &entry) {
-        (Some(path), _) => read_part(call, path, offset, max_bytes).await?,
+        (Some(path), Some(_)) => read_part(call, path, offset, max_bytes).await.map_err(unavailable)?,
+        (Some(path), None) => read_part(call, path, offset, max_bytes).await?,
         (None, held) => Part::whole(held.as_ref().map_or("", |entry| &entry.content)),
     };
     let newer = match (&entry, &path) {
