@@ -30,10 +30,8 @@ pub(crate) struct ItemName {
 pub(crate) enum Named {
     /// Entry, by its key or the path of its file.
     Entry(String),
-    /// Note, or a file that a word such as `scratchpad` names.
+    /// Any other file.
     Target(Target),
-    /// Path of another file.
-    File(String),
 }
 
 impl Named {
@@ -41,7 +39,7 @@ impl Named {
     pub(crate) fn into_target(self) -> Target {
         match self {
             Self::Target(target) => target,
-            Self::Entry(path) | Self::File(path) => Target::Page(path),
+            Self::Entry(path) => Target::Page(path),
         }
     }
 }
@@ -66,7 +64,7 @@ impl ItemName {
                 // path when a change first finishes a rename that was interrupted.
                 match kind {
                     ItemKind::Entry => Named::Entry(name),
-                    ItemKind::File => Named::File(path),
+                    ItemKind::File => Named::Target(Target::Page(path)),
                     _ => Named::Target(Target::Page(name)),
                 }
             }

@@ -173,23 +173,16 @@ pub(crate) async fn pending_approvals(
 
 /// Returns the entry that a name may mean: the live one of this key, or the one whose file has this path.
 pub(crate) async fn named(call: &Call, entries: &Entries, name: &str) -> Result<Option<NamedFile>, Error> {
-    let Some(scope) = entries.scope.clone() else { return Ok(None) };
-    if view::check_name(call, &scope, name).is_err() {
-        return Ok(None);
-    }
-    let (view, key) = view::look_for(call, entries, &scope, name).await?;
-    let is_live = |stored: &view::Stored| key != name || stored.is_live(call.now.epoch_nanoseconds());
-    let found = view::found(&view, &scope, &key).filter(|(_, stored)| is_live(stored));
-    Ok(found.map(|(_, stored)| NamedFile {
-        path: stored.path.clone(),
-        name: key.clone(),
-        unapproved: stored.entry.fields.trust_state.unapproved(),
-    }))
+    let found = stored(call, entries, name).await?.filter(|found| found.key != name || found.is_live);
+    Ok(found.map(|StoredEntry { path, key, unapproved, .. }| NamedFile { path, name: key, unapproved }))
 }
 
 /// An entry in its file, forgotten or not.
 pub(crate) struct StoredEntry {
     pub(crate) path: RelPath,
+    key: String,
+    is_live: bool,
+    unapproved: Option<Provenance>,
     pub(crate) version: String,
     pub(crate) content: String,
     pub(crate) is_forgotten: bool,
@@ -202,8 +195,12 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
         return Ok(None);
     }
     let (view, key) = view::look_for(call, entries, &scope, name).await?;
+    let now = call.now.epoch_nanoseconds();
     Ok(view::found(&view, &scope, &key).map(|(_, stored)| StoredEntry {
         path: stored.path.clone(),
+        is_live: stored.is_live(now),
+        unapproved: stored.entry.fields.trust_state.unapproved(),
+        key,
         version: stored.entry.version.clone(),
         content: stored.entry.fields.content.clone(),
         is_forgotten: stored.entry.forgotten.is_some(),

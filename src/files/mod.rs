@@ -17,8 +17,9 @@ mod timeline;
 mod types;
 
 pub use crate::journal::FileState;
-pub use crate::notebook::TagReply;
-pub use crate::notebook::{DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart};
+pub use crate::notebook::{
+    DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart, TagReply,
+};
 pub use edit::{Edit, EditReply};
 pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use merge::{

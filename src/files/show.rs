@@ -82,29 +82,27 @@ pub(crate) async fn show(with: Names<'_>, origin: &Origin, asked: Show) -> Resul
     let Names { call, notebook, entries } = with;
     let Show { name, kind, offset, max_bytes } = asked;
     check_bytes(call, max_bytes)?;
-    let (entry, file) = match file_of(with, origin, &name, kind).await? {
-        Some(Handle { kind, file }) => (None, (kind, file.name, Some(file.path), file.unapproved)),
+    let (kind, name, path, part, newer, unapproved, entry) = match file_of(with, origin, &name, kind).await? {
+        Some(Handle { kind, file }) => {
+            let part = read_part(call, &file.path, offset, max_bytes).await?;
+            let newer = notebook::successor(call, notebook, &file.path).await;
+            (kind, file.name, call.scope.display_path(&file.path), part, newer, file.unapproved, None)
+        }
         None => {
             let entry = entries::get(call, entries, origin, &name).await.map_err(unavailable)?;
-            let file = (ItemKind::Entry, entry.key.clone(), call.scope.whole(&entry.path), entry.unapproved);
-            (Some(entry), file)
+            let part = match call.scope.whole(&entry.path) {
+                Some(path) => read_part(call, &path, offset, max_bytes).await.map_err(unavailable)?,
+                None => Part::whole(&entry.content),
+            };
+            let newer = Successor { path: entry.superseded_by.clone(), since: None };
+            (ItemKind::Entry, entry.key.clone(), entry.path.clone(), part, newer, entry.unapproved, Some(entry))
         }
     };
-    let (kind, name, path, unapproved) = file;
-    let Part { state, text, offset, size, next_offset } = match (&path, &entry) {
-        (Some(path), Some(_)) => read_part(call, path, offset, max_bytes).await.map_err(unavailable)?,
-        (Some(path), None) => read_part(call, path, offset, max_bytes).await?,
-        (None, held) => Part::whole(held.as_ref().map_or("", |entry| &entry.content)),
-    };
-    let newer = match (&entry, &path) {
-        (Some(entry), _) => Successor { path: entry.superseded_by.clone(), since: None },
-        (None, Some(path)) => notebook::successor(call, notebook, path).await,
-        (None, None) => Successor::default(),
-    };
+    let Part { state, text, offset, size, next_offset } = part;
     Ok(Shown {
         kind,
         name,
-        path: path.map(|path| call.scope.display_path(&path)).unwrap_or_default(),
+        path,
         state,
         text,
         offset,

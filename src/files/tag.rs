@@ -22,14 +22,11 @@ pub struct Tag {
 }
 
 request!(Tag "tag" => TagReply, Removes, |name| {
-    let words = |tags: &[&str]| tags.iter().map(ToString::to_string).collect();
-    let tag = |kind, add: &[&str], remove: &[&str]| Self {
-        name: name.into(),
-        kind: Some(kind),
-        add: words(add),
-        remove: words(remove),
+    let of_kind = |kind| {
+        let none = Self { name: name.into(), kind: Some(kind), add: Vec::new(), remove: Vec::new() };
+        [Self { add: vec!["ops".into()], ..none.clone() }, Self { remove: vec!["ops".into()], ..none }]
     };
-    [ItemKind::Note, ItemKind::Entry].map(|kind| [tag(kind, &["ops"], &[]), tag(kind, &[], &["ops"])]).concat()
+    [ItemKind::Note, ItemKind::Entry].map(of_kind).concat()
 });
 
 impl Run<FilesCall<'_>> for Tag {

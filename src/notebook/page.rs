@@ -17,23 +17,18 @@ use saddlebag_protocol::{Error, ErrorCode};
 pub(crate) async fn locate_page(
     call: &Call,
     notebook: &Arc<Notebook>,
-    command: JournalCommand,
+    mut command: JournalCommand,
 ) -> Result<JournalCommand, Error> {
-    // The whole path, because `MEMORY.md` below a project is another file.
-    let page = |path: RelPath| Target::Page(call.scope.display_path(&path));
-    Ok(match command {
+    match &mut command {
         JournalCommand::Restore(Restore { target: Target::Page(name) }) => {
             settle(call, notebook).await;
-            JournalCommand::Restore(Restore { target: page(lost_page(call, notebook, &name).await?) })
+            // The whole path, because `MEMORY.md` below a project is another file.
+            *name = call.scope.display_path(&lost_page(call, notebook, name).await?);
         }
-        JournalCommand::Search(search) => {
-            if search.all_files {
-                adopt_config(call, notebook).await?;
-            }
-            JournalCommand::Search(search)
-        }
-        other => other,
-    })
+        JournalCommand::Search(search) if search.all_files => adopt_config(call, notebook).await?,
+        _ => {}
+    }
+    Ok(command)
 }
 
 /// Returns the file that a name means: a note, or the path of a file that the notebook leaves out.

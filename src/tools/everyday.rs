@@ -158,14 +158,11 @@ async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
     if let Some(entry) = &part.entry {
         return entries::one(entry, start);
     }
-    let mut answer = journal::read(&part);
+    let mut answer = journal::read(with.call, &part);
     if part.state == FileState::Text && part.offset == 0 {
         let mark = superseded_mark(part.superseded_by.as_deref(), part.superseded_since.as_deref());
         let mark = mark.map(|mark| format!("({mark})\n")).unwrap_or_default();
         answer.text = format!("{}:\n{mark}{}", part.path, answer.text);
-    }
-    if part.path == with.call.scope.display_path(with.call.scope.layout.long_term()) {
-        answer.text.extend(journal::shared_memory(with.call));
     }
     Ok(answer)
 }

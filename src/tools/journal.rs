@@ -79,7 +79,7 @@ pub(super) fn change(arguments: &Arguments) -> Result<EditChange, Error> {
 }
 
 /// Returns the line that points a reader of the project's memory to the memory that all projects share.
-pub(super) fn shared_memory(call: &Call) -> Option<String> {
+fn shared_memory(call: &Call) -> Option<String> {
     let layout = &call.scope.layout;
     (layout.long_term() != layout.shared_long_term()).then(|| {
         let path = call.scope.display_path(layout.shared_long_term());
@@ -127,7 +127,7 @@ fn written(reply: &WriteReply) -> Answer {
     Answer::new(reply.message.as_str(), object)
 }
 
-pub(super) fn read(reply: &Shown) -> Answer {
+pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
     let next = reply.next_offset.map(|offset| offset.to_string());
     let mut text = match reply.state {
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),
@@ -137,6 +137,9 @@ pub(super) fn read(reply: &Shown) -> Answer {
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {} to {next} of {})", reply.offset, reply.size));
         text.push_str(&more(next));
+    }
+    if reply.path == call.scope.display_path(call.scope.layout.long_term()) {
+        text.extend(shared_memory(call));
     }
     let mut object = Object::new();
     object.text("path", &reply.path);

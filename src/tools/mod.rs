@@ -43,7 +43,7 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, 
 
 use crate::family::family;
 use crate::files::answer_recall;
-use crate::journal::{FileState, JournalCall, ListJournal, Target, TargetRole, edit_file};
+use crate::journal::{FileState, JournalCall, ListJournal, TargetRole, edit_file};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
 use crate::request::{Effect, Run, request};
@@ -142,11 +142,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             {
                 return Err(journal::no_note(name, &ListJournal.run(&JournalCall { call, corpus }).await?));
             }
-            let mut answer = journal::read(&part);
-            if target == Target::LongTerm {
-                answer.text.extend(journal::shared_memory(call));
-            }
-            Ok(answer)
+            Ok(journal::read(call, &part))
         }
         ToolSet::Journal if spec.id == Id::Edit => {
             let change = journal::change(&arguments)?;

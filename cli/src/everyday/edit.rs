@@ -54,8 +54,7 @@ impl Subcommand for EditArgs {
         }
         let (old_text, new_text) = (input::text(old)?, input::text(new)?);
         let mut store = Store::open(global)?;
-        let ItemName { kind, .. } = item;
-        let edit = Edit { name: item.without_lines(), kind, old_text, new_text };
+        let edit = Edit { name: item.without_lines(), kind: item.kind, old_text, new_text };
         Changed::Edited(store.call(edit, output).map_err(with_kind)?).show(output)
     }
 }

@@ -55,7 +55,7 @@ impl Subcommand for ForgetArgs {
 fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Forgotten, Failure> {
     Ok(match item.find_to_change(store, output)? {
         Named::Entry(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
-        Named::Target(Target::Page(note)) | Named::File(note) => Forgotten::Note(store.call(Forget { note }, output)?),
+        Named::Target(Target::Page(note)) => Forgotten::Note(store.call(Forget { note }, output)?),
         Named::Target(Target::Note(_)) => {
             let note = store.call(Resolve { name: item.without_lines(), kind: None }, output)?.path;
             Forgotten::Note(store.call(Forget { note }, output)?)

@@ -39,7 +39,6 @@ impl Subcommand for WriteArgs {
         let mut store = Store::open(global)?;
         let target = match self.item.find_to_change(&mut store, output)? {
             Named::Target(target) => target,
-            Named::File(path) => Target::Page(path),
             Named::Entry(key) => {
                 let help = format!("use `saddlebag remember --key {}`; nothing was changed", single_line(&key));
                 let message = format!("`{}` is an entry", single_line(&self.item.name));
