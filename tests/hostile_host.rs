@@ -94,7 +94,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
         ]
     };
     let overwrite = ask::overwrite(Target::Note("n".into()), "x");
-    let delete = ask::delete_note(Target::Note("n".into()));
+    let delete = ask::forget_target(&Target::Note("n".into()));
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
     for command in
         commands![ask::append(Target::Scratchpad, "a"), ask::search("old"), overwrite.clone(), delete.clone()]

@@ -32,9 +32,7 @@ fn a_page_is_read_and_edited_by_its_path_or_title(kind: Kind) {
         drive.run(ask::edit(target.clone(), "5432", "5433")).unwrap();
         assert!(text_of(&drive, page).ends_with("It is 5433.\n"));
         assert_eq!(text_of(&drive, "projects/proj/facts/port.bak"), text);
-        for refused in commands![ask::forget_target(&target), ask::append(target, "x")] {
-            assert_eq!(drive.run(refused).unwrap_err().code, ErrorCode::InvalidArgument);
-        }
+        assert_eq!(drive.run(ask::append(target, "x")).unwrap_err().code, ErrorCode::InvalidArgument);
     }
     let mut drive = drive(kind, project_config(), &[(page, text.as_bytes()), ("projects/other/x.md", b"secret")]);
     let missing = |name: &str| ask::show(Target::Page(name.into()));
@@ -191,13 +189,13 @@ fn restoring_twice_undoes_and_redoes(kind: Kind) {
     }
     assert_eq!(seen, ["one", "two", "one"]);
 
-    assert_eq!(drive.call(ask::forget_target(&note())).unwrap().bytes, 0);
+    drive.run(ask::forget_target(&note())).unwrap();
     assert!(!drive.executor.files().contains_key(NOTE));
     let restored = drive.call(restore()).unwrap();
     assert_eq!(restored.message, format!("Restored {NOTE} from projects/proj/notes/n.bak (3 bytes)"));
     assert_eq!((text(&drive, NOTE).as_str(), restored.bytes), ("one", 3));
-    let edited = drive.call(ask::edit(note(), "one", "three")).unwrap();
-    assert_eq!((text(&drive, NOTE).as_str(), edited.bytes), ("three", 5));
+    drive.run(ask::edit(note(), "one", "three")).unwrap();
+    assert_eq!(text(&drive, NOTE), "three");
 }
 
 #[both_engines]

@@ -316,7 +316,7 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
         0..=3 => fact("Port", &content).submission(),
         4 => ask::edit(target, "text", format!("{number} text")).submission(),
         5 => ask::forget("facts/port.md").submission(),
-        6 => ask::delete_note(Target::Note("n".into())).submission(),
+        6 => ask::forget_target(&Target::Note("n".into())).submission(),
         7 | 8 => ask::restore(target).submission(),
         9 => keep("k", &content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
         10 => ask::restore_entry("k").submission(),

@@ -173,7 +173,7 @@ fn an_edit_that_is_too_large_is_refused(kind: Kind) {
 
 #[both_engines]
 fn only_a_note_can_be_deleted(kind: Kind) {
-    let targets = [Target::LongTerm, Target::Scratchpad, Target::Daily(None), Target::Daily(Some("2026-05-24".into()))];
+    let targets = [Target::LongTerm, Target::Scratchpad];
     assert_refused(kind, ErrorCode::InvalidArgument, targets.each_ref().map(ask::forget_target).to_vec());
 }
 

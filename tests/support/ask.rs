@@ -158,6 +158,8 @@ pub fn related(note: impl Into<String>) -> Related {
 
 pub fn forget_target(target: &Target) -> Forget {
     forget(match target {
+        Target::LongTerm => "MEMORY.md".into(),
+        Target::Scratchpad => "SCRATCHPAD.md".into(),
         Target::Note(name) => format!("notes/{name}.md"),
         other => other.to_string(),
     })
