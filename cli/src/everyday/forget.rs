@@ -61,8 +61,11 @@ fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<For
             Forgotten::Note(store.call(Forget { note }, output)?)
         }
         Named::Target(_) => {
-            let message = format!("{} cannot be forgotten as a whole", item.name);
-            return Err(Failure::new(ErrorCode::NotPermitted, message, "`edit NAME OLD NEW` removes text from it"));
+            return Err(Failure::new(
+                ErrorCode::InvalidArgument,
+                "only a note can be removed",
+                "`edit NAME OLD NEW` removes text from it",
+            ));
         }
     })
 }
