@@ -248,15 +248,10 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     }
     // A log is forgotten by its path only: its day may get more lines.
     if kind == ItemKind::File || matches!(Target::from_name(&name)?, Target::Daily(_)) {
-        if let Some(error) = with.call.scope.kept_for_all_projects(file.path.as_str()) {
-            return Err(error);
-        }
         let message = format!("{shown} cannot be forgotten as a whole");
-        return Err(Error::new(
-            ErrorCode::NotPermitted,
-            message,
-            "mem_edit with an empty new_str removes text from it",
-        ));
+        let help = "mem_edit with an empty new_str removes text from it";
+        let of_others = with.call.scope.kept_for_all_projects(file.path.as_str());
+        return Err(of_others.unwrap_or_else(|| Error::new(ErrorCode::NotPermitted, message, help)));
     }
     match of_notebook(with, NotebookCommand::Forget(Forget { note: shown })).await? {
         // A model has no `restore`, and its last operation is this one.
