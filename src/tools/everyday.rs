@@ -17,7 +17,7 @@ use crate::notebook::{
 };
 use crate::origin::Origin;
 use crate::request::Run;
-use crate::store::{DECISIONS_FOLDER, LocalTime, USER_FOLDER};
+use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
 use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -221,15 +221,12 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     }
 }
 
-/// Returns the target of a call, with the path of the page that it names.
-pub(super) async fn page(with: &ToolsCall<'_>, target: Target) -> Result<Target, Error> {
-    Ok(match target {
-        Target::Page(name) => {
-            let found = handle(names(with), &name, None).await?;
-            Target::Page(with.call.scope.display_path(&found.file.path))
-        }
-        target => target,
-    })
+/// Returns the file of a target.
+pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPath, Error> {
+    match target {
+        Target::Page(name) => handle(names(with), name, None).await.map(|found| found.file.path),
+        target => target.existing_path(with.call),
+    }
 }
 
 fn names<'a>(with: &ToolsCall<'a>) -> Names<'a> {
