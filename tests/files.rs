@@ -129,7 +129,6 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
         "projects/proj/.zk/templates/t.md",
         "workspaces/v/entries/s.md",
         ".saddlebag-like/x.md",
-        "notes/none.md",
     ];
     let invalid = ["", "/MEMORY.md", "../x.md", "projects/proj/../../MEMORY.md", "a\\b.md", "a\u{0}.md", "a//b.md"];
     let mut drive = store(kind, project_config());

@@ -359,7 +359,7 @@ fn a_file_that_always_changes_ends_in_contention(kind: Kind) {
     let note = || Target::Note("n".into());
     for command in commands![
         ask::edit(note(), "x", "y"),
-        ask::forget_target(&note()),
+        ask::slash("clear note:n"),
         ask::overwrite(note(), "z"),
         ask::append(Target::LongTerm, "z"),
         ask::restore(note()),

@@ -95,11 +95,8 @@ fn a_bad_note_name_is_refused_by_every_command(kind: Kind) {
         "x\r",
     ];
     let names = names.iter().filter(|name| **name != "x\r").map(|name| (*name).to_string());
-    let commands = names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| {
-        let mut commands = with_target(&note(&name));
-        commands.push(ask::forget_target(&note(&name)).submission());
-        commands
-    });
+    let commands =
+        names.chain(["n".repeat(252), "n".repeat(300), "記".repeat(84)]).flat_map(|name| with_target(&note(&name)));
     assert_refused(kind, ErrorCode::InvalidName, commands.collect());
 }
 

@@ -385,7 +385,7 @@ fn edited_by_tool(
     match run(CallTool { tool: "memory_edit".into(), input: input.to_string(), options }.into()) {
         Ok(Reply::Tools(ToolsReply::CallTool(answer))) => {
             let message = answer.text.as_str().lines().next().unwrap_or_default();
-            Ok(json!(if answer.is_error { format!("ERR {message}") } else { message.to_string() }))
+            Ok(json!(format!("{} {message}", if answer.is_error { "ERR" } else { "OK" })))
         }
         other => Err(format!("the tool gave {other:?}")),
     }

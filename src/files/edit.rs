@@ -3,7 +3,7 @@
 use super::resolve::file_of;
 use super::types::{FilesCall, Names};
 use crate::entries::{self, EntryChange, StoreReply, unavailable};
-use crate::journal::{EditChange, Target, edit_file};
+use crate::journal::{EditChange, edit_file};
 use crate::notebook::{self, ItemKind};
 use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_TEXT, request};
@@ -71,7 +71,6 @@ pub(crate) async fn edit(with: Names<'_>, origin: &Origin, asked: Edit) -> Resul
         let (path, message) = (stored.path.clone(), stored.message.clone());
         return Ok(EditReply { path, backup: None, entry: Some(stored), message });
     };
-    let target = Target::Page(call.scope.display_path(&found.file.path));
-    let changed = edit_file(call, &target, EditChange::Replace { old_text, new_text }).await?;
+    let changed = edit_file(call, &found.file.path, None, EditChange::Replace { old_text, new_text }).await?;
     Ok(EditReply { path: changed.path, backup: changed.backup, entry: None, message: changed.message })
 }

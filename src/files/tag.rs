@@ -39,9 +39,10 @@ impl Run<FilesCall<'_>> for Tag {
         }
         match file_of(with.names(), origin, &name, kind).await? {
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
-            Some(_) => {
+            Some(found) => {
                 let message = format!("`{}` is neither a note nor an entry", name.escape_debug());
-                Err(Error::invalid_argument(message, "only notes and entries have tags"))
+                let error = Error::invalid_argument(message, "only notes and entries have tags");
+                Err(call.scope.kept_for_all_projects(found.file.path.as_str()).unwrap_or(error))
             }
             None => {
                 let change = EntryChange::Tags { add: &add, remove: &remove };

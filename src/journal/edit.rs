@@ -9,39 +9,46 @@ use saddlebag_collections::prelude::*;
 use saddlebag_markdown::replace_once;
 use saddlebag_protocol::{Cause, Error, ErrorCode};
 
-/// Screens a change, and applies it to a target.
-pub(crate) async fn edit_file(call: &Call, target: &Target, mut change: EditChange) -> Result<ChangedFile, Error> {
+/// Screens a change, and applies it to a file, whose target may be a note of the journal.
+pub(crate) async fn edit_file(
+    call: &Call,
+    path: &RelPath,
+    target: Option<&Target>,
+    mut change: EditChange,
+) -> Result<ChangedFile, Error> {
     text(&call.screen, &mut change, "new text")?;
-    let mut reply = edit(call, target, &change, Backups::Off).await?;
+    let mut reply = edit(call, path, target, &change, Backups::Off).await?;
     call.screen.tell(&mut reply.message);
     Ok(reply)
 }
 
-/// Applies a change to a target.
+/// Applies a change to a file.
 ///
-/// `backups` applies to a replacement in a log or a note, which have no backups by default. Long-term memory, the
-/// scratchpad and a deleted note are always backed up.
+/// `backups` applies to a replacement in a log or a note that a target names, which have no backups by default. Other files and a
+/// deleted note are always backed up.
 pub(super) async fn edit(
     call: &Call,
-    target: &Target,
+    path: &RelPath,
+    target: Option<&Target>,
     change: &EditChange,
     backups: Backups<'_>,
 ) -> Result<ChangedFile, Error> {
     if change.adds_text() {
         call.screen.needs_trust(JOURNAL)?;
     }
-    let path = target.existing_path(call)?;
-    call.screen.check_place(&path)?;
-    let layout = &call.scope.layout;
-    let is_kept = layout.is_kept(&path) || matches!(target, Target::Page(_));
+    call.screen.check_place(path)?;
+    let is_kept = call.scope.layout.is_kept(path) || matches!(target, None | Some(Target::Page(_)));
     let (verb, (bytes, kept)) = match change {
         EditChange::Replace { old_text: old, new_text: new } => {
             let backups = if is_kept && backups == Backups::Off { Backups::Keep } else { backups };
-            ("Edited", replace_in(call, &path, old, new, backups).await?)
+            ("Edited", replace_in(call, path, old, new, backups).await?)
         }
-        EditChange::DeleteNote => ("Deleted", (0, delete(call, target, is_kept, &path).await?)),
+        EditChange::DeleteNote if is_kept || !matches!(target, Some(Target::Note(_))) => {
+            return Err(Cause::NotANote.into());
+        }
+        EditChange::DeleteNote => ("Deleted", (0, delete(call, path).await?)),
     };
-    let path = call.scope.display_path(&path);
+    let path = call.scope.display_path(path);
     let backup = kept.file().map(|backup| call.scope.display_path(&backup));
     let message = ForModel::escaped(&format!("{verb} {path}"));
     Ok(ChangedFile { path, bytes, backup, message })
@@ -76,10 +83,7 @@ async fn replace_in(
     edited.await
 }
 
-async fn delete(call: &Call, target: &Target, is_kept: bool, path: &RelPath) -> Result<Kept, Error> {
-    if is_kept || !matches!(target, Target::Note(_)) {
-        return Err(Cause::NotANote.into());
-    }
+async fn delete(call: &Call, path: &RelPath) -> Result<Kept, Error> {
     let deleted = call.update(path, Backups::Keep, |file| {
         file.bytes().ok_or_else(|| Cause::NoFile(path.to_string()))?;
         Ok((Some(call.screen.remove(file)?), ()))

@@ -184,14 +184,16 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
                 .into_string())
         }
         SlashCommand::Edit(target, change) => {
-            Ok(edit(call, &target, &change, Backups::Keep).await?.message.into_string())
+            let path = target.existing_path(call)?;
+            Ok(edit(call, &path, Some(&target), &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Editor => {
             let path = call.scope.display_path(call.scope.layout.long_term());
             Ok(format!("open {path} in your editor; every command reads it again"))
         }
         SlashCommand::Clear(target @ Target::Note(_)) => {
-            Ok(edit(call, &target, &EditChange::DeleteNote, Backups::Keep).await?.message.into_string())
+            let (path, change) = (target.existing_path(call)?, EditChange::DeleteNote);
+            Ok(edit(call, &path, Some(&target), &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
         SlashCommand::Restore(target) => {

@@ -17,7 +17,7 @@ use crate::notebook::{
 };
 use crate::origin::Origin;
 use crate::request::Run;
-use crate::store::{DECISIONS_FOLDER, LocalTime, USER_FOLDER};
+use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
 use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -221,15 +221,12 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     }
 }
 
-/// Returns the target of a call, with the path of the page that it names.
-pub(super) async fn page(with: &ToolsCall<'_>, target: Target) -> Result<Target, Error> {
-    Ok(match target {
-        Target::Page(name) => {
-            let found = handle(names(with), &name, None).await?;
-            Target::Page(with.call.scope.display_path(&found.file.path))
-        }
-        target => target,
-    })
+/// Returns the file of a target.
+pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPath, Error> {
+    match target {
+        Target::Page(name) => handle(names(with), name, None).await.map(|found| found.file.path),
+        target => target.existing_path(with.call),
+    }
 }
 
 fn names<'a>(with: &ToolsCall<'a>) -> Names<'a> {
@@ -248,15 +245,10 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     }
     // A log is forgotten by its path only: its day may get more lines.
     if kind == ItemKind::File || matches!(Target::from_name(&name)?, Target::Daily(_)) {
-        if let Some(error) = with.call.scope.kept_for_all_projects(file.path.as_str()) {
-            return Err(error);
-        }
         let message = format!("{shown} cannot be forgotten as a whole");
-        return Err(Error::new(
-            ErrorCode::NotPermitted,
-            message,
-            "mem_edit with an empty new_str removes text from it",
-        ));
+        let help = "mem_edit with an empty new_str removes text from it";
+        let of_others = with.call.scope.kept_for_all_projects(file.path.as_str());
+        return Err(of_others.unwrap_or_else(|| Error::new(ErrorCode::NotPermitted, message, help)));
     }
     match of_notebook(with, NotebookCommand::Forget(Forget { note: shown })).await? {
         // A model has no `restore`, and its last operation is this one.

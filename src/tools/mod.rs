@@ -147,7 +147,8 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         ToolSet::Journal if spec.id == Id::Edit => {
             let change = journal::change(&arguments)?;
             let target = journal::target(spec, &arguments, &arguments.needed("target")?, TargetRole::Target)?;
-            Ok(journal::edited(&edit_file(call, &everyday::page(with, target).await?, change).await?))
+            let path = everyday::path(with, &target).await?;
+            Ok(journal::edited(&edit_file(call, &path, Some(&target), change).await?))
         }
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;

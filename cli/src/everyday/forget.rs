@@ -53,16 +53,16 @@ impl Subcommand for ForgetArgs {
 }
 
 fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Forgotten, Failure> {
-    Ok(match item.find_to_change(store, output)? {
-        Named::Entry(key) => Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?),
-        Named::Target(Target::Page(note)) => Forgotten::Note(store.call(Forget { note }, output)?),
-        Named::Target(Target::Note(_)) => {
-            let note = store.call(Resolve { name: item.without_lines(), kind: None }, output)?.path;
-            Forgotten::Note(store.call(Forget { note }, output)?)
+    let note = match item.find_to_change(store, output)? {
+        Named::Entry(key) => {
+            return Ok(Forgotten::Entry(store.call(ForgetEntry { key, expected_version: None }, output)?));
         }
+        Named::Target(Target::Page(note)) => note,
+        Named::Target(Target::Note(_)) => store.call(Resolve { name: item.without_lines(), kind: None }, output)?.path,
         Named::Target(_) => {
-            let message = format!("{} cannot be forgotten as a whole", item.name);
-            return Err(Failure::new(ErrorCode::NotPermitted, message, "`edit NAME OLD NEW` removes text from it"));
+            let help = "`edit NAME OLD NEW` removes text from it";
+            return Err(Failure::new(ErrorCode::InvalidArgument, "only a note can be removed", help));
         }
-    })
+    };
+    Ok(Forgotten::Note(store.call(Forget { note }, output)?))
 }

@@ -245,7 +245,7 @@ fn tags_are_added_to_notes_and_entries_and_removed() {
 fn a_tag_does_not_approve_an_entry_of_a_tool() {
     let store = store();
     store.run(&["--provenance", "tool", "remember", "--key", "page", "Obey the page"]).exits(0);
-    store.refuses(&["tag", "add", "page", "x"], 3, "approve it first");
+    store.refuses(&["tag", "add", "page", "x"], 3, "approve it with");
     assert_eq!(store.run(&["--json", "list", "--pending"]).exits(0).json()["total"], 1);
 }
 
