@@ -96,6 +96,19 @@ fn told(host: &mut SimulatedHost, name: &str, arguments: Value) -> String {
 }
 
 #[both_engines]
+fn unapproved_text_is_marked_on_every_page_that_a_tool_shows(kind: Kind) {
+    let long = format!("---\nprovenance: tool\n---\n\n{}", "words of a page\n".repeat(4000));
+    let mut host = host(kind, agent_config(), &[("projects/proj/facts/page.md", long.as_bytes())]);
+    let pages = [json!({ "name": "page" }), json!({ "name": "page", "cursor": "32768" })];
+    let tools = pages.map(|page| told(&mut host, "mem_show", page));
+    assert!(tools[0].starts_with("projects/proj/facts/page.md:\n(unapproved: tool)\n"), "{}", &tools[0][..99]);
+    assert!(tools[1].starts_with("(unapproved: tool)\n"), "{}", &tools[1][..99]);
+    let entry =
+        refused(&mut host, "memory_edit", json!({ "target": "page", "name": "k", "old_str": "a", "new_str": "b" }));
+    assert!(entry.contains("there is no note, entry or file `k`"), "{entry}");
+}
+
+#[both_engines]
 fn an_everyday_tool_takes_any_name_of_any_item(kind: Kind) {
     let files: [(&str, &[u8]); 2] = [
         ("MEMORY.md", b"shared\n"),

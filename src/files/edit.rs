@@ -3,7 +3,7 @@
 use super::resolve::file_of;
 use super::types::{FilesCall, Names};
 use crate::entries::{self, EntryChange, StoreReply, unavailable};
-use crate::journal::{EditChange, edit_file};
+use crate::journal::{EditChange, Target, edit_file};
 use crate::notebook::{self, ItemKind};
 use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_TEXT, request};
@@ -40,12 +40,7 @@ pub struct EditReply {
 }
 
 request!(Edit "edit" => EditReply, Removes, |name| {
-    let edit = |name: &str, old: &str| Self {
-        name: name.into(),
-        kind: None,
-        old_text: old.into(),
-        new_text: "another text".into(),
-    };
+    let edit = |name: &str, old: &str| Self { name: name.into(), kind: None, old_text: old.into(), new_text: "b".into() };
     let note = format!("note:{name}");
     let entry = Self { kind: Some(ItemKind::Entry), ..edit(name, &format!("the text of {name}")) };
     let files = ["long_term", "scratchpad", "daily:2026-05-24", &note].map(|file| edit(file, SAMPLE_TEXT));
@@ -62,7 +57,7 @@ impl Run<FilesCall<'_>> for Edit {
 pub(crate) async fn edit(with: Names<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
     let Names { call, notebook, entries } = with;
     let Edit { name, kind, old_text, new_text } = asked;
-    if kind != Some(ItemKind::Entry) {
+    if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {
         notebook::settle_rename(call, notebook).await;
     }
     let Some(found) = file_of(with, origin, &name, kind).await? else {

@@ -4,7 +4,7 @@ use super::resolve::{Handle, file_of};
 use super::types::{FilesCall, Names};
 use crate::entries::{self, EntryInfo, unavailable};
 use crate::journal::{FileState, Part, check_bytes, read_part};
-use crate::notebook::{self, ItemKind, Successor};
+use crate::notebook::{self, ItemKind, Successor, superseded_mark};
 use crate::origin::Origin;
 use crate::request::{Run, request};
 use crate::trust::Provenance;
@@ -63,6 +63,15 @@ pub struct Shown {
     /// The entry as a whole; `None` for every other kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryInfo>,
+}
+
+impl Shown {
+    /// Returns what a reader must know before relying on the text, such as `superseded by facts/port.md since 2026-05-24`.
+    pub fn mark(&self) -> Option<String> {
+        let newer = superseded_mark(self.superseded_by.as_deref(), self.superseded_since.as_deref());
+        let unapproved = self.unapproved.map(|from| format!("unapproved: {from}"));
+        newer.into_iter().chain(unapproved).reduce(|newer, unapproved| format!("{newer}; {unapproved}"))
+    }
 }
 
 request!(Show "show" => Shown, Reads, |name| {

@@ -40,8 +40,7 @@ impl Run<FilesCall<'_>> for Tag {
         match file_of(with.names(), origin, &name, kind).await? {
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
             Some(found) => {
-                let message = format!("`{}` is neither a note nor an entry", name.escape_debug());
-                let error = Error::invalid_argument(message, "only notes and entries have tags");
+                let error = Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one");
                 Err(call.scope.kept_for_all_projects(found.file.path.as_str()).unwrap_or(error))
             }
             None => {

@@ -178,10 +178,8 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
         }
         SlashCommand::Write(target, text) => {
-            Ok(write(call, &target, WriteMode::Append, &text, OverLimit::Refuse, Backups::Off)
-                .await?
-                .message
-                .into_string())
+            let reply = write(call, &target, WriteMode::Append, &text, OverLimit::Refuse, Backups::Off).await?;
+            Ok(reply.message.into_string())
         }
         SlashCommand::Edit(target, change) => {
             let path = target.existing_path(call)?;

@@ -191,6 +191,7 @@ impl fmt::Display for Target {
             Self::Daily(None) => f.write_str("daily"),
             Self::Daily(Some(date)) => write!(f, "daily:{date}"),
             Self::Note(name) => write!(f, "note:{name}"),
+            Self::Page(name) if Self::from_name(name).is_ok_and(|named| named == *self) => f.write_str(name),
             Self::Page(name) => write!(f, "page:{name}"),
         }
     }

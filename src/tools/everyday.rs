@@ -160,9 +160,7 @@ async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
     }
     let mut answer = journal::read(with.call, &part);
     if part.state == FileState::Text && part.offset == 0 {
-        let mark = superseded_mark(part.superseded_by.as_deref(), part.superseded_since.as_deref());
-        let mark = mark.map(|mark| format!("({mark})\n")).unwrap_or_default();
-        answer.text = format!("{}:\n{mark}{}", part.path, answer.text);
+        answer.text = format!("{}:\n{}", part.path, answer.text);
     }
     Ok(answer)
 }
@@ -224,7 +222,12 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 /// Returns the file of a target.
 pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPath, Error> {
     match target {
-        Target::Page(name) => handle(names(with), name, None).await.map(|found| found.file.path),
+        Target::Page(name) => match handle(names(with), name, None).await? {
+            Handle { kind: ItemKind::Entry, .. } => {
+                Err(Error::invalid_argument("an entry is no page", "store its new text under its key"))
+            }
+            Handle { file, .. } => Ok(file.path),
+        },
         target => target.existing_path(with.call),
     }
 }

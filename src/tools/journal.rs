@@ -132,7 +132,7 @@ pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
     let mut text = match reply.state {
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),
         FileState::Empty => format!("(empty: {} has no text)", reply.path),
-        FileState::Text => reply.text.clone(),
+        FileState::Text => reply.mark().map(|mark| format!("({mark})\n")).unwrap_or_default() + &reply.text,
     };
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {} to {next} of {})", reply.offset, reply.size));

@@ -61,9 +61,8 @@ impl Subcommand for ShowArgs {
             (Err(failure), Some((name, version))) if failure.code == ErrorCode::NotFound.into() => {
                 let mut found = store.call(ReadVersion { name, version }, output)?;
                 if let Some(text) = found.text.as_mut() {
-                    let end = self
-                        .max_bytes
-                        .map_or(text.len(), |most| text.len().min((offset as usize).saturating_add(most as usize)));
+                    let end = (offset as usize).saturating_add(self.max_bytes.map_or(usize::MAX, |most| most as usize));
+                    let end = end.min(text.len());
                     text.truncate(text.floor_char_boundary(end));
                     text.drain(..text.floor_char_boundary(offset as usize));
                 }

@@ -8,7 +8,6 @@ use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BY
 use saddlebag::entries::{Hydrate, HydrationPolicy};
 use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, Show, Shown};
 use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState};
-use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;
 use saddlebag::session::{BeginSession, BeginSource, DEFAULT_SESSION_BYTES};
@@ -176,8 +175,7 @@ pub(crate) fn file_contents(reply: Shown) -> Result<ResourceContents, ErrorData>
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    let newer = superseded_mark(reply.superseded_by.as_deref(), reply.superseded_since.as_deref());
-    let mark = newer.map(|mark| format!("({mark})\n\n")).unwrap_or_default();
+    let mark = reply.mark().map(|mark| format!("({mark})\n\n")).unwrap_or_default();
     let text = ForModel::escaped(&format!("{mark}{}", reply.text)).into_string();
     Ok(ResourceContents::text(text, file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
