@@ -1,5 +1,7 @@
 //! [`Memory`]: the whole component as one value.
 
+#![allow(clippy::large_enum_variant, reason = "commands and replies are made once, and moved as they are")]
+
 use core::str::FromStr;
 
 use atomic_refcell::AtomicRefCell;
@@ -135,7 +137,6 @@ impl CommandInfo {
 macro_rules! families {
     ($($(#[$doc:meta])* $family:ident($command:ident => $reply:ident),)*) => {
         /// A command of any family.
-        #[allow(clippy::large_enum_variant, reason = "a command is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Command {

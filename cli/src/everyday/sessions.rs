@@ -47,7 +47,7 @@ enum Action {
 /// Sessions, the note of one, or what becomes of the note.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it is the schema of what is printed")]
+#[allow(dead_code, clippy::large_enum_variant, reason = "it is the schema of what is printed")]
 pub(crate) enum SessionsJson {
     Listed(Sessions),
     Shown(Shown),

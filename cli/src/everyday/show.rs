@@ -38,7 +38,7 @@ pub(crate) struct ShowArgs {
 /// An item, an earlier version of it, or a path.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "it is the schema of the replies that are printed")]
+#[allow(dead_code, clippy::large_enum_variant, reason = "it is the schema of the replies that are printed")]
 pub(crate) enum Printed {
     Item(Shown),
     Path(Place),
