@@ -224,7 +224,7 @@ pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPat
     match target {
         Target::Page(name) => match handle(names(with), name, None).await? {
             Handle { kind: ItemKind::Entry, .. } => {
-                Err(Error::invalid_argument("an entry is no page", "store its new text under its key"))
+                Err(Error::invalid_argument("an entry is not a page", "store its new text under its key"))
             }
             Handle { file, .. } => Ok(file.path),
         },
