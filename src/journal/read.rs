@@ -23,7 +23,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns a text as the only part.
+    /// Returns a whole text as one part.
     pub(crate) fn whole(text: &str) -> Self {
         let state = if text.is_empty() { FileState::Empty } else { FileState::Text };
         Self { state, text: text.to_string(), offset: 0, size: text.len() as u64, next_offset: None }

@@ -32,7 +32,7 @@ pub(crate) async fn locate_page(
 }
 
 /// Returns the file that a name means: a note, or the path of a file that the notebook leaves out.
-pub(super) async fn located(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
+async fn located(call: &Call, notebook: &Arc<Notebook>, name: &str) -> Result<RelPath, Error> {
     if let Some(path) = existing_page(call, name).await? {
         return Ok(path);
     }
