@@ -11,7 +11,7 @@
 //! * [`search`]: the text of the store and its index.
 //! * [`journal`]: long-term memory, scratchpad, daily log, notes. [`context`]: the block that is
 //!   injected into a prompt. [`entries`]: keyed facts of an agent. [`agents_md`]: the facts
-//!   that are listed in AGENTS.md. [`files`]: all of it as files.
+//!   that are listed in AGENTS.md. [`items`]: all of it as files.
 //! * [`session`]: the session of an agent. [`exchange`]: the formats of other agents.
 //! * [`tools`]: the tools of a model, over all of these.
 //! * [`trust`]: the provenance of text, and the checks before a model reads it. [`approval`]: approval of
@@ -38,11 +38,13 @@ mod engine;
 pub mod entries;
 pub mod exchange;
 mod family;
-pub mod files;
+
 pub mod history;
+pub mod items;
 pub mod journal;
 mod json;
 mod memory;
+mod names;
 pub mod notebook;
 mod origin;
 mod request;

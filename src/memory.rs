@@ -7,15 +7,16 @@ use core::str::FromStr;
 use atomic_refcell::AtomicRefCell;
 
 use crate::agents_md::{AgentsMdCall, AgentsMdCommand, AgentsMdReply};
-use crate::approval::{TrustCall, TrustCommand, TrustReply};
+use crate::approval::{TrustCommand, TrustReply};
 use crate::changes::{Call, Progress, Recorder, WrittenLogs};
 use crate::context::{DEFAULT_MAP_BYTES, PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
-use crate::files::{FileListing, FilesCall, FilesCommand, FilesReply};
-use crate::history::{HistoryCall, HistoryCommand, HistoryReply};
+use crate::history::{HistoryCommand, HistoryReply};
+use crate::items::{FileListing, ItemsCall, ItemsCommand, ItemsReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply};
+use crate::names::Stores;
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Moment, Origin, Submission};
 use crate::request::{Effect, Family, Member, Request, SAMPLE_RUN, Visitor};
@@ -206,7 +207,7 @@ families! {
     /// Entries.
     Entries(EntriesCommand => EntriesReply),
     /// Files.
-    Files(FilesCommand => FilesReply),
+    Items(ItemsCommand => ItemsReply),
     /// Tools.
     Tools(ToolsCommand => ToolsReply),
     /// History of the changes.
@@ -568,6 +569,7 @@ async fn run(
     if let Some(reason) = &origin.reason {
         call.screen.name("the reason", reason)?;
     }
+    let stores = Stores { call, notebook, entries };
     Ok(match command {
         Command::Journal(command) => {
             let command = notebook::locate_page(call, notebook, command).await?;
@@ -585,16 +587,16 @@ async fn run(
         Command::Entries(command) => {
             Reply::Entries(entries::run_any(call, entries, &origin, command).await.map_err(entries::unavailable)?)
         }
-        Command::Files(command) => {
+        Command::Items(command) => {
             let origin = &origin;
-            Reply::Files(command.run(&FilesCall { call, notebook, entries, origin, listing }).await?)
+            Reply::Items(command.run(&ItemsCall { stores, origin, listing }).await?)
         }
         Command::Tools(command) => {
             let origin = &origin;
             Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)
         }
-        Command::Trust(command) => Reply::Trust(command.run(&TrustCall { call, notebook, entries }).await?),
-        Command::History(command) => Reply::History(command.run(&HistoryCall { call, notebook, entries }).await?),
+        Command::Trust(command) => Reply::Trust(command.run(&stores).await?),
+        Command::History(command) => Reply::History(command.run(&stores).await?),
         Command::Session(command) => {
             let origin = &origin;
             Reply::Session(command.run(&SessionCall { call, notebook, entries, origin }).await?)

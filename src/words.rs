@@ -15,7 +15,7 @@ use saddlebag_protocol::{EntryKind, ErrorCode};
 const CONTRACT: &str = concat!(
     include_str!("../wit/config.wit"),
     include_str!("../wit/entries.wit"),
-    include_str!("../wit/files.wit"),
+    include_str!("../wit/items.wit"),
     include_str!("../wit/fs.wit"),
     include_str!("../wit/journal.wit"),
     include_str!("../wit/notebook.wit"),

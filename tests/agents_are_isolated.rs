@@ -169,7 +169,7 @@ fn is_of_entries(command: &Command) -> bool {
     match command {
         Command::Entries(_) | Command::Exchange(_) | Command::AgentsMd(_) => true,
         // The files of the entries are files of the scope, and text of both families can wait for approval.
-        Command::Files(_) | Command::Trust(_) => true,
+        Command::Items(_) | Command::Trust(_) => true,
         // So are their histories.
         Command::History(_) => true,
         Command::Prompt(PromptCommand::Context(request)) => request.entries.is_some(),

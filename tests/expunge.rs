@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use saddlebag::files::Recall;
 use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
+use saddlebag::items::Recall;
 use saddlebag::journal::{Target, Write};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
@@ -157,7 +157,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
     let note = String::from_utf8(drive.executor.files()["projects/proj/facts/port.md"].clone()).unwrap();
     assert!(note.contains("Our port is (expunged).") && note.contains("sibling-line two"), "{note}");
     assert_eq!(drive.executor.files()["MEMORY.md"], b"# All\n\nkeep\n(expunged)\n");
-    let read = drive.call(ask::read_version("facts/port", 2)).unwrap_err();
+    let read = drive.call(ask::show_version("facts/port", 2)).unwrap_err();
     assert!(read.message.contains("expunged"), "{read}");
     let versions = drive.call(ListVersions { patch: true, ..ask::list_versions("facts/port") }).unwrap().versions;
     let by = |version: &saddlebag::history::VersionInfo| version.operation.as_ref().unwrap().command.clone();
@@ -226,7 +226,7 @@ fn a_named_item_goes_with_all_its_versions_and_what_copied_its_text(kind: Kind) 
         assert_eq!(holders(&files, value), BTreeSet::new());
     }
     assert!(finds(&mut drive, SIBLING, SIBLING));
-    let text = drive.call(ask::read_version("facts/port", 2)).unwrap().text.unwrap();
+    let text = drive.call(ask::show_version("facts/port", 2)).unwrap().text;
     assert!(text.contains("a new note"), "{text}");
     drive.run(keep("k", format!("value {VALUE}"), "core")).unwrap();
     drive.run(keep("k", format!("new value {VALUE}"), "core")).unwrap();
@@ -307,8 +307,8 @@ fn large_versions_in_separate_files_and_differences_from_them(kind: Kind) {
     assert!(done.left.is_empty(), "{done:?}");
     assert_eq!(holders(&drive.executor.files(), VALUE), BTreeSet::new());
     assert_eq!(blobs(&drive), 0);
-    let read = drive.call(ask::read_version("notes/large", 2)).unwrap();
-    assert_eq!(read.text.unwrap().into_bytes(), kept, "a version without the value can still be read");
+    let read = drive.call(ask::show_version("notes/large", 2)).unwrap();
+    assert_eq!(read.text.into_bytes(), kept, "a version without the value can still be read");
 }
 
 #[both_engines]

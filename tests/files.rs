@@ -1,7 +1,7 @@
 //! Files of a scope by their paths: the list, page by page, and their content.
 
 use saddlebag::Config;
-use saddlebag::files::{FilePage, Item, ItemKind, MAX_LISTED_FILES, Resolve, Shown};
+use saddlebag::items::{FilePage, Item, ItemKind, MAX_LISTED_FILES, Resolve, Shown};
 use saddlebag::journal::FileState;
 use saddlebag::protocol::{Error, ErrorCode, RelPath};
 use saddlebag_host::Simulator;

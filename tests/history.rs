@@ -9,7 +9,9 @@ use saddlebag::history::{
     ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile,
     RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
 };
+use saddlebag::items::{ItemKind, Show};
 use saddlebag::journal::{Target, Write};
+use saddlebag::notebook::Remember;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
@@ -48,8 +50,8 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     let made: Vec<_> = list.versions.iter().map(|version| (version.kind, version.operation.is_some())).collect();
     assert_eq!(made, [(ChangeKind::Changed, false), (ChangeKind::Created, true)]);
     assert!(list.versions[0].patch.as_deref().unwrap().contains("+by an editor"), "{list:?}");
-    let text = drive.call(ask::read_version("facts/port", 2)).unwrap().text;
-    assert_eq!(text.map(String::into_bytes), Some(remembered.clone()));
+    let text = drive.call(ask::show_version("facts/port", 2)).unwrap().text;
+    assert_eq!(text.into_bytes(), remembered);
     let diff = drive.call(CompareVersions { name: "facts/port".into(), ..CompareVersions::default() }).unwrap().diff;
     assert!(diff.contains("-5432") && diff.contains("+by an editor"), "{diff}");
     // The editor's text is in the way of an undo, and is never lost.
@@ -66,7 +68,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
     assert_eq!(drive.executor.files()[NOTE], remembered);
     undo(&mut drive).unwrap();
     assert_eq!(drive.executor.files()[NOTE], b"by an editor\n");
-    let missing = drive.call(ask::read_version("facts/port", 9)).unwrap_err();
+    let missing = drive.call(ask::show_version("facts/port", 9)).unwrap_err();
     assert_eq!(missing.code, ErrorCode::NotFound, "{missing}");
 }
 
@@ -603,7 +605,7 @@ fn a_secret_is_not_recorded(kind: Kind) {
     let unkept: Vec<bool> = list.versions.iter().map(|version| version.unkept).collect();
     assert_eq!(unkept, [false, false, true, true], "{list:?}");
     assert!(!format!("{list:?}").contains(KEY));
-    let error = drive.call(ask::read_version("notes/a", 4)).unwrap_err();
+    let error = drive.call(ask::show_version("notes/a", 4)).unwrap_err();
     assert_eq!(error.code, ErrorCode::NotFound, "{error}");
     let origin = Origin { reason: Some(secret), ..Origin::default() };
     assert_eq!(drive.run(origin.with(pad("- [ ] x"))).unwrap_err().code, ErrorCode::Secret);
@@ -611,8 +613,8 @@ fn a_secret_is_not_recorded(kind: Kind) {
     let trust = TrustConfig { secrets: SecretPolicy::Allow, ..TrustConfig::default() };
     let mut allowing = Drive::new(kind, Config { trust, ..agent_config() }, drive.executor);
     allowing.run(fact("Key", KEY)).unwrap();
-    let text = allowing.call(ask::read_version("facts/key", 1)).unwrap().text;
-    assert!(text.unwrap().contains(KEY));
+    let text = allowing.call(ask::show_version("facts/key", 1)).unwrap().text;
+    assert!(text.contains(KEY));
 }
 
 #[both_engines]
@@ -626,8 +628,7 @@ fn a_moved_entry_goes_back_to_its_place(kind: Kind) {
     undo(&mut drive).unwrap();
     assert_eq!(kept(&drive.executor), before);
     drive.run(ask::edit_entry("k", "one", "three")).unwrap();
-    let texts: Vec<_> =
-        (1..=2).map(|version| drive.call(ask::read_version("k", version)).unwrap().text.unwrap()).collect();
+    let texts: Vec<_> = (1..=2).map(|version| drive.call(ask::show_version("k", version)).unwrap().text).collect();
     assert!(texts[0].contains("three") && texts[1].contains("one"), "{texts:?}");
 }
 
@@ -688,8 +689,7 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
         list.versions.iter().map(|version| version.operation.as_ref().unwrap().command.as_str()).collect();
     assert_eq!(commands, ["rename", "edit", "rename", "edit", "remember"], "{list:?}");
     assert!(list.versions.iter().all(|version| !version.unkept), "{list:?}");
-    let text =
-        |drive: &mut Drive<Simulator>, version| drive.call(ask::read_version("Gamma", version)).unwrap().text.unwrap();
+    let text = |drive: &mut Drive<Simulator>, version| drive.call(ask::show_version("Gamma", version)).unwrap().text;
     let expected = [(1, "Gamma", "three"), (2, "Beta", "three"), (3, "Beta", "two"), (5, "Alpha", "one")];
     for (version, title, part) in expected {
         let text = text(&mut drive, version);
@@ -701,8 +701,54 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
 
     drive.run(keep("k", "first", "core")).unwrap();
     drive.run(keep("k", "second", "custom")).unwrap();
-    let old = drive.call(ask::read_version("k", 2)).unwrap();
-    assert!(old.text.unwrap().contains("first"));
+    let old = drive.call(ask::show_version("k", 2)).unwrap();
+    assert!(old.text.contains("first"));
+}
+
+#[both_engines]
+fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    let tool = Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
+    drive.run(tool.with(fact("Port", "5432"))).unwrap();
+    drive.run(ask::edit("facts/port", "5432", "5433")).unwrap();
+    drive.run(Remember { supersedes: Some("facts/port".into()), ..fact("New port", "6000") }).unwrap();
+    let shown = drive.call(ask::show("Port@2")).unwrap();
+    assert_eq!((shown.kind, shown.version, shown.name.as_str()), (ItemKind::Note, Some(2), "Port"), "{shown:?}");
+    assert!(shown.text.contains("5432") && shown.superseded_since.is_some(), "{shown:?}");
+    assert_eq!(shown.superseded_by, Some("facts/new-port.md".into()), "{shown:?}");
+    assert_eq!(shown.unapproved, Some(Provenance::Tool), "{shown:?}");
+    let first = drive.call(Show { max_bytes: 9, ..ask::show_version("facts/port", 2) }).unwrap();
+    let next = first.next_offset.expect("a next part");
+    let rest = drive.call(Show { offset: next, ..ask::show_version("facts/port", 2) }).unwrap();
+    assert_eq!(first.text + &rest.text, shown.text);
+
+    drive.run(keep("old", "first", "core")).unwrap();
+    drive.run(keep("old", "second", "core")).unwrap();
+    drive.run(ask::store(NewEntry { supersedes: Some("old".into()), ..NewEntry::new("new", "third", "core") })).unwrap();
+    let shown = drive.call(ask::show("old@2")).unwrap();
+    let entry = shown.entry.as_ref().expect("an entry");
+    assert_eq!((shown.kind, entry.content.as_str()), (ItemKind::Entry, "first"), "{shown:?}");
+    assert_eq!(shown.superseded_by.as_deref(), Some("new"), "{shown:?}");
+    let missing = drive.call(ask::show("Port@9")).unwrap_err();
+    assert!(missing.message.contains("has no version 9"), "{missing}");
+    // A name with such an end comes first.
+    drive.run(fact("Port@2", "the note of that name")).unwrap();
+    assert!(drive.call(ask::show("Port@2")).unwrap().text.contains("the note of that name"));
+}
+
+#[both_engines]
+fn the_versions_of_a_forgotten_entry_are_found_by_any_key(kind: Kind) {
+    for key in ["plain", "x/y", "Xa", "x\u{e9}"] {
+        let mut drive = drive(kind, agent_config(), &[]);
+        drive.run(keep(key, "the text", "core")).unwrap();
+        drive.run(ask::forget_entry(key)).unwrap();
+        let versions = drive.call(ask::list_versions(key)).unwrap().versions;
+        assert_eq!(versions.len(), 2, "{key}: {versions:?}");
+        let shown = drive.call(ask::show(format!("{key}@2"))).unwrap();
+        assert_eq!(shown.entry.expect("an entry").content, "the text", "{key}");
+        drive.call(ask::restore_version(key, 2)).unwrap();
+        assert_eq!(drive.call(ask::entry(key)).unwrap().entry.expect("an entry").content, "the text");
+    }
 }
 
 #[both_engines]

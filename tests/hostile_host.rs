@@ -3,7 +3,7 @@
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, PurgeEntries, RetainEntries};
-use saddlebag::files::{Edit, FilesCommand, ItemKind, Show, Tag};
+use saddlebag::items::{Edit, ItemKind, ItemsCommand, Show, Tag};
 use saddlebag::journal::{JournalCommand, JournalReply, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -456,10 +456,10 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                 }
                 (_, Err(error)) => {
                     let is_of_entries = match &command {
-                        Command::Files(
-                            FilesCommand::Show(Show { kind, .. }) | FilesCommand::Edit(Edit { kind, .. }),
+                        Command::Items(
+                            ItemsCommand::Show(Show { kind, .. }) | ItemsCommand::Edit(Edit { kind, .. }),
                         ) => *kind == Some(ItemKind::Entry),
-                        Command::Files(FilesCommand::Tag(Tag { kind, .. })) => *kind == Some(ItemKind::Entry),
+                        Command::Items(ItemsCommand::Tag(Tag { kind, .. })) => *kind == Some(ItemKind::Entry),
                         command => {
                             matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_))
                         }

@@ -1,7 +1,7 @@
 //! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
-use saddlebag::files::{FilesReply, Recall};
+use saddlebag::items::{ItemsReply, Recall};
 use saddlebag::journal::Search;
 use saddlebag::notebook::{ConditionKind, ListNotes, LoadMemories, MemoryContext, NoteFilter, RecallForTurn};
 use saddlebag::protocol::FsError;
@@ -93,7 +93,7 @@ fn listings(store: &Simulator, since: u64) -> usize {
 
 fn hits(reply: Reply) -> Vec<String> {
     match reply {
-        Reply::Files(FilesReply::Recall(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
+        Reply::Items(ItemsReply::Recall(reply)) => reply.hits.into_iter().map(|hit| hit.path).collect(),
         other => panic!("{other:?}"),
     }
 }

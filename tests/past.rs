@@ -141,7 +141,7 @@ fn a_command_answers_at_an_earlier_time_as_it_did_then(kind: Kind) {
         while known.len() < 30 {
             drive.now.seconds += 1;
             if drive.run(change(random.number())).is_ok() {
-                let paths = |reply: saddlebag::files::FilePage| {
+                let paths = |reply: saddlebag::items::FilePage| {
                     reply.files.into_iter().map(|file| (file.path, file.size)).collect::<Vec<_>>()
                 };
                 let listed = paths(drive.call(list()).unwrap());

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use saddlebag::Config;
-use saddlebag::files::{Recall, RecallHit};
+use saddlebag::items::{Recall, RecallHit};
 use saddlebag_host::Simulator;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use saddlebag::context::{Context, Overflow, Preamble, PromptReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::files::Recall;
+use saddlebag::items::Recall;
 use saddlebag::journal::{Status, Target};
 use saddlebag::notebook::{MemoryContext, RecallForTurn};
 use saddlebag::protocol::ErrorCode;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
-use saddlebag::files::FilesReply;
+use saddlebag::items::ItemsReply;
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, JournalReply, Search, Target, TargetRole, Write, WriteMode};
 use saddlebag::protocol::Error;
 use saddlebag::search::{SearchResults, TRUNCATED};
@@ -355,8 +355,8 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         ["read", file] => {
             let target = read_target(file).ok_or("a file that is not a target")?;
             match run(ask::show_part(target, 0, DEFAULT_READ_BYTES).into()) {
-                Ok(Reply::Files(FilesReply::Show(read))) if read.state != FileState::Text => json!("(empty)"),
-                Ok(Reply::Files(FilesReply::Show(read))) => json!(match read.next_offset {
+                Ok(Reply::Items(ItemsReply::Show(read))) if read.state != FileState::Text => json!("(empty)"),
+                Ok(Reply::Items(ItemsReply::Show(read))) => json!(match read.next_offset {
                     Some(_) => read.text + TRUNCATED,
                     None => read.text,
                 }),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use saddlebag::context::{Context, PromptCommand};
-use saddlebag::files::{FilesCommand, Recall};
+use saddlebag::items::{ItemsCommand, Recall};
 use saddlebag::journal::{JournalCommand, Search, Target, Write, WriteMode};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{
@@ -57,7 +57,7 @@ pub(crate) fn recall(report: &mut Report, selection: &Selection) -> Result<()> {
 }
 
 fn asked(query: String, assume_unchanged: bool) -> Command {
-    Command::Files(FilesCommand::Recall(Recall { query, limit: 10, assume_unchanged, ..Recall::default() }))
+    Command::Items(ItemsCommand::Recall(Recall { query, limit: 10, assume_unchanged, ..Recall::default() }))
 }
 
 /// Measures questions when nothing has changed: checked by one list of the store, and vouched for by the host.

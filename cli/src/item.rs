@@ -1,11 +1,11 @@
 //! [`ItemName`]: the argument that names an item of memory, and the item that it means.
 
-use saddlebag::Request as _;
 use saddlebag::entries::EntryInfo;
-use saddlebag::files::{Item, ItemKind, Resolve, Show};
 use saddlebag::history::ListForgotten;
-use saddlebag::journal::Target;
+use saddlebag::items::{Item, ItemKind, Resolve, Show};
+use saddlebag::journal::{FileState, Target};
 use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::{Limits, Request as _};
 
 use crate::failure::set_changes;
 use crate::input;
@@ -89,12 +89,6 @@ impl ItemName {
         self.find(store, output).inspect_err(|_| set_changes(true, false))
     }
 
-    /// Returns the name and the number of a version, for a name such as `Load balancer@2`.
-    pub(crate) fn version(&self) -> Option<(String, u32)> {
-        let (name, number) = self.name.rsplit_once('@')?;
-        Some((name.to_string(), number.parse().ok()?)).filter(|(name, _)| !name.is_empty())
-    }
-
     /// Returns the name without the line numbers that commands print after a path.
     pub(crate) fn without_lines(&self) -> String {
         input::shown_path(&self.name).unwrap_or_else(|never| match never {})
@@ -105,6 +99,18 @@ impl ItemName {
 pub(crate) fn entry(key: String, store: &mut Store, output: &mut Output) -> Result<EntryInfo, Failure> {
     let shown = store.call(Show { kind: Some(ItemKind::Entry), ..Show::new(key) }, output)?;
     shown.entry.ok_or_else(|| Failure::wrong_reply(Show::NAME))
+}
+
+/// Returns the whole text of a version of a file; `None` if the file does not exist in this version.
+pub(crate) fn text_of_version(
+    name: &str,
+    version: u32,
+    store: &mut Store,
+    output: &mut Output,
+) -> Result<Option<String>, Failure> {
+    let (version, max_bytes) = (Some(version), Limits::default().max_file_bytes);
+    let shown = store.call(Show { version, max_bytes, ..Show::new(name) }, output)?;
+    Ok(Some(shown.text).filter(|_| shown.state != FileState::Missing))
 }
 
 /// Adds `--kind` to the ways out of an ambiguous name.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use saddlebag::files::{MAX_MERGED_BYTES, MergeReview, MergedFile};
+use saddlebag::history::{MAX_MERGED_BYTES, MergeReview, MergedFile};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{NOTE_SUFFIX, RelPath};
 

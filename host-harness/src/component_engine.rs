@@ -23,7 +23,7 @@ use crate::engine::{Engine, EngineError};
 use crate::private::PrivateError;
 
 use bindings::exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, history, journal, notebook, prompt, session, tools, trust,
+    agents_md, config, engine, entries, exchange, fs, history, items, journal, notebook, prompt, session, tools, trust,
     types,
 };
 
@@ -339,7 +339,7 @@ families! {
     AgentsMd in agents_md by saddlebag_memory_agents_md: AgentsMdCommand,
     Notebook in notebook by saddlebag_memory_notebook: NotebookCommand,
     Entries in entries by saddlebag_memory_entries: EntriesCommand,
-    Files in files by saddlebag_memory_files: FilesCommand,
+    Items in items by saddlebag_memory_items: ItemsCommand,
     History in history by saddlebag_memory_history: HistoryCommand,
     Trust in trust by saddlebag_memory_trust: TrustCommand,
     Session in session by saddlebag_memory_session: SessionCommand,

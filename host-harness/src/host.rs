@@ -368,7 +368,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use saddlebag::Config;
-    use saddlebag::files::Edit;
+    use saddlebag::items::Edit;
     use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
     use saddlebag::protocol::Precondition;
     use saddlebag::store::RelPath;

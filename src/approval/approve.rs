@@ -1,7 +1,8 @@
 //! `approve`: approves notes and entries, so that they can appear in prompts.
 
 use super::decide::{Decision, decide};
-use super::types::{ApproveItem, SkippedItem, TrustCall};
+use super::types::{ApproveItem, SkippedItem};
+use crate::names::Stores;
 use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
 use saddlebag_collections::prelude::*;
@@ -38,8 +39,8 @@ request!(Approve "approve" => ApproveReply, Appends, |name| {
     vec![Self { items, dry_run: false }]
 });
 
-impl Run<TrustCall<'_>> for Approve {
-    async fn run(self, with: &TrustCall<'_>) -> Result<ApproveReply, Error> {
+impl Run<Stores<'_>> for Approve {
+    async fn run(self, with: &Stores<'_>) -> Result<ApproveReply, Error> {
         let decided = decide(with, Decision::Approve, self.items, self.dry_run).await?;
         Ok(ApproveReply { approved: decided.items, skipped: decided.skipped, message: decided.message })
     }

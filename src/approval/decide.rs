@@ -1,9 +1,10 @@
 //! [`decide`]: carries out what a person decided about items that wait for approval.
 
-use super::types::{ApproveItem, MAX_NAMES, SkippedItem, TrustCall, named, pending_approvals};
+use super::types::{ApproveItem, MAX_NAMES, SkippedItem, named, pending_approvals};
 use crate::changes::{Backups, Call, File};
 use crate::entries::{self, ForgetEntry};
-use crate::files::REVIEW_SOURCE;
+use crate::history::REVIEW_SOURCE;
+use crate::names::Stores;
 use crate::notebook::forget_version;
 use crate::origin::Origin;
 use crate::store::RelPath;
@@ -33,7 +34,7 @@ pub(super) struct Decided {
 
 /// Carries out a decision of a person, for each item that still has the version that the person looked at.
 pub(super) async fn decide(
-    with: &TrustCall<'_>,
+    with: &Stores<'_>,
     decision: Decision,
     items: Vec<ApproveItem>,
     dry_run: bool,
@@ -117,7 +118,7 @@ async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
 }
 
 /// Forgets the text, if it still has the version that was listed.
-async fn reject(with: &TrustCall<'_>, item: &PendingApproval) -> Result<(), Error> {
+async fn reject(with: &Stores<'_>, item: &PendingApproval) -> Result<(), Error> {
     if !item.is_entry {
         return forget_version(with.call, &item.path, &item.version).await;
     }

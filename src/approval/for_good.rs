@@ -1,11 +1,11 @@
 //! [`reject_for_good`]: refuses the values of notes and entries for good, and forgets the items.
 
 use super::decide::{Decided, check_items, stale};
-use super::types::{ApproveItem, SkippedItem, TrustCall};
+use super::types::{ApproveItem, SkippedItem};
 use crate::engine::ambiguous;
 use crate::entries::{self, ForgetEntry};
-use crate::files::{Names, candidates};
-use crate::history::{HistoryCall, find_forgotten};
+use crate::history::find_forgotten;
+use crate::names::{Stores, candidates};
 use crate::notebook::{check_not_kept, forget_version};
 use crate::origin::Origin;
 use crate::store::{Layout, RelPath};
@@ -26,7 +26,7 @@ pub(super) struct Meant {
 
 /// Rejects the values of the items for good.
 pub(super) async fn reject_for_good(
-    with: &TrustCall<'_>,
+    with: &Stores<'_>,
     items: Vec<ApproveItem>,
     dry_run: bool,
 ) -> Result<Decided, Error> {
@@ -50,7 +50,7 @@ pub(super) async fn reject_for_good(
 }
 
 /// Rejects the value of one item. The value is refused before the item is forgotten, so that nothing stores it in between.
-async fn reject(with: &TrustCall<'_>, given: &ApproveItem, dry_run: bool) -> Result<(), Error> {
+async fn reject(with: &Stores<'_>, given: &ApproveItem, dry_run: bool) -> Result<(), Error> {
     let call = with.call;
     let item = meant(with, &given.name).await?;
     if !given.version.is_empty() && given.version != item.version {
@@ -85,11 +85,11 @@ async fn reject(with: &TrustCall<'_>, given: &ApproveItem, dry_run: bool) -> Res
 }
 
 /// Finds the note or the entry of a name.
-pub(super) async fn meant(with: &TrustCall<'_>, name: &str) -> Result<Meant, Error> {
-    let TrustCall { call, notebook, entries } = *with;
+pub(super) async fn meant(with: &Stores<'_>, name: &str) -> Result<Meant, Error> {
+    let Stores { call, notebook, entries } = *with;
     // The backup of a forgotten note names the note.
     let name = call.scope.original(name).map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
-    let mut found = candidates(Names { call, notebook, entries }, &name).await?;
+    let mut found = candidates(Stores { call, notebook, entries }, &name).await?;
     let file = found.pop();
     if let (Some(file), false) = (&file, found.is_empty()) {
         let paths = found.iter().chain([file]).map(|file| call.scope.display_path(&file.path)).collect();
@@ -113,7 +113,7 @@ pub(super) async fn meant(with: &TrustCall<'_>, name: &str) -> Result<Meant, Err
     {
         return Ok(of_note(path, text, true));
     }
-    if let Some(path) = find_forgotten(&HistoryCall { call, notebook, entries }, &name).await?
+    if let Some(path) = find_forgotten(&Stores { call, notebook, entries }, &name).await?
         && let Some(kept) = call.find_kept(&path, &Layout::backup_of(&path)).await?
         && let Some(text) = kept.file.text()?
     {

@@ -17,12 +17,11 @@ pub use reject::{Reject, RejectReply};
 pub use types::{ApproveItem, MAX_NAMES, PendingItem, SkippedItem};
 pub use unforget::{Unforget, UnforgetReply};
 
-pub(crate) use types::TrustCall;
-
 use crate::family::family;
+use crate::names::Stores;
 
 family! {
-    "trust", run with TrustCall<'_>;
+    "trust", run with Stores<'_>;
     /// A command about approval.
     TrustCommand =>
     /// Reply of a [`TrustCommand`].

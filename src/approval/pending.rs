@@ -1,8 +1,9 @@
 //! `pending`: lists the items that wait for approval.
 
-use super::types::{PendingItem, TrustCall, Waiting, named, pending_approvals, pending_item};
+use super::types::{PendingItem, Waiting, named, pending_approvals, pending_item};
 use crate::changes::Call;
 use crate::entries::is_mark;
+use crate::names::Stores;
 use crate::request::{Run, request};
 use crate::search::{SkipKind, Skipped};
 use crate::store::{Layout, RelPath};
@@ -50,8 +51,8 @@ request!(Pending "pending" => PendingReply, Reads, |name| {
     vec![Self { source: Some(name.into()), ..all.clone() }, all]
 });
 
-impl Run<TrustCall<'_>> for Pending {
-    async fn run(self, with: &TrustCall<'_>) -> Result<PendingReply, Error> {
+impl Run<Stores<'_>> for Pending {
+    async fn run(self, with: &Stores<'_>) -> Result<PendingReply, Error> {
         let after = self.cursor.as_deref().map(after).transpose()?;
         let mut waiting = pending_approvals(with.call, with.notebook, with.entries).await?;
         match (&self.source, &self.name) {

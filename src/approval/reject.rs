@@ -2,7 +2,8 @@
 
 use super::decide::{Decision, decide};
 use super::for_good::reject_for_good;
-use super::types::{ApproveItem, SkippedItem, TrustCall};
+use super::types::{ApproveItem, SkippedItem};
+use crate::names::Stores;
 use crate::request::{Run, SAMPLE_WAITING, request};
 use crate::trust::version_of;
 use saddlebag_collections::prelude::*;
@@ -45,8 +46,8 @@ request!(Reject "reject" => RejectReply, Removes, |name| {
     ]
 });
 
-impl Run<TrustCall<'_>> for Reject {
-    async fn run(self, with: &TrustCall<'_>) -> Result<RejectReply, Error> {
+impl Run<Stores<'_>> for Reject {
+    async fn run(self, with: &Stores<'_>) -> Result<RejectReply, Error> {
         let decided = match self.for_good {
             false => decide(with, Decision::Reject, self.items, self.dry_run).await?,
             true => reject_for_good(with, self.items, self.dry_run).await?,

@@ -3,7 +3,7 @@
 use crate::changes::Call;
 use crate::engine::ambiguous;
 use crate::entries::{self, Entries};
-use crate::files::{Names, candidates};
+use crate::names::{Stores, candidates};
 use crate::notebook::{self, Notebook};
 use crate::search::{SkipKind, Skipped};
 use crate::store::RelPath;
@@ -37,14 +37,6 @@ pub struct SkippedItem {
     /// Reason in words.
     pub reason: String,
 }
-
-/// Parts of a memory that the commands of approval need.
-pub(crate) struct TrustCall<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) notebook: &'a Arc<Notebook>,
-    pub(crate) entries: &'a Entries,
-}
-
 /// A note or an entry that waits for approval.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -111,17 +103,17 @@ pub(super) async fn pending_approvals(
 
 /// Finds the item with this name. If there is not exactly one, the error says why.
 pub(super) async fn named<'a>(
-    with: &TrustCall<'_>,
+    with: &Stores<'_>,
     waiting: &'a Waiting,
     name: &str,
 ) -> Result<&'a PendingApproval, Error> {
-    let TrustCall { call, notebook, entries } = *with;
+    let Stores { call, notebook, entries } = *with;
     let paths: Vec<RelPath> = [call.scope.whole(name), call.scope.file(name)].into_iter().flatten().collect();
     if let Some(item) = paths.iter().find_map(|path| waiting.items.iter().find(|item| item.path == *path)) {
         return Ok(item);
     }
-    let meant = candidates(Names { call, notebook, entries }, name).await?;
-    // Names and paths are listed with hidden characters shown, so that form must match too.
+    let meant = candidates(Stores { call, notebook, entries }, name).await?;
+    // Stores and paths are listed with hidden characters shown, so that form must match too.
     let is_listed = |item: &PendingApproval| {
         for_model(&item.name).0 == name || for_model(&call.scope.display_path(&item.path)).0 == name
     };

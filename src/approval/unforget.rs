@@ -1,9 +1,9 @@
 //! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
 
 use super::for_good::{Meant, meant};
-use super::types::TrustCall;
 use crate::entries::{self, RestoreEntry};
 use crate::journal::restore_file;
+use crate::names::Stores;
 use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_NAME, request};
 use crate::store::RelPath;
@@ -38,9 +38,9 @@ request!(Unforget "unforget" => UnforgetReply, Replaces, |name| {
     vec![Self { name: name.into() }]
 });
 
-impl Run<TrustCall<'_>> for Unforget {
-    async fn run(self, with: &TrustCall<'_>) -> Result<UnforgetReply, Error> {
-        let TrustCall { call, entries, .. } = *with;
+impl Run<Stores<'_>> for Unforget {
+    async fn run(self, with: &Stores<'_>) -> Result<UnforgetReply, Error> {
+        let Stores { call, entries, .. } = *with;
         call.scope.trust.check_person("lift a rejection")?;
         let Meant { path, is_entry, is_forgotten, value, .. } = match meant(with, &self.name).await {
             Err(error) if error.code == ErrorCode::NotFound => return purged(with, &self.name, error).await,
@@ -69,8 +69,8 @@ impl Run<TrustCall<'_>> for Unforget {
 }
 
 /// Lifts the rejection of an item of which nothing is left.
-async fn purged(with: &TrustCall<'_>, name: &str, not_found: Error) -> Result<UnforgetReply, Error> {
-    let TrustCall { call, entries, .. } = *with;
+async fn purged(with: &Stores<'_>, name: &str, not_found: Error) -> Result<UnforgetReply, Error> {
+    let Stores { call, entries, .. } = *with;
     let named = [call.scope.whole(name), call.scope.file(name)];
     let is_meant = |path: &RelPath| {
         named.iter().flatten().any(|named| named == path)

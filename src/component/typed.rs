@@ -11,7 +11,7 @@ use saddlebag_protocol::ResultError;
 wit_bindgen::generate!({ path: "wit", world: "saddlebag", generate_all });
 
 use exports::saddlebag::memory::{
-    agents_md, config, engine, entries, exchange, files, fs, history, journal, notebook, prompt, session, tools, trust,
+    agents_md, config, engine, entries, exchange, fs, history, items, journal, notebook, prompt, session, tools, trust,
     types,
 };
 
@@ -95,19 +95,7 @@ macro_rules! family {
 
 family!(agents_md: AgentsMdCommand => AgentsMdReply {});
 family!(entries: EntriesCommand => EntriesReply {});
-family!(files: FilesCommand => FilesReply {
-    fn merge(path: String, sides: files::MergeSides) -> Result<files::MergedFile, types::Error> {
-        crate::files::merge(&path, &given(sides)).map(returned).map_err(returned)
-    }
-
-    fn common_version(
-        versions: Vec<Vec<u8>>,
-        ours: Vec<u8>,
-        theirs: Vec<u8>,
-    ) -> Result<Option<u32>, types::Error> {
-        crate::files::common_version(&versions, &ours, &theirs).map_err(returned)
-    }
-});
+family!(items: ItemsCommand => ItemsReply {});
 
 family!(journal: JournalCommand => JournalReply {
     fn project_slug(path: Vec<u8>) -> String {
@@ -129,7 +117,19 @@ family!(journal: JournalCommand => JournalReply {
 
 family!(notebook: NotebookCommand => NotebookReply {});
 
-family!(history: HistoryCommand => HistoryReply {});
+family!(history: HistoryCommand => HistoryReply {
+    fn merge(path: String, sides: history::MergeSides) -> Result<history::MergedFile, types::Error> {
+        crate::history::merge(&path, &given(sides)).map(returned).map_err(returned)
+    }
+
+    fn common_version(
+        versions: Vec<Vec<u8>>,
+        ours: Vec<u8>,
+        theirs: Vec<u8>,
+    ) -> Result<Option<u32>, types::Error> {
+        crate::history::common_version(&versions, &ours, &theirs).map_err(returned)
+    }
+});
 
 family!(trust: TrustCommand => TrustReply {
     fn for_model(text: String) -> trust::SafeText {

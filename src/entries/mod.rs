@@ -101,7 +101,7 @@ pub(crate) use find::cursor_of;
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
-pub(crate) use readable::{current, searchable};
+pub(crate) use readable::{current, earlier, searchable};
 pub(crate) use state::Entries;
 
 use crate::changes::{self, Call, Texts};

@@ -53,6 +53,22 @@ impl Readable {
     }
 }
 
+/// Returns the entry that an earlier text of a file is; `None` if it is none, or a forgotten one. `now` is the entry of the file now.
+pub(crate) fn earlier(
+    call: &Call,
+    entries: &Entries,
+    path: &RelPath,
+    text: &str,
+    now: Option<EntryInfo>,
+) -> Option<EntryInfo> {
+    let pool = entries.scope.as_ref()?.pools().find(|pool| pool.folder.has(path))?;
+    let entry = Entry::parse(&pool.folder, path, text, 0, pool.shared).ok()?;
+    let entry = Some(Arc::new(entry)).filter(|entry| entry.forgotten.is_none())?;
+    let (path, superseded_by) = (Some(path.clone()), now.and_then(|now| now.superseded_by));
+    let readable = Readable { entry, path, doc: None, shared: pool.shared, expired: false, superseded_by };
+    Some(readable.info(call))
+}
+
 /// Returns the stored entries that are not forgotten, replaced by those that a run holds; the last changed comes
 /// first.
 pub(super) fn readable(call: &Call, view: &View, held: &[Held]) -> Vec<Readable> {

@@ -2,10 +2,9 @@
 
 use saddlebag_log::unified;
 
-use super::files::FileHistory;
+use super::files::{FileHistory, numbered};
 use super::list_versions::{CONTEXT_LINES, history_of};
-use super::read_version::numbered;
-use super::types::HistoryCall;
+use crate::names::Stores;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -39,10 +38,10 @@ request!(CompareVersions "compare-versions" => Comparison, Reads, |name| {
     vec![Self { name: format!("notes/{name}.md"), before: 1, after: 1 }]
 });
 
-impl Run<HistoryCall<'_>> for CompareVersions {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<Comparison, Error> {
+impl Run<Stores<'_>> for CompareVersions {
+    async fn run(self, with: &Stores<'_>) -> Result<Comparison, Error> {
         let call = with.call;
-        let (path, history) = history_of(with, &self.name).await?;
+        let (path, history) = history_of(with, &self.name, None).await?;
         let mut file = FileHistory::of_item(call, &history, &path).await?;
         let older = if self.before == 0 { 2 } else { self.before };
         let newer = if self.after == 0 { 1 } else { self.after };

@@ -8,8 +8,9 @@ use super::files::FileHistory;
 use super::list_versions::history_of;
 use super::log::{History, complete_interrupted};
 use super::places::{FileKind, Place, history_folders, places};
-use super::types::{HistoryCall, check_is_kept};
+use super::types::check_is_kept;
 use crate::changes::{After, Call, Change, ExpungedText};
+use crate::names::Stores;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::store::{HistoryFile, Layout, RelPath};
 use saddlebag_markdown::Frontmatter;
@@ -92,8 +93,8 @@ request!(Expunge "expunge" => ExpungeReply, Removes, |name| {
     vec![text, named]
 });
 
-impl Run<HistoryCall<'_>> for Expunge {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<ExpungeReply, Error> {
+impl Run<Stores<'_>> for Expunge {
+    async fn run(self, with: &Stores<'_>) -> Result<ExpungeReply, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("expunge text")?;
@@ -142,14 +143,14 @@ impl Run<HistoryCall<'_>> for Expunge {
 
 impl Expunge {
     /// Returns the file of the named item, and the text.
-    async fn subject(&self, with: &HistoryCall<'_>) -> Result<(Option<RelPath>, ExpungedText), Error> {
+    async fn subject(&self, with: &Stores<'_>) -> Result<(Option<RelPath>, ExpungedText), Error> {
         let call = with.call;
         let Some(name) = &self.name else { return Ok((None, call.text_to_expunge(self.text.clone())?)) };
         if !self.text.is_empty() {
             let message = "a text and the name of an item are given at the same time";
             return Err(Error::invalid_argument(message, "give one of them"));
         }
-        let (path, history) = history_of(with, name).await?;
+        let (path, history) = history_of(with, name, None).await?;
         if call.scope.layout.is_kept(&path) || !crate::search::is_markdown(&path) {
             let message = format!("{} is not a note or an entry", call.scope.display_path(&path));
             return Err(Error::invalid_argument(message, "give the text to expunge from it"));
@@ -183,7 +184,7 @@ async fn last_kept(call: &Call, history: &History, path: &RelPath) -> Result<Opt
 
 /// A search of everything for a text.
 struct Search<'a> {
-    with: &'a HistoryCall<'a>,
+    with: &'a Stores<'a>,
     text: &'a ExpungedText,
     /// File that is removed as a whole.
     item: Option<RelPath>,

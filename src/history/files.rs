@@ -10,7 +10,7 @@ use saddlebag_collections::{
     prelude::*,
     sorted::{SortedMap, SortedSet},
 };
-use saddlebag_protocol::Error;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of earlier paths of a file whose records are looked at for its contents.
 const MAX_EARLIER_PATHS: usize = 64;
@@ -207,6 +207,23 @@ impl<'a> FileHistory<'a> {
     pub(super) fn version(&self, number: u32) -> Option<Version> {
         self.versions.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
     }
+}
+
+/// Returns the version of a number.
+pub(super) fn numbered(file: &FileHistory<'_>, number: u32) -> Result<Version, Error> {
+    if number == 0 {
+        let message = format!("{} has no version 0: versions are counted from 1, which is the newest", file.path);
+        return Err(Error::invalid_argument(message, "give a number from 1 on; `history NAME` lists the versions"));
+    }
+    file.version(number).ok_or_else(|| {
+        let shown = file.path.as_str();
+        let message = match file.versions.len() {
+            0 => format!("{shown} has no history"),
+            count => format!("{shown} has no version {number}: it has {count}"),
+        };
+        let help = "`history NAME` lists the versions; 1 is the newest".to_string();
+        Error::new(ErrorCode::NotFound, message, help)
+    })
 }
 
 /// Returns the steps of the file with this path, oldest first.

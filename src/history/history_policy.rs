@@ -1,7 +1,7 @@
 //! `history-policy`: shows whether changes are recorded and how long the history is kept, and changes that.
 
 use super::log::folders;
-use super::types::HistoryCall;
+use crate::names::Stores;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -52,9 +52,9 @@ request!(SetHistoryPolicy "set-history-policy" => HistoryPolicyReply, Reads, |_|
     vec![Self::default(), Self { max_age_days: Some(100), ..Self::default() }]
 });
 
-impl Run<HistoryCall<'_>> for SetHistoryPolicy {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<HistoryPolicyReply, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+impl Run<Stores<'_>> for SetHistoryPolicy {
+    async fn run(self, with: &Stores<'_>) -> Result<HistoryPolicyReply, Error> {
+        let Stores { call, entries, .. } = *with;
         let before = call.history_policy().await;
         let is_change = self != Self::default();
         if is_change {

@@ -1,10 +1,10 @@
 //! `list-forgotten`: notes that are gone and whose text is kept.
 
 use super::places::{FileKind, Place, history_folders, places};
-use super::types::{DEFAULT_HISTORY_ITEMS, HistoryCall, MAX_HISTORY_ITEMS};
+use super::types::{DEFAULT_HISTORY_ITEMS, MAX_HISTORY_ITEMS};
 use crate::changes::File;
 use crate::engine::ambiguous;
-use crate::files::is_listed;
+use crate::names::{Stores, is_listed};
 use crate::notebook::{SESSION, slug};
 use crate::request::{Run, request};
 use crate::search::is_markdown;
@@ -60,8 +60,8 @@ request!(ListForgotten "list-forgotten" => ForgottenList, Reads, |name| {
     vec![Self::default(), Self { name: Some(name.into()), since: Some(0), limit: 1 }]
 });
 
-impl Run<HistoryCall<'_>> for ListForgotten {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<ForgottenList, Error> {
+impl Run<Stores<'_>> for ListForgotten {
+    async fn run(self, with: &Stores<'_>) -> Result<ForgottenList, Error> {
         let since = self.since.map_or(0, |seconds| u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000));
         let mut all = forgotten(with).await?;
         all.retain(|lost| lost.time_ns >= since);
@@ -82,7 +82,7 @@ impl Run<HistoryCall<'_>> for ListForgotten {
 /// # Errors
 ///
 /// The name means several.
-pub(crate) async fn find_forgotten(with: &HistoryCall<'_>, name: &str) -> Result<Option<RelPath>, Error> {
+pub(crate) async fn find_forgotten(with: &Stores<'_>, name: &str) -> Result<Option<RelPath>, Error> {
     match named(with, forgotten(with).await?, name).as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.path.clone())),
@@ -94,7 +94,7 @@ pub(crate) async fn find_forgotten(with: &HistoryCall<'_>, name: &str) -> Result
 }
 
 /// Returns the notes that a name means: those that it fits best.
-fn named(with: &HistoryCall<'_>, notes: Vec<Forgotten>, name: &str) -> Vec<Forgotten> {
+fn named(with: &Stores<'_>, notes: Vec<Forgotten>, name: &str) -> Vec<Forgotten> {
     let fit = |lost: &Forgotten| lost.fit(name, &with.call.scope.display_path(&lost.path));
     let best = notes.iter().map(&fit).max().unwrap_or(Fit::None);
     notes.into_iter().filter(|lost| best > Fit::None && fit(lost) == best).collect()
@@ -143,15 +143,15 @@ impl Forgotten {
         }
     }
 
-    fn info(&self, with: &HistoryCall<'_>) -> ForgottenNote {
+    fn info(&self, with: &Stores<'_>) -> ForgottenNote {
         let path = with.call.scope.display_path(&self.path);
         ForgottenNote { path, title: self.note.title.clone(), forgotten: self.time_ns, size: self.size }
     }
 }
 
 /// Returns the notes that are gone and whose text is kept.
-async fn forgotten(with: &HistoryCall<'_>) -> Result<Vec<Forgotten>, Error> {
-    let HistoryCall { call, entries, .. } = *with;
+async fn forgotten(with: &Stores<'_>) -> Result<Vec<Forgotten>, Error> {
+    let Stores { call, entries, .. } = *with;
     let places = places(with).await?;
     let of_kind = |kind: FileKind| places.iter().filter(move |place| place.kind == kind);
     let present: SortedSet<RelPath> = of_kind(FileKind::Kept).map(|place| place.path.clone()).collect();

@@ -1,7 +1,8 @@
 //! `list-operations`: lists what was changed, newest first.
 
 use super::log::{History, Recorded};
-use super::types::{HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
+use super::types::{MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
+use crate::names::Stores;
 use crate::request::{Run, request};
 use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
@@ -38,9 +39,9 @@ request!(ListOperations "list-operations" => OperationList, Reads, |name| {
     vec![Self { by: Some(name.into()), ..all.clone() }, all]
 });
 
-impl Run<HistoryCall<'_>> for ListOperations {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<OperationList, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+impl Run<Stores<'_>> for ListOperations {
+    async fn run(self, with: &Stores<'_>) -> Result<OperationList, Error> {
+        let Stores { call, entries, .. } = *with;
         let history = History::read(call, entries, None).await?;
         let only = self.operation.as_deref().map(|given| history.operation(given)).transpose()?;
         let since = self.since.map(|seconds| seconds.saturating_mul(1_000_000_000));
@@ -66,11 +67,11 @@ pub(super) fn is_by(info: &OperationInfo, by: &str) -> bool {
 /// Returns the operations whose records are wanted, oldest first. The last record of an operation counts: what comes before it
 /// may be of a change that others prevented, and that was made later.
 pub(super) fn operations(
-    with: &HistoryCall<'_>,
+    with: &Stores<'_>,
     history: &History,
     is_wanted: &dyn Fn(&Recorded, &OperationInfo) -> bool,
 ) -> Vec<OperationInfo> {
-    let HistoryCall { call, entries, .. } = *with;
+    let Stores { call, entries, .. } = *with;
     let undone = history.undone();
     let mut found: Vec<(usize, OperationInfo)> = Vec::new();
     let mut places: SortedMap<&str, usize> = SortedMap::default();

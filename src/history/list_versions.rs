@@ -2,15 +2,15 @@
 
 use saddlebag_log::{State, unified};
 
-use super::files::{FileHistory, StepOf};
+use super::files::{FileHistory, StepOf, numbered};
 use super::list_forgotten::find_forgotten;
 use super::list_operations::is_by;
 use super::log::History;
-use super::types::{ChangeKind, HistoryCall, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
-use crate::files::{Names, handle};
-use crate::notebook::slug;
+use super::types::{ChangeKind, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
+use crate::names::{Stores, handle};
+use crate::notebook::{ItemKind, slug};
 use crate::request::{Run, request};
-use crate::store::RelPath;
+use crate::store::{RelPath, text_of_name};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -20,7 +20,7 @@ pub(super) const CONTEXT_LINES: usize = 3;
 /// Lists the versions of a file, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListVersions {
-    /// Name of the file, as [`Resolve`](crate::files::Resolve) takes it, or the name of a file that is gone.
+    /// Name of the file, as [`Resolve`](crate::items::Resolve) takes it, or the name of a file that is gone.
     pub name: String,
     /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`].
     pub limit: u32,
@@ -72,10 +72,10 @@ request!(ListVersions "list-versions" => VersionList, Reads, |name| {
     vec![Self { name: format!("notes/{name}.md"), limit: 9, patch: true, ..Self::default() }]
 });
 
-impl Run<HistoryCall<'_>> for ListVersions {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<VersionList, Error> {
-        let HistoryCall { call, entries, .. } = *with;
-        let (path, history) = history_of(with, &self.name).await?;
+impl Run<Stores<'_>> for ListVersions {
+    async fn run(self, with: &Stores<'_>) -> Result<VersionList, Error> {
+        let Stores { call, entries, .. } = *with;
+        let (path, history) = history_of(with, &self.name, None).await?;
         let mut file = FileHistory::of_item(call, &history, &path).await?;
         let undone = history.undone();
         let limit = self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize;
@@ -125,9 +125,13 @@ impl Run<HistoryCall<'_>> for ListVersions {
 }
 
 /// Returns the file of a name, and the records of this file, with those of its earlier paths.
-pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(RelPath, History), Error> {
-    let HistoryCall { call, notebook, entries } = *with;
-    let path = match handle(Names { call, notebook, entries }, name, None).await {
+pub(super) async fn history_of(
+    with: &Stores<'_>,
+    name: &str,
+    kind: Option<ItemKind>,
+) -> Result<(RelPath, History), Error> {
+    let Stores { call, entries, .. } = *with;
+    let path = match handle(*with, name, kind).await {
         Ok(found) => found.file.path,
         Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
         Err(error) => return Err(error),
@@ -143,9 +147,24 @@ pub(super) async fn history_of(with: &HistoryCall<'_>, name: &str) -> Result<(Re
     Ok((path, history))
 }
 
+/// Returns the file of a name, and the text that it has in a version; `None` if it does not exist in this version. Bytes that are
+/// not UTF-8 are replaced by U+FFFD.
+pub(crate) async fn text_of_version(
+    with: &Stores<'_>,
+    name: &str,
+    kind: Option<ItemKind>,
+    number: u32,
+) -> Result<(RelPath, Option<String>), Error> {
+    let (path, history) = history_of(with, name, kind).await?;
+    let mut file = FileHistory::of_item(with.call, &history, &path).await?;
+    let version = numbered(&file, number)?;
+    let bytes = file.content(with.call, version.state).await?;
+    Ok((path, bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())))
+}
+
 /// Returns the file that is gone and had this name. `error` says that no file has it now.
-async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
-    let HistoryCall { call, entries, .. } = *with;
+async fn gone(with: &Stores<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
+    let Stores { call, entries, .. } = *with;
     if let Some(forgotten) = find_forgotten(with, name).await? {
         return Ok(forgotten);
     }
@@ -153,6 +172,10 @@ async fn gone(with: &HistoryCall<'_>, name: &str, error: Error) -> Result<RelPat
     let wanted = name.strip_suffix(".md").unwrap_or(name);
     let title = slug(wanted);
     let is_named = |path: &RelPath| {
+        // The name of the file of an entry is its key, encoded.
+        if entries.folders().any(|folder| folder.has(path)) && text_of_name(path.file_stem()) == name {
+            return true;
+        }
         let path = path.as_str().strip_suffix(".md").unwrap_or(path.as_str());
         let stem = path.rsplit('/').next().unwrap_or(path);
         stem == wanted || stem == title || path.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
@@ -186,7 +209,7 @@ fn size_of(file: &FileHistory<'_>, state: State) -> Option<u64> {
     changes.find(|change| change.before == state).map(|change| change.before_size)
 }
 
-async fn patch(with: &HistoryCall<'_>, file: &mut FileHistory<'_>, before: State, after: State) -> Option<String> {
+async fn patch(with: &Stores<'_>, file: &mut FileHistory<'_>, before: State, after: State) -> Option<String> {
     let before = file.content(with.call, before).await.ok()?.unwrap_or_default();
     let after = file.content(with.call, after).await.ok()?.unwrap_or_default();
     Some(unified(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after), CONTEXT_LINES))

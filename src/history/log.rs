@@ -2,10 +2,10 @@
 
 use saddlebag_log::{Change, Content, Head, Log, Record, State, Step};
 
-use super::types::{HistoryCall, MIN_OPERATION_DIGITS};
+use super::types::MIN_OPERATION_DIGITS;
 use crate::changes::{Call, history_of, is_session_of};
 use crate::entries::Entries;
-use crate::files::is_listed;
+use crate::names::{Stores, is_listed};
 use crate::notebook::{is_made_by_setup, settle_rename};
 use crate::origin::Moment;
 use crate::store::{HistoryFolder, RelPath, SCRATCHPAD_FILE, rfc3339};
@@ -402,7 +402,7 @@ impl History {
 }
 
 /// Finishes the operations of the scope that were interrupted, also a rename, before one is undone.
-pub(super) async fn complete_interrupted(with: &HistoryCall<'_>) -> Result<(), Error> {
+pub(super) async fn complete_interrupted(with: &Stores<'_>) -> Result<(), Error> {
     for folder in folders(with.call, with.entries)? {
         with.call.complete_open(&folder).await?;
     }

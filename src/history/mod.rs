@@ -1,7 +1,8 @@
 //! The history of a store: its operations, the versions of its files, and undoing an operation.
 //!
 //! `changes` writes the records. Here `log` reads those of the scope, `files` says which versions a file
-//! had, and `revert` computes the files without an operation. A memory sees the records of files that it may read, and no
+//! had, and `revert` computes the files without an operation. [`merge`] is not a command: it makes two changes of one file
+//! together, and needs no memory. A memory sees the records of files that it may read, and no
 //! others.
 
 mod compare_versions;
@@ -13,9 +14,9 @@ mod list_forgotten;
 mod list_operations;
 mod list_versions;
 mod log;
+mod merge;
 mod past;
 mod places;
-mod read_version;
 mod redo;
 mod replace_file;
 mod restore_version;
@@ -31,7 +32,10 @@ pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
 pub use list_forgotten::{ForgottenList, ForgottenNote, ListForgotten};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
-pub use read_version::{ReadVersion, VersionText};
+pub use merge::{
+    MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version,
+    merge,
+};
 pub use redo::Redo;
 pub use replace_file::{ReplaceFile, ReplacedFile};
 pub use restore_version::{RestoreVersion, RestoredVersion};
@@ -43,21 +47,22 @@ pub use undo::{SkippedOperation, Undo, UndoReply};
 
 pub use crate::changes::EXPUNGED;
 
+pub(crate) use list_versions::text_of_version;
+
 pub(crate) use list_forgotten::find_forgotten;
 pub(crate) use past::look_back;
-pub(crate) use types::HistoryCall;
 
 use crate::family::family;
+use crate::names::Stores;
 
 family! {
-    "history", run with HistoryCall<'_>;
+    "history", run with Stores<'_>;
     /// A command about the history.
     HistoryCommand =>
     /// Reply of a [`HistoryCommand`].
     HistoryReply {
         ListOperations,
         ListVersions,
-        ReadVersion,
         CompareVersions,
         Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run } | Redo { dry_run },
         SetHistoryPolicy,

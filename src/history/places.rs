@@ -1,7 +1,7 @@
 //! [`places`]: all files of the scope that may have a text, with the bookkeeping.
 
-use super::types::HistoryCall;
 use crate::changes::history_of;
+use crate::names::Stores;
 use crate::store::{HistoryFile, HistoryFolder, Layout, RelPath, is_hidden, is_name};
 use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Entry, EntryKind, Error};
@@ -50,8 +50,8 @@ enum Extent {
 }
 
 /// Returns the files of the scope.
-pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> {
-    let HistoryCall { call, entries, .. } = *with;
+pub(super) async fn places(with: &Stores<'_>) -> Result<Vec<Place>, Error> {
+    let Stores { call, entries, .. } = *with;
     let layout = &call.scope.layout;
     let mut folders: Vec<(Option<RelPath>, Extent)> = Vec::new();
     match layout.project_folder() {
@@ -96,7 +96,7 @@ pub(super) async fn places(with: &HistoryCall<'_>) -> Result<Vec<Place>, Error> 
 }
 
 /// Returns the folders with the history of the files that the memory may read.
-pub(super) fn history_folders(with: &HistoryCall<'_>) -> Result<Vec<HistoryFolder>, Error> {
+pub(super) fn history_folders(with: &Stores<'_>) -> Result<Vec<HistoryFolder>, Error> {
     let mut folders = super::log::folders(with.call, with.entries)?;
     if let Some(user) = with.call.scope.layout.user_folder().and_then(|user| user.join("note.md").ok()) {
         let folder = history_of(&user)?;

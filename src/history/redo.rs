@@ -3,9 +3,10 @@
 use super::list_operations::operations;
 use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
-use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
+use super::types::{OperationInfo, begin_again, check_is_kept};
 use super::undo::{MAX_NAMED, SkippedOperation, Took, UndoReply, finish, is_lasting};
 use super::unmade::take_back_unmade;
+use crate::names::Stores;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -19,16 +20,16 @@ pub struct Redo {
 
 request!(Redo "redo" => UndoReply, Removes, |_| vec![Self { dry_run: true }, Self::default()]);
 
-impl Run<HistoryCall<'_>> for Redo {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+impl Run<Stores<'_>> for Redo {
+    async fn run(self, with: &Stores<'_>) -> Result<UndoReply, Error> {
         begin_again(with.call, || self.attempt(with)).await
     }
 }
 
 impl Redo {
     /// Makes the last undone operations again, unless others add to the history meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+    async fn attempt(&self, with: &Stores<'_>) -> Result<UndoReply, Error> {
+        let Stores { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("make again what was undone")?;
         complete_interrupted(with).await?;

@@ -1,8 +1,8 @@
 //! `replace-file`: gives a file the content that a program outside computed, such as a merge of two machines.
 
-use super::types::{HistoryCall, check_is_kept};
+use super::types::check_is_kept;
 use crate::changes::{Backups, File};
-use crate::files::is_listed;
+use crate::names::{Stores, is_listed};
 use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::store::RelPath;
@@ -36,9 +36,9 @@ request!(ReplaceFile "replace-file" => ReplacedFile, Removes, |name| {
     vec![new, Self { path, version: Some("1".into()), content: None }]
 });
 
-impl Run<HistoryCall<'_>> for ReplaceFile {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<ReplacedFile, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+impl Run<Stores<'_>> for ReplaceFile {
+    async fn run(self, with: &Stores<'_>) -> Result<ReplacedFile, Error> {
+        let Stores { call, entries, .. } = *with;
         check_is_kept(call)?;
         call.scope.trust.check_person("replace a file")?;
         let path = RelPath::new(call.scope.without_prefix(&self.path));

@@ -2,13 +2,13 @@
 
 use saddlebag_log::{State, unified};
 
-use super::files::FileHistory;
+use super::files::{FileHistory, numbered};
 use super::list_versions::{CONTEXT_LINES, history_of};
 use super::log::{History, complete_interrupted};
-use super::read_version::numbered;
-use super::types::{HistoryCall, check_is_kept};
+use super::types::check_is_kept;
 use crate::changes::{Backups, Call, File, is_tombstone};
 use crate::entries::with_category_of;
+use crate::names::Stores;
 use crate::origin::Moment;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -48,15 +48,15 @@ request!(RestoreVersion "restore-version" => RestoredVersion, Removes, |name| {
     vec![same, Self { name: "scratchpad".into(), version: Some(2), ..Self::default() }]
 });
 
-impl Run<HistoryCall<'_>> for RestoreVersion {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<RestoredVersion, Error> {
+impl Run<Stores<'_>> for RestoreVersion {
+    async fn run(self, with: &Stores<'_>) -> Result<RestoredVersion, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("restore a version")?;
         if !self.dry_run {
             complete_interrupted(with).await?;
         }
-        let (path, mut history) = history_of(with, &self.name).await?;
+        let (path, mut history) = history_of(with, &self.name, None).await?;
         if matches!(self.at, Some(Moment::Operation(_))) {
             // The operation may be of other files.
             history = History::read(call, with.entries, None).await?;

@@ -4,8 +4,9 @@ use saddlebag_log::{Rules, State, Version, merge};
 
 use super::files::FileHistory;
 use super::log::{History, Recorded};
-use super::types::{HistoryCall, is_recent};
+use super::types::is_recent;
 use crate::changes::{Call, Change, history_of};
+use crate::names::Stores;
 use crate::notebook::{CLAIMED_BY, HAND_OFF, SESSION, superseded_by};
 use crate::store::{HistoryFolder, RelPath};
 use saddlebag_collections::{
@@ -55,7 +56,7 @@ impl<'a> Reverted<'a> {
     /// A later change touches the same place. The error names it, and the files remain as they were before.
     pub(super) async fn take_back(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         history: &'a History,
         operation: &str,
         checks_rejected: bool,
@@ -120,7 +121,7 @@ impl<'a> Reverted<'a> {
     /// Takes an operation back in each file. `earlier` has the files as they were before, also after an error.
     async fn take_back_each(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         history: &'a History,
         operation: &str,
         refusal: &str,
@@ -170,7 +171,7 @@ impl<'a> Reverted<'a> {
     }
 
     /// Loads a file with its history, once. Returns its place.
-    async fn load(&mut self, with: &HistoryCall<'_>, history: &'a History, path: &RelPath) -> Result<usize, Error> {
+    async fn load(&mut self, with: &Stores<'_>, history: &'a History, path: &RelPath) -> Result<usize, Error> {
         if let Some(place) = self.places.get(path) {
             return Ok(*place);
         }
@@ -189,7 +190,7 @@ impl<'a> Reverted<'a> {
     /// not edited, or not at other places than the move.
     async fn take_back_move(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         operation: &str,
         from: usize,
         to: usize,
@@ -217,14 +218,11 @@ impl<'a> Reverted<'a> {
     }
 
     /// Returns the changes that make the files so.
-    pub(super) fn changes(&self, with: &HistoryCall<'_>) -> Result<Vec<Change>, Error> {
+    pub(super) fn changes(&self, with: &Stores<'_>) -> Result<Vec<Change>, Error> {
         Self::changes_of(with, self.files.iter())
     }
 
-    fn changes_of<'f>(
-        with: &HistoryCall<'_>,
-        files: impl Iterator<Item = &'f Without<'a>>,
-    ) -> Result<Vec<Change>, Error>
+    fn changes_of<'f>(with: &Stores<'_>, files: impl Iterator<Item = &'f Without<'a>>) -> Result<Vec<Change>, Error>
     where
         'a: 'f,
     {
@@ -248,7 +246,7 @@ struct Moved {
 
 /// Returns the place to which a file was moved after an operation, by one that is not undone; `None` if it is not there.
 async fn moved(
-    with: &HistoryCall<'_>,
+    with: &Stores<'_>,
     history: &History,
     path: &RelPath,
     operation: &str,
@@ -288,7 +286,7 @@ impl Without<'_> {
     /// Returns the content before the first change of an operation and after its last; `None` if it did not happen, or is not kept.
     async fn change_by(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         operation: &str,
     ) -> Result<Option<(Option<Vec<u8>>, Option<Vec<u8>>)>, Error> {
         let steps = self.known.steps_of(operation).into_iter().filter(|step| self.known.has_happened(*step));
@@ -316,7 +314,7 @@ impl Without<'_> {
 
     async fn take_back(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         operation: &str,
         refusal: &str,
         undone: &SortedSet<&str>,
@@ -354,7 +352,7 @@ impl Without<'_> {
     /// taken back.
     async fn conflict(
         &mut self,
-        with: &HistoryCall<'_>,
+        with: &Stores<'_>,
         refusal: &str,
         index: usize,
         after: Option<Vec<u8>>,

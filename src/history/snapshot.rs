@@ -1,13 +1,14 @@
 //! `snapshot`: names a point in the history.
 
-use super::types::{HistoryCall, check_is_kept};
+use super::types::check_is_kept;
 use crate::changes::history_of;
+use crate::names::Stores;
 use crate::origin::MAX_REASON_BYTES;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
-/// Names a point in the history: records an operation without changes.
+/// Stores a point in the history: records an operation without changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Name of the point: 1 to [`MAX_REASON_BYTES`] bytes.
@@ -26,8 +27,8 @@ pub struct SnapshotTaken {
 
 request!(Snapshot "snapshot" => SnapshotTaken, Appends, |name| vec![Self { message: name.into() }]);
 
-impl Run<HistoryCall<'_>> for Snapshot {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<SnapshotTaken, Error> {
+impl Run<Stores<'_>> for Snapshot {
+    async fn run(self, with: &Stores<'_>) -> Result<SnapshotTaken, Error> {
         let call = with.call;
         check_is_kept(call)?;
         call.scope.trust.check_person("take a snapshot")?;

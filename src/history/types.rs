@@ -5,7 +5,6 @@ use saddlebag_log::{Change, Record, State};
 
 use crate::changes::Call;
 use crate::entries::Entries;
-use crate::notebook::Notebook;
 use crate::store::{Layout, RelPath, rfc3339};
 use crate::trust::Provenance;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -18,14 +17,6 @@ pub const MAX_HISTORY_ITEMS: u32 = 10_000;
 
 /// Minimum number of digits that mean an operation. Fewer may be a number of something else.
 pub const MIN_OPERATION_DIGITS: usize = 4;
-
-/// Parts of a memory that the commands about the history need.
-pub(crate) struct HistoryCall<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) notebook: &'a Arc<Notebook>,
-    pub(crate) entries: &'a Entries,
-}
-
 /// What a change did to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {

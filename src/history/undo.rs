@@ -4,9 +4,10 @@ use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
 use super::revert::{Left, Reverted};
-use super::types::{HistoryCall, OperationInfo, begin_again, check_is_kept};
+use super::types::{OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
 use crate::changes::{Call, history_of};
+use crate::names::Stores;
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
 use crate::request::{Request, Run, request};
 use crate::store::{HistoryFolder, RelPath};
@@ -80,16 +81,16 @@ request!(Undo "undo" => UndoReply, Removes, |name| {
     vec![Self { dry_run: true, ..Self::default() }, Self { session: Some(name.into()), ..Self::default() }]
 });
 
-impl Run<HistoryCall<'_>> for Undo {
-    async fn run(self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
+impl Run<Stores<'_>> for Undo {
+    async fn run(self, with: &Stores<'_>) -> Result<UndoReply, Error> {
         begin_again(with.call, || self.attempt(with)).await
     }
 }
 
 impl Undo {
     /// Undoes operations, unless others add to the history meanwhile.
-    async fn attempt(&self, with: &HistoryCall<'_>) -> Result<UndoReply, Error> {
-        let HistoryCall { call, entries, .. } = *with;
+    async fn attempt(&self, with: &Stores<'_>) -> Result<UndoReply, Error> {
+        let Stores { call, entries, .. } = *with;
         check_is_kept(call)?;
         if !self.only_own {
             call.scope.trust.check_person("undo what others did")?;
@@ -346,7 +347,7 @@ pub(super) struct Took {
 
 /// Changes the files, and reports what was taken back.
 pub(super) async fn finish(
-    with: &HistoryCall<'_>,
+    with: &Stores<'_>,
     history: &History,
     reverted: Reverted<'_>,
     taken: Vec<OperationInfo>,

@@ -4,8 +4,9 @@ use saddlebag_log::Record;
 
 use super::files::FileHistory;
 use super::log::{History, Recorded, folders};
-use super::types::{HistoryCall, is_recent};
+use super::types::is_recent;
 use crate::changes::{Call, File};
+use crate::names::Stores;
 use crate::store::HistoryFolder;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -19,7 +20,7 @@ const COMMANDS: [&str; 2] = ["undo", "redo"];
 /// # Errors
 ///
 /// The undo happens now.
-pub(super) async fn take_back_unmade(with: &HistoryCall<'_>, history: &History) -> Result<bool, Error> {
+pub(super) async fn take_back_unmade(with: &Stores<'_>, history: &History) -> Result<bool, Error> {
     let call = with.call;
     let mut is_any = false;
     for folder in folders(call, with.entries)? {

@@ -28,6 +28,35 @@ impl Part {
         let state = if text.is_empty() { FileState::Empty } else { FileState::Text };
         Self { state, text: text.to_string(), offset: 0, size: text.len() as u64, next_offset: None }
     }
+
+    const fn missing() -> Self {
+        Self { state: FileState::Missing, text: String::new(), offset: 0, size: 0, next_offset: None }
+    }
+
+    /// Returns at most `max_bytes` of a text from `offset` on; `None` is the text of a file that does not exist.
+    pub(crate) fn of_text(path: &RelPath, text: Option<&str>, offset: u64, max_bytes: u32) -> Result<Self, Error> {
+        let Some(text) = text else { return Ok(Self::missing()) };
+        let rest = usize::try_from(offset).ok().and_then(|offset| text.as_bytes().get(offset..));
+        Self::cut(path, rest.unwrap_or_default(), text.len() as u64, offset, max_bytes)
+    }
+
+    /// Returns at most `max_bytes` of a file, cut at character boundaries. `bytes` are those of the file from `offset` on.
+    fn cut(path: &RelPath, bytes: &[u8], size: u64, offset: u64, max_bytes: u32) -> Result<Self, Error> {
+        if size == 0 {
+            return Ok(Self { state: FileState::Empty, ..Self::missing() });
+        }
+        if offset >= size {
+            let message = format!("offset {offset} is at or after the end of {path}, which has {size} bytes");
+            return Err(Error::invalid_argument(message, "start at 0, or at the next offset that a reply gave"));
+        }
+        let at_end = offset + bytes.len() as u64 >= size;
+        let (skipped, text) = whole_characters(bytes, at_end).ok_or_else(|| Error::not_text(path))?;
+        let text = head(text, max_bytes as usize).to_string();
+        let offset = offset + skipped as u64;
+        let end = offset + text.len() as u64;
+        let next_offset = (end < size).then_some(end);
+        Ok(Self { state: FileState::Text, text, offset, size, next_offset })
+    }
 }
 
 /// Refuses a number of bytes outside the limits.
@@ -46,23 +75,10 @@ pub(crate) async fn read_part(call: &Call, path: &RelPath, offset: u64, max_byte
     // omits them.
     let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
     let outcome = call.fs.read(path, offset, asked).await.map_err(|error| Error::storage(Some(path), &error))?;
-    let none = Part { state: FileState::Missing, text: String::new(), offset, size: 0, next_offset: None };
-    let content = match outcome {
-        ReadOutcome::Absent => return Ok(none),
-        ReadOutcome::Content(content) if content.size == 0 => return Ok(Part { state: FileState::Empty, ..none }),
-        ReadOutcome::Content(content) => content,
-    };
-    if offset >= content.size {
-        let message = format!("offset {offset} is at or after the end of {path}, which has {} bytes", content.size);
-        return Err(Error::invalid_argument(message, "start at 0, or at the next offset that a reply gave"));
+    match outcome {
+        ReadOutcome::Absent => Ok(Part::missing()),
+        ReadOutcome::Content(content) => Part::cut(path, &content.bytes, content.size, offset, max_bytes),
     }
-    let at_end = offset + content.bytes.len() as u64 >= content.size;
-    let (skipped, text) = whole_characters(&content.bytes, at_end).ok_or_else(|| Error::not_text(path))?;
-    let text = head(text, max_bytes as usize).to_string();
-    let offset = offset + skipped as u64;
-    let end = offset + text.len() as u64;
-    let next_offset = (end < content.size).then_some(end);
-    Ok(Part { state: FileState::Text, text, offset, size: content.size, next_offset })
 }
 
 /// Returns the text of a part without incomplete characters at its ends, and the number of bytes dropped at its start.

@@ -11,7 +11,7 @@ use super::state::{Event, LastChange, Line, Recorded, State, mark_of, record};
 use super::types::{SessionCall, SessionName, searchable};
 use crate::changes::Call;
 use crate::context::{BlockForm, Overflow, Section, SectionContent, SectionItem, SectionKind, block_in};
-use crate::files::{
+use crate::items::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, has_name, latest_asked, notes_of, time_asked, time_of,
 };
 use crate::notebook::{

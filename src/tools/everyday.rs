@@ -8,9 +8,10 @@ use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::entries::{EntriesCommand, ForgetEntry, run_any, unavailable};
-use crate::files::{self, Edit, Handle, ItemKind, Names, Show, Shown, answer_recall, handle};
-use crate::history::{HistoryCall, ListOperations, ReadVersion, Undo};
+use crate::history::{ListOperations, Undo};
+use crate::items::{self, Edit, ItemKind, Show, Shown, answer_recall};
 use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
+use crate::names::{Handle, handle};
 use crate::notebook::{
     ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
     SortKey, locate_page, of_user, superseded_mark,
@@ -40,7 +41,7 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
             }
             question.kinds.extend(kinds);
             question.everywhere = arguments.flag("everywhere");
-            let reply = answer_recall(with.call, with.notebook, with.entries, question).await?;
+            let reply = answer_recall(with.stores(), question).await?;
             notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?)
         }
         Id::Show => show(with, arguments).await?,
@@ -95,7 +96,7 @@ async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Er
 async fn changes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
     let list = ListOperations { limit: start.saturating_add(limit), ..ListOperations::default() };
-    let list = list.run(&of_history(with)).await?;
+    let list = list.run(&with.stores()).await?;
     let items = list.operations.iter().skip(start as usize).map(|info| {
         let files: alloc::vec::Vec<String> =
             info.files.iter().map(|file| format!("{} {}", file.kind, on_one_line(&file.path))).collect();
@@ -120,49 +121,31 @@ async fn changes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, 
 
 /// Undoes the last operation of the caller.
 async fn undo(with: &ToolsCall<'_>) -> Result<Answer, Error> {
-    let reply = Undo { only_own: true, ..Undo::default() }.run(&of_history(with)).await?;
+    let reply = Undo { only_own: true, ..Undo::default() }.run(&with.stores()).await?;
     Ok(Answer::new(reply.message, Object::new()))
-}
-
-/// Reads an earlier version of an item, for a name such as `port@2`.
-async fn show_version(with: &ToolsCall<'_>, name: &str) -> Option<Result<Answer, Error>> {
-    let (name, version) = name.rsplit_once('@')?;
-    let version = version.parse().ok()?;
-    let read = ReadVersion { name: name.to_string(), version };
-    Some(read.run(&of_history(with)).await.map(|reply| {
-        let text = reply.text.unwrap_or_else(|| "It did not exist in this version.".to_string());
-        Answer::new(format!("{}@{version}:\n{text}", reply.path), Object::new())
-    }))
-}
-
-fn of_history<'a>(with: &'a ToolsCall<'_>) -> HistoryCall<'a> {
-    HistoryCall { call: with.call, notebook: with.notebook, entries: with.entries }
 }
 
 /// Reads the item of a name from a position on.
 pub(super) async fn part(with: &ToolsCall<'_>, name: String, start: u32) -> Result<Shown, Error> {
-    let asked = Show { name, kind: None, offset: start.into(), max_bytes: MAX_ANSWER_BYTES as u32 };
-    files::show(names(with), with.origin, asked).await
+    let asked = Show { offset: start.into(), max_bytes: MAX_ANSWER_BYTES as u32, ..Show::new(name) };
+    items::show(with.stores(), with.origin, asked).await
 }
 
 /// Reads a part of an item.
 async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let name = arguments.needed("name")?;
     let start = arguments.start()?;
-    let part = match part(with, name.clone(), start).await {
-        Err(error) if error.code == ErrorCode::NotFound => {
-            return show_version(with, &name).await.unwrap_or(Err(error));
-        }
-        part => part?,
+    let part = part(with, name, start).await?;
+    let answer = match &part.entry {
+        Some(entry) => entries::one(entry, start)?,
+        None => journal::read(with.call, &part),
     };
-    if let Some(entry) = &part.entry {
-        return entries::one(entry, start);
-    }
-    let mut answer = journal::read(with.call, &part);
-    if part.state == FileState::Text && part.offset == 0 {
-        answer.text = format!("{}:\n{}", part.path, answer.text);
-    }
-    Ok(answer)
+    let head = match part.version {
+        Some(version) if start == 0 => format!("{}@{version}:\n", part.path),
+        None if part.entry.is_none() && part.state == FileState::Text && start == 0 => format!("{}:\n", part.path),
+        _ => String::new(),
+    };
+    Ok(Answer { text: head + &answer.text, ..answer })
 }
 
 /// Keeps text as a note, as an entry, or as lines of a file of the scope.
@@ -212,7 +195,7 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     let name = arguments.needed("name")?;
     let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
     let origin = Origin { provenance: arguments.provenance()?.or(with.origin.provenance), ..with.origin.clone() };
-    let reply = files::edit(names(with), &origin, Edit { name, kind: None, old_text, new_text }).await?;
+    let reply = items::edit(with.stores(), &origin, Edit { name, kind: None, old_text, new_text }).await?;
     match &reply.entry {
         Some(stored) => entries::stored(stored),
         None => Ok(Answer::new(reply.message.as_str(), Object::new())),
@@ -222,7 +205,7 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 /// Returns the file of a target.
 pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPath, Error> {
     match target {
-        Target::Page(name) => match handle(names(with), name, None).await? {
+        Target::Page(name) => match handle(with.stores(), name, None).await? {
             Handle { kind: ItemKind::Entry, .. } => {
                 Err(Error::invalid_argument("an entry is not a page", "store its new text under its key"))
             }
@@ -232,13 +215,9 @@ pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPat
     }
 }
 
-fn names<'a>(with: &ToolsCall<'a>) -> Names<'a> {
-    Names { call: with.call, notebook: with.notebook, entries: with.entries }
-}
-
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let name = arguments.needed("name")?;
-    let Handle { kind, file } = handle(names(with), &name, None).await?;
+    let Handle { kind, file } = handle(with.stores(), &name, None).await?;
     let shown = with.call.scope.display_path(&file.path);
     if kind == ItemKind::Entry {
         let key = file.path.into_string();

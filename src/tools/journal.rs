@@ -5,7 +5,7 @@ use super::arguments::{Arguments, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::changes::Call;
-use crate::files::Shown;
+use crate::items::Shown;
 use crate::journal::{
     ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply,
     Search, Target, TargetRole, Write, WriteMode, WriteReply,
@@ -130,6 +130,7 @@ fn written(reply: &WriteReply) -> Answer {
 pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
     let next = reply.next_offset.map(|offset| offset.to_string());
     let mut text = match reply.state {
+        FileState::Missing if reply.version.is_some() => "(it does not exist in this version)".to_string(),
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),
         FileState::Empty => format!("(empty: {} has no text)", reply.path),
         FileState::Text => reply.mark().map(|mark| format!("({mark})\n")).unwrap_or_default() + &reply.text,

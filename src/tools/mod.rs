@@ -42,7 +42,7 @@ pub use prompt::memory_prompt;
 pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, ToolSet};
 
 use crate::family::family;
-use crate::files::answer_recall;
+use crate::items::answer_recall;
 use crate::journal::{FileState, JournalCall, ListJournal, TargetRole, edit_file};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
@@ -167,7 +167,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             self::entries::answer(&arguments, reply)
         }
         ToolSet::Notebook if spec.id == Id::RecallNotes => {
-            let reply = answer_recall(call, notebook, entries, self::notebook::question(&arguments)?).await?;
+            let reply = answer_recall(with.stores(), self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
         ToolSet::Notebook => {

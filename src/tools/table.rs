@@ -6,8 +6,8 @@
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
 use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
-use crate::files::{Edit, Show};
 use crate::history::Undo;
+use crate::items::{Edit, Show};
 use crate::journal::{Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};

@@ -6,6 +6,7 @@ use saddlebag_collections::{prelude::*, words};
 
 use crate::changes::Call;
 use crate::entries::Entries;
+use crate::names::Stores;
 use crate::notebook::Notebook;
 use crate::origin::Origin;
 use crate::search::Corpus;
@@ -141,4 +142,11 @@ pub(crate) struct ToolsCall<'a> {
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
     pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
+}
+
+impl<'a> ToolsCall<'a> {
+    pub(super) const fn stores(&self) -> Stores<'a> {
+        let Self { call, notebook, entries, .. } = *self;
+        Stores { call, notebook, entries }
+    }
 }

@@ -14,9 +14,9 @@ macro_rules! wit_contract {
         $crate::wit_contract! { @engine $records $variants $openness }
         $crate::wit_contract! { @entries $records $variants $openness }
         $crate::wit_contract! { @exchange $records $variants $openness }
-        $crate::wit_contract! { @files $records $variants $openness }
         $crate::wit_contract! { @fs $records $variants $openness }
         $crate::wit_contract! { @history $records $variants $openness }
+        $crate::wit_contract! { @items $records $variants $openness }
         $crate::wit_contract! { @journal $records $variants $openness }
         $crate::wit_contract! { @notebook $records $variants $openness }
         $crate::wit_contract! { @prompt $records $variants $openness }
@@ -130,35 +130,6 @@ macro_rules! wit_contract {
             exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
         }
     };
-    (@files $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
-            files::Edit { name, kind, old_text, new_text }
-            files::EditReply { path, backup, entry, message }
-            files::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
-            files::Recall { query, kinds, limit = $crate::files::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
-            files::Resolve { name, kind }
-            files::Item { kind, path, name }
-            files::Show { name, kind, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
-            files::Tag { name, kind, add, remove }
-            files::TagReply { path, tags, changed, message }
-            files::Shown { kind, name, path, state, text, offset, size, next_offset, superseded_by, superseded_since, unapproved, entry }
-            files::FilePage { files, next, total, skipped }
-            files::ScorePart { reason, field, amount }
-            files::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, superseded_by, superseded_since, parts, unapproved, only_in }
-            files::RecallReply { hits, total, is_doubtful, rendered, warnings, skipped }
-            files::MergeSides { ancestor, ours, theirs }
-            files::MergeConflict { part, ancestor, ours, theirs }
-            files::MergeReview { path, text }
-            files::MergedFile { content, conflicts, review }
-        }
-
-        $crate::$variants! { $openness:
-            files::FilesCommand { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
-            files::FileState { Missing, Empty, Text }
-            files::FilesReply { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
-            files::MergePart { File, Frontmatter, Field(value), Paragraph }
-        }
-    };
     (@fs $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             fs::Request { key, command, op }
@@ -189,7 +160,6 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             history::ListOperations { limit = $crate::history::DEFAULT_HISTORY_ITEMS, operation, since, by }
             history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, since, by, operation, patch }
-            history::ReadVersion { name, version }
             history::CompareVersions { name, before, after }
             history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }
             history::Redo { dry_run }
@@ -206,7 +176,6 @@ macro_rules! wit_contract {
             history::OperationList { operations, total, damaged, cut }
             history::VersionInfo { number, kind, size, unkept, operation, patch }
             history::VersionList { path, versions, total, damaged, cut }
-            history::VersionText { path, version, text }
             history::Comparison { path, before, after, diff }
             history::SnapshotTaken { operation, message }
             history::ForgottenNote { path, title, forgotten, size }
@@ -217,13 +186,42 @@ macro_rules! wit_contract {
             history::HistoryLog { path, bytes }
             history::HistoryPolicyReply { recording, max_age_days, max_log_bytes, logs, bytes, removed, message }
             history::RestoredVersion { path, version, diff, operation, message }
+            history::MergeSides { ancestor, ours, theirs }
+            history::MergeConflict { part, ancestor, ours, theirs }
+            history::MergeReview { path, text }
+            history::MergedFile { content, conflicts, review }
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), ReadVersion(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
+            history::MergePart { File, Frontmatter, Field(value), Paragraph }
+        }
+    };
+    (@items $records:ident $variants:ident $openness:ident) => {
+        $crate::$records! { $openness:
+            items::Edit { name, kind, old_text, new_text }
+            items::EditReply { path, backup, entry, message }
+            items::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
+            items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
+            items::Resolve { name, kind }
+            items::Item { kind, path, name }
+            items::Show { name, kind, version, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
+            items::Tag { name, kind, add, remove }
+            items::TagReply { path, tags, changed, message }
+            items::Shown { kind, name, path, version, state, text, offset, size, next_offset, superseded_by, superseded_since, unapproved, entry }
+            items::FilePage { files, next, total, skipped }
+            items::ScorePart { reason, field, amount }
+            items::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, superseded_by, superseded_since, parts, unapproved, only_in }
+            items::RecallReply { hits, total, is_doubtful, rendered, warnings, skipped }
+        }
+
+        $crate::$variants! { $openness:
+            items::ItemsCommand { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
+            items::FileState { Missing, Empty, Text }
+            items::ItemsReply { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {

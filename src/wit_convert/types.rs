@@ -174,8 +174,8 @@ pub mod own {
         pub use crate::entries::*;
     }
 
-    pub mod files {
-        pub use crate::files::*;
+    pub mod items {
+        pub use crate::items::*;
     }
 
     pub mod history {

@@ -1,6 +1,6 @@
 //! Questions about the notes that are there: tags, links, filters, and literal search.
 
-use saddlebag::files::Recall;
+use saddlebag::items::Recall;
 use saddlebag::notebook::{ConditionKind, ItemKind, ListNotes, NoteFilter, Related};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;

@@ -9,7 +9,7 @@ mod remember;
 mod session;
 mod waiting;
 
-use saddlebag::files::RecallReply;
+use saddlebag::items::RecallReply;
 use saddlebag::notebook::{ListNotes, ListNotesReply, NoteFilter, NotebookReply};
 use saddlebag::protocol::Error;
 use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};

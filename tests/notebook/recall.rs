@@ -1,6 +1,6 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
-use saddlebag::files::Recall;
+use saddlebag::items::Recall;
 use saddlebag::notebook::{ConditionKind, NoteFilter, Remember, SortBy, SortKey};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;

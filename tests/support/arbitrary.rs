@@ -10,11 +10,11 @@ use saddlebag::entries::{
     ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
-use saddlebag::files::{Edit, FilesCommand, ItemKind, ListFiles, Recall, Resolve, Show, Tag};
 use saddlebag::history::{
-    CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, ReadVersion, Redo,
-    ReplaceFile, RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
+    CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, Redo, ReplaceFile,
+    RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
 };
+use saddlebag::items::{Edit, ItemKind, ItemsCommand, ListFiles, Recall, Resolve, Show, Tag};
 use saddlebag::journal::{
     AppendDaily, FlushSummary, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
@@ -309,7 +309,7 @@ fn command() -> impl Strategy<Value = Command> {
         6 => journal.prop_map(Command::Journal).boxed(),
         5 => notebook().prop_map(Command::Notebook).boxed(),
         5 => entries().prop_map(Command::Entries).boxed(),
-        2 => files().prop_map(Command::Files).boxed(),
+        2 => files().prop_map(Command::Items).boxed(),
         5 => tool_call().prop_map(Command::from).boxed(),
         2 => trust().prop_map(Command::Trust).boxed(),
         2 => history().prop_map(Command::History).boxed(),
@@ -592,7 +592,7 @@ fn path() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(PLACES.to_vec()).prop_map(str::to_string), 1 => name()]
 }
 
-fn files() -> impl Strategy<Value = FilesCommand> {
+fn files() -> impl Strategy<Value = ItemsCommand> {
     let old = prop::sample::select(vec!["fact one", "fact", "記", "", "port 5432 ", "nowhere"]);
     let kinds = prop::sample::select(vec![vec![], vec![ItemKind::Note], vec![ItemKind::Entry]]);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
@@ -601,7 +601,7 @@ fn files() -> impl Strategy<Value = FilesCommand> {
         |(query, kinds, limit, offset, max_bytes, filter, (explain, everywhere, assume_unchanged))| {
             let filter = filter.unwrap_or_default();
             let sort = if explain { Vec::new() } else { vec![SortKey { by: SortBy::Title, ascending: limit > 1 }] };
-            FilesCommand::Recall(Recall {
+            ItemsCommand::Recall(Recall {
                 query,
                 kinds,
                 limit,
@@ -618,15 +618,18 @@ fn files() -> impl Strategy<Value = FilesCommand> {
     prop_oneof![
         2 => recall,
         1 => (prop::option::of(path()), 0_u32..4)
-            .prop_map(|(after, limit)| FilesCommand::ListFiles(ListFiles { after, limit })),
-        1 => (item(), item_kind()).prop_map(|(name, kind)| FilesCommand::Resolve(Resolve { name, kind })),
+            .prop_map(|(after, limit)| ItemsCommand::ListFiles(ListFiles { after, limit })),
+        1 => (item(), item_kind()).prop_map(|(name, kind)| ItemsCommand::Resolve(Resolve { name, kind })),
         3 => (item(), item_kind(), old, text()).prop_map(|(name, kind, old, new_text)| {
-            FilesCommand::Edit(Edit { name, kind, old_text: old.to_string(), new_text })
+            ItemsCommand::Edit(Edit { name, kind, old_text: old.to_string(), new_text })
         }),
         1 => (item(), item_kind(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
-            .prop_map(|(name, kind, add, remove)| FilesCommand::Tag(Tag { name, kind, add, remove })),
-        3 => (item(), item_kind(), 0_u64..64, 0_u32..4000)
-            .prop_map(|(name, kind, offset, max_bytes)| FilesCommand::Show(Show { name, kind, offset, max_bytes })),
+            .prop_map(|(name, kind, add, remove)| ItemsCommand::Tag(Tag { name, kind, add, remove })),
+        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), 0_u64..64, 0_u32..4000).prop_map(
+            |(name, kind, version, offset, max_bytes)| {
+                ItemsCommand::Show(Show { name, kind, version, offset, max_bytes })
+            }
+        ),
     ]
 }
 
@@ -678,7 +681,6 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
                 ListVersions { name, limit, since: None, by, operation, patch }.into()
             }
         ),
-        (name(), number.clone()).prop_map(|(name, version)| ReadVersion { name, version }.into()),
         (name(), number.clone(), number.clone()).prop_map(|(name, before, after)| CompareVersions {
             name,
             before,

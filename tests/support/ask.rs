@@ -4,13 +4,13 @@
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, FindEntries, ForgetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry};
-use saddlebag::files::{Edit, ItemKind, ListFiles, Recall, Show, Tag};
-use saddlebag::history::{ListVersions, ReadVersion, RestoreVersion};
+use saddlebag::history::{ListVersions, RestoreVersion};
+use saddlebag::items::{Edit, ItemKind, ListFiles, Recall, Show, Tag};
 use saddlebag::journal::{AppendDaily, FlushSummary, ListJournal, Restore, Search, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{
     DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, Tags, UnlinkedMentions,
 };
-use saddlebag::{Origin, Submission};
+use saddlebag::{Limits, Origin, Submission};
 
 /// More than the files of most tests have.
 const READ_BYTES: u32 = 4096;
@@ -40,8 +40,8 @@ pub fn entry(key: impl ToString) -> Show {
     Show { kind: Some(ItemKind::Entry), ..show(key) }
 }
 
-pub fn read_version(name: impl Into<String>, version: u32) -> ReadVersion {
-    ReadVersion { name: name.into(), version }
+pub fn show_version(name: impl Into<String>, version: u32) -> Show {
+    Show { version: Some(version), max_bytes: Limits::default().max_file_bytes, ..Show::new(name) }
 }
 
 pub fn list_journal() -> ListJournal {

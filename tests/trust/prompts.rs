@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
-use saddlebag::files::Recall;
+use saddlebag::items::Recall;
 use saddlebag::notebook::{LoadMemories, MemoryContext, RecallForTurn};
 use saddlebag::session::{
     BeginSession, BeginSource, EndSession, RecallForPrompt, RecallForTool, RecordToolUse, StoredItem,

@@ -1,7 +1,7 @@
 //! [`Changed`]: the reply to a change of an item of any kind.
 
 use saddlebag::entries::{StoreReply, StoreState};
-use saddlebag::files::EditReply;
+use saddlebag::items::EditReply;
 use saddlebag::journal::{ChangedFile, WriteReply};
 
 use crate::output::single_line;

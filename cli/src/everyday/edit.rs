@@ -1,7 +1,7 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
 use saddlebag::entries::{EntryInfo, NewEntry, StoreEntry};
-use saddlebag::files::{Edit, Show};
+use saddlebag::items::{Edit, Show};
 use saddlebag::journal::{FileState, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
 

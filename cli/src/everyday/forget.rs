@@ -1,7 +1,7 @@
 //! `forget`: removes a note, or marks an entry as forgotten; removes forgotten entries from their folder.
 
 use saddlebag::entries::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply};
-use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::items::{ItemKind, Resolve};
 use saddlebag::journal::Target;
 use saddlebag::notebook::{Forget, ForgetReply};
 use saddlebag::protocol::ErrorCode;

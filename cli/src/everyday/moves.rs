@@ -1,6 +1,6 @@
 //! `move`: gives a note another title.
 
-use saddlebag::files::{ItemKind, Resolve};
+use saddlebag::items::{ItemKind, Resolve};
 use saddlebag::notebook::{Rename, RenameReply};
 use saddlebag::protocol::ErrorCode;
 

@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path, PathBuf};
 
-use saddlebag::files::Resolve;
+use saddlebag::items::Resolve;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag_host::OpenError;
 

@@ -1,6 +1,6 @@
 //! `recall`: finds the notes and entries that answer a question.
 
-use saddlebag::files::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
+use saddlebag::items::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
 use saddlebag::notebook::superseded_mark;
 
 use crate::entry::shared::preview;

@@ -1,7 +1,7 @@
 //! `search`: finds the files that contain words.
 
 use saddlebag::entries::FindEntries;
-use saddlebag::files::Recall;
+use saddlebag::items::Recall;
 use saddlebag::journal::Search;
 use saddlebag::search::SearchResults;
 

@@ -1,7 +1,7 @@
 //! `sessions`: lists the sessions of agents, prints the note of one, and chooses what the next session begins with.
 
 use clap::{Args, ValueEnum};
-use saddlebag::files::{Show, Shown};
+use saddlebag::items::{Show, Shown};
 use saddlebag::notebook::{ConditionKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, SortBy, SortKey};
 use saddlebag::session::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
 use saddlebag::store::{SESSIONS_FOLDER, utc_text};

@@ -1,7 +1,6 @@
 //! `show`: prints an item, or a part of it.
 
-use saddlebag::files::{Show, Shown};
-use saddlebag::history::{ReadVersion, VersionText};
+use saddlebag::items::{Show, Shown};
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState};
 use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::ErrorCode;
@@ -35,14 +34,13 @@ pub(crate) struct ShowArgs {
     at: AtArgs,
 }
 
-/// An item, an earlier version of it, or a path.
+/// An item, or a path.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[allow(dead_code, clippy::large_enum_variant, reason = "it is the schema of the replies that are printed")]
 pub(crate) enum Printed {
     Item(Shown),
     Path(Place),
-    Version(VersionText),
 }
 
 impl Subcommand for ShowArgs {
@@ -57,25 +55,15 @@ impl Subcommand for ShowArgs {
         let mut store = Store::open(global)?;
         store.look_back(self.at.at.clone());
         let found = store.call(show.clone(), output).map_err(with_kind);
-        let item = match (found, self.item.version()) {
-            (Err(failure), Some((name, version))) if failure.code == ErrorCode::NotFound.into() => {
-                let mut found = store.call(ReadVersion { name, version }, output)?;
-                if let Some(text) = found.text.as_mut() {
-                    let end = (offset as usize).saturating_add(self.max_bytes.map_or(usize::MAX, |most| most as usize));
-                    let end = end.min(text.len());
-                    text.truncate(text.floor_char_boundary(end));
-                    text.drain(..text.floor_char_boundary(offset as usize));
-                }
-                return show_version(&found, output);
-            }
-            (Err(failure), None) if failure.code == ErrorCode::NotFound.into() => {
+        let item = match found {
+            Err(failure) if failure.code == ErrorCode::NotFound.into() => {
                 // What `recall --everywhere` finds is opened by its path.
                 let is_now = self.at.at.is_none() && self.item.kind.is_none();
                 let other = of_other_project(&self.item.name, global).filter(|_| is_now);
                 let of_other = other.and_then(|mut other| other.call(show, output).ok());
                 of_other.ok_or(failure)?
             }
-            (found, _) => found?,
+            found => found?,
         };
         if item.entry.is_some() && (self.offset.is_some() || self.max_bytes.is_some()) {
             return Err(Failure::usage("an entry is printed as a whole", "leave --offset and --max-bytes out"));
@@ -89,19 +77,6 @@ fn of_other_project(path: &str, global: &Global) -> Option<Store> {
     let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
     let (slug, _) = path.strip_prefix(PROJECTS_FOLDER)?.strip_prefix('/')?.split_once('/').filter(|_| is_person)?;
     Store::for_project(Project::Slug(slug.into()), global).ok()
-}
-
-fn show_version(version: &VersionText, output: &mut Output) -> Result<Exit, Failure> {
-    if output.json(version)? {
-        return Ok(if version.text.is_none() { Exit::Nothing } else { Exit::Done });
-    }
-    match &version.text {
-        Some(text) => output.text(text)?,
-        None => {
-            return Err(Failure::nothing(format!("{} does not exist in version {}", version.path, version.version)));
-        }
-    }
-    Ok(Exit::Done)
 }
 
 fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
@@ -150,8 +125,11 @@ fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
 
 /// Returns the failure for a file that does not exist.
 pub(super) fn missing(item: &Shown) -> Failure {
-    Failure {
-        help: "`saddlebag list` shows what there is".into(),
-        ..Failure::nothing(format!("there is no {}", item.path))
-    }
+    let (message, help) = match item.version {
+        Some(version) => {
+            (format!("{} does not exist in version {version}", item.path), "`history NAME` lists the versions")
+        }
+        None => (format!("there is no {}", item.path), "`saddlebag list` shows what there is"),
+    };
+    Failure { help: help.into(), ..Failure::nothing(message) }
 }

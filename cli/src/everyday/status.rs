@@ -3,7 +3,7 @@
 
 use saddlebag::approval::Pending;
 use saddlebag::entries::{EntryFilter, ListEntries};
-use saddlebag::files::Show;
+use saddlebag::items::Show;
 use saddlebag::journal::{Status, StatusReply};
 use saddlebag::notebook::{ConditionKind, ListNotes, NoteCondition, NoteFilter};
 use saddlebag::protocol::ErrorCode;

@@ -1,7 +1,7 @@
 //! `tag`: adds tags to a note or an entry, or removes them.
 
 use clap::{Args, ValueEnum};
-use saddlebag::files::{Tag, TagReply};
+use saddlebag::items::{Tag, TagReply};
 
 use crate::item::{ItemName, with_kind};
 use crate::output::single_line;

@@ -5,8 +5,8 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use saddlebag::files::{ItemKind, Resolve};
-use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, ReadVersion, TextPlace};
+use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, TextPlace};
+use saddlebag::items::{ItemKind, Resolve};
 use saddlebag::notebook::slug;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, file_stem};
@@ -16,6 +16,7 @@ use super::exported::{ExportedText, files_below, files_with_text, without_text};
 use crate::export::{ExportPlaces, digest};
 use crate::failure::set_changes;
 use crate::hook::log::Log;
+use crate::item::text_of_version;
 use crate::output::single_line;
 use crate::prelude::*;
 use crate::regular;
@@ -252,12 +253,11 @@ fn last_text(path: &str, root: &Path, store: &mut Store, output: &mut Output) ->
     if let Some(text) = text {
         return text;
     }
-    let name = path.to_string();
-    let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+    let list = ListVersions { name: path.to_string(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
     let versions = store.call(list, output).map(|list| list.versions).unwrap_or_default();
     let last = versions.iter().find(|version| version.size.is_some() && !version.unkept);
-    let read = last.map(|last| store.call(ReadVersion { name, version: last.number }, output));
-    read.and_then(Result::ok).and_then(|version| version.text).unwrap_or_default()
+    let text = last.and_then(|last| text_of_version(path, last.number, store, output).ok());
+    text.flatten().unwrap_or_default()
 }
 
 /// Returns the text of a note below its frontmatter.

@@ -6,8 +6,8 @@ use saddlebag::document::{Frontmatter, Value};
 use saddlebag::entries::{
     EntryFile, EntryInfo, EntryProblem, ExportEntries, ListEntries, ListEntriesReply, MAX_LIST_ENTRIES,
 };
-use saddlebag::files::ItemKind;
 use saddlebag::history::{ForgottenNote, ListForgotten, MAX_HISTORY_ITEMS};
+use saddlebag::items::ItemKind;
 use saddlebag::journal::{ListJournal, ListedFile};
 use saddlebag::notebook::{ListNotes, NoteInfo, Warning};
 use saddlebag::search::Skipped;

@@ -2,7 +2,7 @@
 
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
 use saddlebag::entries::EntryFilter;
-use saddlebag::files::ItemKind;
+use saddlebag::items::ItemKind;
 use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::store::{Timestamp, utc_text};
 

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use rmcp::model::{ErrorData, ListResourcesResult, Resource, ResourceContents, ResourceTemplate};
 use saddlebag::context::{Context, ContextEntries, ContextReply, DEFAULT_BLOCK_BYTES};
 use saddlebag::entries::{Hydrate, HydrationPolicy};
-use saddlebag::files::{FilePage, ListFiles, MAX_LISTED_FILES, Show, Shown};
+use saddlebag::items::{FilePage, ListFiles, MAX_LISTED_FILES, Show, Shown};
 use saddlebag::journal::{DEFAULT_LISTED_FILES, FileState};
 use saddlebag::protocol::RelPath;
 use saddlebag::search::Skipped;

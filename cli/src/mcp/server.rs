@@ -14,7 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use saddlebag::context::ContextReply;
 use saddlebag::document::head;
-use saddlebag::files::Shown;
+use saddlebag::items::Shown;
 use saddlebag::store::RelPath;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::trust::secrets_in;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::context::{Context, PromptReply};
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, HydrationPolicy, NewEntry, StoreEntry};
-use saddlebag::files::{FilesReply, Recall};
+use saddlebag::items::{ItemsReply, Recall};
 use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
 use saddlebag::notebook::{NotebookReply, Remember};
 use saddlebag::protocol::{
@@ -148,7 +148,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
         Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
-        Reply::Files(FilesReply::Recall(reply)) => reply.rendered,
+        Reply::Items(ItemsReply::Recall(reply)) => reply.rendered,
         Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
         _ => return Err(Failure::new(ProgramCode::Component, "the demo got a wrong reply", "rebuild the program")),
     };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use saddlebag::document::{Note, TagSyntax};
-use saddlebag::files::common_version;
+use saddlebag::history::common_version;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Date, NOTE_SUFFIX, RelPath, folded_name};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use saddlebag::files::MAX_MERGED_BYTES;
+use saddlebag::history::MAX_MERGED_BYTES;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 

@@ -1,7 +1,7 @@
 //! [`Memories`]: changes files through the memories that they belong to, as one operation of the history.
 
 use saddlebag::Origin;
-use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReadVersion, ReplaceFile};
+use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, ReplaceFile};
 use saddlebag::protocol::{ErrorCode, Version};
 use saddlebag::store::{
     AGENTS_FOLDER, ENTRIES_FOLDER, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, WORKSPACES_FOLDER,
@@ -11,6 +11,7 @@ use saddlebag::trust::SecretPolicy;
 use saddlebag_host::Project;
 
 use crate::failure::Code;
+use crate::item::text_of_version;
 use crate::prelude::*;
 use crate::project::opened;
 use crate::store::{Store, named_project};
@@ -203,13 +204,12 @@ pub(super) fn versions(path: &RelPath, global: &Global, output: &mut Output) -> 
     let read = |output: &mut Output| -> Result<Vec<Vec<u8>>, Failure> {
         let (global, project) = scope_of(path, global);
         let mut store = Store::for_project(project, &global)?;
-        let name = path.to_string();
-        let list = ListVersions { name: name.clone(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
+        let list = ListVersions { name: path.to_string(), limit: MAX_HISTORY_ITEMS, ..ListVersions::default() };
         let list = store.call(list, output)?;
         let mut versions = Vec::new();
         for info in list.versions.iter().rev().filter(|info| !info.unkept && info.size.is_some()) {
-            let version = store.call(ReadVersion { name: name.clone(), version: info.number }, output)?;
-            versions.extend(version.text.map(String::into_bytes));
+            let text = text_of_version(path.as_str(), info.number, &mut store, output)?;
+            versions.extend(text.map(String::into_bytes));
         }
         Ok(versions)
     };

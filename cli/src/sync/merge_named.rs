@@ -1,6 +1,6 @@
 //! Merges files that a person named, into a file of the store, or that git named, as its merge driver.
 
-use saddlebag::files::{MergeSides, MergedFile, merge};
+use saddlebag::history::{MergeSides, MergedFile, merge};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::RelPath;
 

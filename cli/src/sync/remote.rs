@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 
-use saddlebag::files::MAX_MERGED_BYTES;
+use saddlebag::history::MAX_MERGED_BYTES;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 use saddlebag::trust::{SecretPolicy, secrets_in};

@@ -133,7 +133,7 @@ async fn whole_text(api: &Api, path: &str) -> Result<String, Failure> {
     loop {
         let command =
             json!({ "show": { "name": path, "kind": null, "offset": offset.to_string(), "max-bytes": null } });
-        let call = json!({ "interface": "files", "command": command });
+        let call = json!({ "interface": "items", "command": command });
         let part = api.answer("call", call, None).await?;
         text.push_str(part.get("text").and_then(Value::as_str).unwrap_or_default());
         match part.get("next_offset").and_then(Value::as_u64) {

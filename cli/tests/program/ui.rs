@@ -60,7 +60,7 @@ impl Drop for Page {
     }
 }
 
-const FIND: &str = r#"{"interface": "files", "command": {"resolve": {"name": "Postgres port"}}}"#;
+const FIND: &str = r#"{"interface": "items", "command": {"resolve": {"name": "Postgres port"}}}"#;
 const FORGET: &str = r#"{"interface": "notebook", "command": {"forget": {"note": "Postgres port"}}}"#;
 
 fn store() -> Store {
@@ -134,9 +134,9 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
     for (path, body, status, said) in [
         ("api/call", "{", 400, "JSON"),
         ("api/call", "[]", 400, "object"),
-        ("api/call", r#"{"interface": "files", "command": {"nope": {}}}"#, 400, "nope"),
-        ("api/call", r#"{"interface": "files", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
-        ("api/call", r#"{"interface": "files", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
+        ("api/call", r#"{"interface": "items", "command": {"nope": {}}}"#, 400, "nope"),
+        ("api/call", r#"{"interface": "items", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
+        ("api/call", r#"{"interface": "items", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
         ("api/nope", "{}", 404, "nope"),
     ] {
         let answer = call(path, body);

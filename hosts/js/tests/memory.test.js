@@ -17,11 +17,11 @@ const storeWith = perform => {
 test('tools and commands are run', async () => {
   const memory = await Memory.open(component, new MapStore(), { entries: { agent: 'ada' } });
   assert.deepEqual((await memory.callTool('memory_write', NOTE)).structured, { path: 'MEMORY.md', bytes: 25 });
-  const read = await memory.run('files', 'show', { name: 'long_term', offset: 0n });
+  const read = await memory.run('items', 'show', { name: 'long_term', offset: 0n });
   assert.equal(read.text, 'Staging runs on port 8080\n');
   const both = ['a', 'b'].map(key => memory.callTool('memory_store', { key, content: `The value of ${key}.` }));
   for (const { isError, text } of await Promise.all(both)) assert.ok(!isError, text);
-  const missing = memory.run('files', 'show', { name: 'c', kind: 'entry', offset: 0n });
+  const missing = memory.run('items', 'show', { name: 'c', kind: 'entry', offset: 0n });
   await assert.rejects(missing, error => error instanceof Failed && error.code === 'entry-not-found' && !error.changed);
 });
 
@@ -29,11 +29,11 @@ test('a component without types is run by the same loop', async () => {
   const memory = await Memory.open(await Component.load(JSON_COMPONENT), new MapStore(), { entries: { agent: 'ada' } });
   assert.deepEqual((await memory.callTool('memory_write', NOTE)).structured, { path: 'MEMORY.md', bytes: 25 });
   const read = { name: 'long_term', offset: '0' };
-  assert.equal((await memory.run('files', 'show', { ...read, 'max-bytes': 9 })).text, 'Staging r');
-  const printed = await memory.run('files', 'show', read, { take: 'takePrinted' });
+  assert.equal((await memory.run('items', 'show', { ...read, 'max-bytes': 9 })).text, 'Staging r');
+  const printed = await memory.run('items', 'show', read, { take: 'takePrinted' });
   assert.equal(printed.text, 'Staging runs on port 8080\n');
   assert.equal(printed.next_offset, null);
-  await assert.rejects(memory.run('files', 'show', { ...read, name: 'c', kind: 'entry' }), error => error instanceof Failed && error.code === 'entry-not-found');
+  await assert.rejects(memory.run('items', 'show', { ...read, name: 'c', kind: 'entry' }), error => error instanceof Failed && error.code === 'entry-not-found');
   await assert.rejects(memory.run('journal', 'restore', { target: 'nonsense' }), /malformed/);
   assert.equal((await memory.run('journal', 'list-journal')).files.length, 1);
 });

@@ -321,7 +321,7 @@ families! {
     AgentsMd: agents_md::AgentsMdCommand => AgentsMdReply,
     Notebook: notebook::NotebookCommand => NotebookReply,
     Entries: entries::EntriesCommand => EntriesReply,
-    Files: files::FilesCommand => FilesReply,
+    Items: items::ItemsCommand => ItemsReply,
     History: history::HistoryCommand => HistoryReply,
     Trust: trust::TrustCommand => TrustReply,
     Session: session::SessionCommand => SessionReply,

@@ -6,7 +6,7 @@ use super::call::Call;
 use super::fields::{Fields, FromCanonical, Malformed};
 use super::scribe::{Scribe, ToCanonical, Writer};
 use crate::entries::EntriesConfig;
-use crate::files::{MergeSides, merge};
+use crate::history::{MergeSides, merge};
 use crate::tools::{ToolSet, tools};
 use crate::{Config, Memory};
 use saddlebag_collections::prelude::*;

@@ -99,10 +99,10 @@ def journal(scene):
     scene("journal", "append_daily", dict(heading="standup", body="nothing new"))
     assert "nothing new" in scene.text("daily/2026-05-25.md")
     change = dict(name="long_term", old_text="8443", new_text="9443")
-    edited = scene("files", "edit", change)
+    edited = scene("items", "edit", change)
     assert "9443" in scene.text("MEMORY.md") and "8443" in scene.text(edited.backup), edited
-    scene.fails("no-unique-match", "files", "edit", change)
-    read = scene("files", "show", dict(name="long_term", offset=8, max_bytes=7))
+    scene.fails("no-unique-match", "items", "edit", change)
+    read = scene("items", "show", dict(name="long_term", offset=8, max_bytes=7))
     assert (read.text, read.next_offset) == ("listens", 15), read
     search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
     found = scene("journal", "search", search)
@@ -176,7 +176,7 @@ def notebook(scene):
     other = scene("notebook", "remember", note | dict(title="Backups", content="Nightly."))
     link = dict(source="Backups", target="Storage engine")
     assert not scene("notebook", "link", link).already_linked and scene("notebook", "link", link).already_linked
-    found = scene("files", "recall", dict(query="which storage engine?", kinds=[], offset=0, sort=[], explain=False,
+    found = scene("items", "recall", dict(query="which storage engine?", kinds=[], offset=0, sort=[], explain=False,
                                           everywhere=False, assume_unchanged=False))
     assert found.hits[0].path == kept.path and found.hits[0].score > 0, found
     renamed = scene("notebook", "rename", dict(note="Storage engine", title="Database"))
@@ -212,7 +212,7 @@ def store(scene, key, content, category="core", tags=(), **origin):
 
 
 def get(scene, key, **origin):
-    return scene("files", "show", dict(name=key, kind="entry", offset=0), **origin).entry
+    return scene("items", "show", dict(name=key, kind="entry", offset=0), **origin).entry
 
 
 def entries(scene):
@@ -230,28 +230,28 @@ def entries(scene):
     assert why.explanations[0].left_out == "larger-than-budget", why
     scene("entries", "open_run", dict(fence=1), run="r1")
     assert store(scene, "todo", "Draft.", run="r1").state == ("held",)
-    scene.fails("entry-not-found", "files", "show", dict(name="todo", kind="entry", offset=0))
+    scene.fails("entry-not-found", "items", "show", dict(name="todo", kind="entry", offset=0))
     assert scene("entries", "close_run", run="r1").stored == ["todo"] and get(scene, "todo").content == "Draft."
     scene("entries", "forget_entry", dict(key="editor"))
-    scene.fails("entry-not-found", "files", "show", dict(name="editor", kind="entry", offset=0))
+    scene.fails("entry-not-found", "items", "show", dict(name="editor", kind="entry", offset=0))
     scene("entries", "restore_entry", dict(key="editor"))
     exported = scene("entries", "export_entries", dict(forgotten=False))
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
-    scene.fails("scope-denied", "files", "show", dict(name="editor", kind="entry", offset=0), agent="bob")
+    scene.fails("scope-denied", "items", "show", dict(name="editor", kind="entry", offset=0), agent="bob")
     assert scene("entries", "list_entries", dict(filter=dict(all_tags=[], any_tags=[]))).total == 2
 
 
 def files(scene):
     scene("journal", "write", written(("note", "plan"), "Ship on Monday."))
-    page = scene("files", "list_files", dict())
+    page = scene("items", "list_files", dict())
     assert [(file.path, file.size) for file in page.files] == [("notes/plan.md", 16)], page
-    read = scene("files", "show", dict(name="notes/plan.md", offset=0))
+    read = scene("items", "show", dict(name="notes/plan.md", offset=0))
     assert read.text == "Ship on Monday.\n" and read.state == "text", read
     sides = dict(ancestor=b"- a\n", ours=b"- a\n- b\n", theirs=b"- a\n- c\n")
-    merged = scene.memory.call("files", "merge", "notes/a.md", sides)
+    merged = scene.memory.call("history", "merge", "notes/a.md", sides)
     assert merged[0] == "ok" and merged[1].content == b"- a\n- b\n- c\n" and not merged[1].conflicts, merged
     versions = [b"- a long line\n", b"- a long line\n- b\n"]
-    common = scene.memory.call("files", "common-version", versions, b"- a long line\n- b\n- c\n", b"- a long line\n- d\n")
+    common = scene.memory.call("history", "common-version", versions, b"- a long line\n- b\n- c\n", b"- a long line\n- d\n")
     assert common == ("ok", 0), common
 
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use saddlebag::history::{ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, ReadVersion, VersionList};
+use saddlebag::history::{ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, VersionList};
 use saddlebag::protocol::ErrorCode;
 
 use crate::git::repository::Repository;
+use crate::item::text_of_version;
 use crate::prelude::*;
 
 /// How often the versions of a file are read again because others changed it meanwhile.
@@ -243,16 +244,13 @@ impl Reader<'_> {
         if info.unkept {
             return Ok(Content::Missing("it was too large, or had a secret in it".to_string()));
         }
-        let request = ReadVersion { name: self.shown.to_string(), version: info.number };
-        match store.call(request, output) {
-            Ok(version) => match version.text {
-                None => Ok(Content::Absent),
-                // Bytes that are not text were replaced.
-                Some(text) if info.size.is_some_and(|size| size != text.len() as u64) => {
-                    Ok(Content::Missing("it is not UTF-8 text".to_string()))
-                }
-                Some(text) => self.repository.blob(self.path, text.as_bytes(), self.is_kept).map(Content::Blob),
-            },
+        match text_of_version(self.shown, info.number, store, output) {
+            Ok(None) => Ok(Content::Absent),
+            // Bytes that are not text were replaced.
+            Ok(Some(text)) if info.size.is_some_and(|size| size != text.len() as u64) => {
+                Ok(Content::Missing("it is not UTF-8 text".to_string()))
+            }
+            Ok(Some(text)) => self.repository.blob(self.path, text.as_bytes(), self.is_kept).map(Content::Blob),
             Err(failure) if failure.code == ErrorCode::NotFound.into() => Ok(Content::Missing(failure.message)),
             Err(failure) => Err(failure),
         }

@@ -1,6 +1,6 @@
 //! [`merge_sides`]: merges two versions of any file of a store. Of a file that cannot be merged, both versions are kept.
 
-use saddlebag::files::{MergeSides, merge};
+use saddlebag::history::{MergeSides, merge};
 use saddlebag::store::NOTE_SUFFIX;
 use saddlebag::trust::unite_rejections;
 use schemars::JsonSchema;

@@ -7,7 +7,7 @@
 mod expunged_texts;
 mod merge_sides;
 
-use saddlebag::files::{MergeSides, MergedFile, merge};
+use saddlebag::history::{MergeSides, MergedFile, merge};
 use saddlebag::protocol::Error;
 use saddlebag::store::RelPath;
 

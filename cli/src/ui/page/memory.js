@@ -361,7 +361,7 @@ const COMMANDS = {
       form,
     }),
   recall: memory => (query, more = {}) =>
-    memory.call('files', 'recall', {
+    memory.call('items', 'recall', {
       query,
       kinds: [],
       offset: 0,
@@ -373,7 +373,7 @@ const COMMANDS = {
     }),
   search: memory => (query, limit) =>
     memory.call('journal', 'search', { query, offset: 0, limit, 'assume-unchanged': false, 'all-files': true }),
-  resolve: memory => name => memory.call('files', 'resolve', { name }),
+  resolve: memory => name => memory.call('items', 'resolve', { name }),
   notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
     memory.call('notebook', 'list-notes', {
       filter: filterOf(conditions, orphan),
@@ -387,7 +387,7 @@ const COMMANDS = {
   entries: memory => (limit, cursor = null) =>
     memory.call('entries', 'list-entries', { filter: { 'all-tags': [], 'any-tags': [] }, limit, cursor }),
   entry: memory => key => entryOf(memory, key),
-  files: memory => (limit, after = null) => memory.call('files', 'list-files', { limit, after }),
+  files: memory => (limit, after = null) => memory.call('items', 'list-files', { limit, after }),
   pending: memory => (more = {}) => memory.call('trust', 'pending', more),
   approve: memory => (items, options) =>
     memory.call('trust', 'approve', { items, 'dry-run': false }, options),
@@ -411,7 +411,7 @@ const COMMANDS = {
   deadLinks: memory => () => memory.call('notebook', 'dead-links', { 'only-notes': true }),
   mentions: memory => note => memory.call('notebook', 'unlinked-mentions', { note }),
   link: memory => (source, target, options) => memory.call('notebook', 'link', { source, target }, options),
-  tag: memory => (name, add, remove, options) => memory.call('files', 'tag', { name, add, remove }, options),
+  tag: memory => (name, add, remove, options) => memory.call('items', 'tag', { name, add, remove }, options),
   rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
@@ -422,7 +422,7 @@ const COMMANDS = {
   append: memory => (path, content, options) =>
     memory.call('journal', 'write', { target: { page: path }, mode: 'append', content, truncate: false }, options),
   replace: memory => (path, before, after, options) =>
-    memory.call('files', 'edit', { name: path, 'old-text': before, 'new-text': after }, options),
+    memory.call('items', 'edit', { name: path, 'old-text': before, 'new-text': after }, options),
 };
 
 /** Returns the reply of a store. A refusal is an error: then nothing was stored. */
@@ -445,14 +445,14 @@ function orNothing(asked) {
 }
 
 /** Returns the entry of a key. */
-const entryOf = async (memory, name) => (await memory.call('files', 'show', { name, kind: 'entry', offset: '0' })).entry;
+const entryOf = async (memory, name) => (await memory.call('items', 'show', { name, kind: 'entry', offset: '0' })).entry;
 
 /** Returns the whole text of a file, which is read in parts. */
 async function wholeText(memory, path) {
   let text = '';
   let offset = 0;
   for (;;) {
-    const part = await memory.call('files', 'show', { name: path, offset: String(offset) });
+    const part = await memory.call('items', 'show', { name: path, offset: String(offset) });
     if (part.state === 'missing') throw { code: 'not-found', message: STRINGS.memory.missing, help: path };
     text += part.text;
     if (part.next_offset === null || part.next_offset === undefined) return text;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
-use saddlebag::files::Edit;
+use saddlebag::items::Edit;
 use saddlebag::journal::{Restore, Target, WriteMode};
 use saddlebag::notebook::{Forget, Link, Remember, Rename};
 use saddlebag::store::BackupPlace;

@@ -1,7 +1,8 @@
 //! `list-files`: a page of the files of the scope.
 
-use super::types::{FileListing, FilesCall, parse};
+use super::types::{FileListing, ItemsCall};
 use crate::journal::ListedFile;
+use crate::names::parse;
 use crate::request::{Run, request};
 use crate::search::Skipped;
 use saddlebag_collections::prelude::*;
@@ -37,8 +38,8 @@ request!(ListFiles "list-files" => FilePage, Reads, |name| {
     vec![Self { after: None, limit: 1000 }, Self { after: Some(format!("{name}.md")), limit: 1 }]
 });
 
-impl Run<FilesCall<'_>> for ListFiles {
-    async fn run(self, with: &FilesCall<'_>) -> Result<FilePage, Error> {
+impl Run<ItemsCall<'_>> for ListFiles {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<FilePage, Error> {
         let Self { after, limit } = self;
         if limit == 0 || limit > MAX_LISTED_FILES {
             let message = format!("cannot list {limit} files at once, the limits are 1 and {MAX_LISTED_FILES}");

@@ -1,8 +1,8 @@
 //! `tag`: adds tags to a note or an entry, and removes others.
 
-use super::resolve::file_of;
-use super::types::FilesCall;
+use super::types::ItemsCall;
 use crate::entries::{self, EntryChange, StoreState, unavailable};
+use crate::names::{Stores, file_of};
 use crate::notebook::{self, ItemKind, TagReply};
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -29,15 +29,16 @@ request!(Tag "tag" => TagReply, Removes, |name| {
     [ItemKind::Note, ItemKind::Entry].map(of_kind).concat()
 });
 
-impl Run<FilesCall<'_>> for Tag {
-    async fn run(self, with: &FilesCall<'_>) -> Result<TagReply, Error> {
-        let FilesCall { call, notebook, entries, origin, .. } = *with;
+impl Run<ItemsCall<'_>> for Tag {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<TagReply, Error> {
+        let ItemsCall { stores, origin, .. } = *with;
+        let Stores { call, notebook, entries } = stores;
         let Self { name, kind, add, remove } = self;
         let (add, remove) = notebook::checked_change_of_tags(&add, &remove)?;
         if kind != Some(ItemKind::Entry) {
             notebook::settle_rename(call, notebook).await;
         }
-        match file_of(with.names(), origin, &name, kind).await? {
+        match file_of(stores, origin, &name, kind).await? {
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
             Some(found) => {
                 let error = Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one");

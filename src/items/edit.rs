@@ -1,9 +1,9 @@
 //! `edit`: replaces text that occurs exactly once in an item.
 
-use super::resolve::file_of;
-use super::types::{FilesCall, Names};
+use super::types::ItemsCall;
 use crate::entries::{self, EntryChange, StoreReply, unavailable};
 use crate::journal::{EditChange, Target, edit_file};
+use crate::names::{Stores, file_of};
 use crate::notebook::{self, ItemKind};
 use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_TEXT, request};
@@ -47,15 +47,15 @@ request!(Edit "edit" => EditReply, Removes, |name| {
     files.into_iter().chain([entry]).collect()
 });
 
-impl Run<FilesCall<'_>> for Edit {
-    async fn run(self, with: &FilesCall<'_>) -> Result<EditReply, Error> {
-        edit(with.names(), with.origin, self).await
+impl Run<ItemsCall<'_>> for Edit {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<EditReply, Error> {
+        edit(with.stores, with.origin, self).await
     }
 }
 
 /// Replaces text that occurs exactly once in an item.
-pub(crate) async fn edit(with: Names<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
-    let Names { call, notebook, entries } = with;
+pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
+    let Stores { call, notebook, entries } = with;
     let Edit { name, kind, old_text, new_text } = asked;
     if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {
         notebook::settle_rename(call, notebook).await;

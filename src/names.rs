@@ -1,51 +1,25 @@
-//! `resolve`: finds the item that a name means.
+//! Names of items: the file that each means, and which files belong to the scope.
+//!
+//! The scope has the Markdown files directly in the root, the files of the project that are not hidden, and the files of the
+//! entries that the memory was opened for. A name cannot mean any other file.
 
-use super::types::{FilesCall, Names, is_listed};
+use crate::changes::Call;
 use crate::engine::{NamedFile, ambiguous, prefer_approved};
-use crate::entries;
+use crate::entries::{self, Entries};
 use crate::journal::{Target, file_size};
-use crate::notebook::{self, ItemKind};
+use crate::notebook::{self, ItemKind, Notebook};
 use crate::origin::Origin;
-use crate::request::{Run, request};
+use crate::search::FolderScope;
 use crate::store::{Layout, PROJECTS_FOLDER, RelPath};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
-/// Finds the item that a name means.
-///
-/// A name is a path (absolute, relative to the root, or relative to the notebook), a title, an alias or a
-/// file name of a note, the key of an entry, or `long_term`, `scratchpad`, `daily`, `daily:DATE`, `note:NAME`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolve {
-    /// Name of the item.
-    pub name: String,
-    /// Kind of the item; `None` for any kind.
-    pub kind: Option<ItemKind>,
-}
-
-/// A note, an entry or another file.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Item {
-    /// Kind of the item.
-    pub kind: ItemKind,
-    /// Path relative to the root, without the path prefix. A path or a word may mean a file that does not exist yet.
-    pub path: String,
-    /// Title of a note, key of an entry, name of another file.
-    pub name: String,
-}
-
-request!(Resolve "resolve" => Item, Reads, |name| {
-    let note = Self { name: format!("notes/{name}.md"), kind: Some(ItemKind::Note) };
-    let entry = Self { name: name.into(), kind: Some(ItemKind::Entry) };
-    vec![note, entry]
-});
-
-impl Run<FilesCall<'_>> for Resolve {
-    async fn run(self, with: &FilesCall<'_>) -> Result<Item, Error> {
-        let Handle { kind, file } = handle(with.names(), &self.name, self.kind).await?;
-        Ok(Item { kind, path: file.path.into_string(), name: file.name })
-    }
+/// Stores of a memory, as a command looks into them.
+#[derive(Clone, Copy)]
+pub(crate) struct Stores<'a> {
+    pub(crate) call: &'a Call,
+    pub(crate) notebook: &'a Arc<Notebook>,
+    pub(crate) entries: &'a Entries,
 }
 
 /// The file that a name means, and its kind. The file may not exist yet.
@@ -55,8 +29,8 @@ pub(crate) struct Handle {
 }
 
 /// Finds the file of a name. `None` if the name means an entry: its commands take the name, because the run may hold it.
-pub(super) async fn file_of(
-    with: Names<'_>,
+pub(crate) async fn file_of(
+    with: Stores<'_>,
     origin: &Origin,
     name: &str,
     kind: Option<ItemKind>,
@@ -68,23 +42,12 @@ pub(super) async fn file_of(
 }
 
 /// Finds the item of a kind that a name means; `None` for any kind.
-pub(crate) async fn handle(
-    Names { call, notebook, entries }: Names<'_>,
-    name: &str,
-    kind: Option<ItemKind>,
-) -> Result<Handle, Error> {
-    let mut found = candidates(Names { call, notebook, entries }, name).await?;
-    let layout = &call.scope.layout;
-    // The configuration says nothing about long-term memory and the scratchpad.
-    let is_note = match found.iter().all(|file| layout.is_kept(&file.path)) {
-        true => None,
-        false => Some(notebook::note_rule(call).await?),
-    };
-    let kind_of = |file: &NamedFile| match () {
-        () if entries.folders().any(|folder| folder.has(&file.path)) => ItemKind::Entry,
-        () if is_note.as_ref().is_some_and(|is_note| is_note(&file.path)) => ItemKind::of_note(layout, &file.path),
-        () => ItemKind::File,
-    };
+pub(crate) async fn handle(stores: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<Handle, Error> {
+    let mut found = candidates(stores, name).await?;
+    let Stores { call, notebook, .. } = stores;
+    let paths: Vec<&RelPath> = found.iter().map(|file| &file.path).collect();
+    let rule = kind_rule(stores, &paths).await?;
+    let kind_of = |file: &NamedFile| rule(&file.path);
     found.retain(|file| kind.is_none_or(|asked| kind_of(file).is(asked)));
     prefer_approved(&mut found, |file| file.unapproved.is_none());
     match (found.len(), found.pop()) {
@@ -107,6 +70,24 @@ pub(crate) async fn handle(
     }
 }
 
+/// Returns the rule that says of which kind each of some files is.
+pub(crate) async fn kind_rule<'a>(
+    Stores { call, entries, .. }: Stores<'a>,
+    files: &[&RelPath],
+) -> Result<impl Fn(&RelPath) -> ItemKind + use<'a>, Error> {
+    let layout = &call.scope.layout;
+    // The configuration says nothing about long-term memory and the scratchpad.
+    let is_note = match files.iter().all(|path| layout.is_kept(path)) {
+        true => None,
+        false => Some(notebook::note_rule(call).await?),
+    };
+    Ok(move |path: &RelPath| match () {
+        () if entries.folders().any(|folder| folder.has(path)) => ItemKind::Entry,
+        () if is_note.as_ref().is_some_and(|is_note| is_note(path)) => ItemKind::of_note(layout, path),
+        () => ItemKind::File,
+    })
+}
+
 /// Returns true for a path below a folder of a project. The files of this project were found before.
 fn is_of_another_project(path: &RelPath) -> bool {
     let mut above = core::iter::successors(path.parent(), RelPath::parent);
@@ -115,7 +96,7 @@ fn is_of_another_project(path: &RelPath) -> bool {
 
 /// Returns the files that a name may mean. The path of a file of the scope means this file alone, whether it exists or not.
 pub(crate) async fn candidates(
-    Names { call, notebook, entries }: Names<'_>,
+    Stores { call, notebook, entries }: Stores<'_>,
     name: &str,
 ) -> Result<Vec<NamedFile>, Error> {
     let file = |path: RelPath| NamedFile { name: path.file_stem().to_string(), path, unapproved: None };
@@ -154,4 +135,24 @@ pub(crate) async fn candidates(
         );
     }
     Ok(found)
+}
+
+/// Returns the folders with the files of the scope.
+pub(crate) fn scopes(call: &Call, entries: &Entries) -> Vec<FolderScope> {
+    let mut scopes = FolderScope::all(&call.scope.layout);
+    scopes.extend(entries.folders().map(|folder| FolderScope { folder: Some(folder.root().clone()), tree: true }));
+    scopes
+}
+
+pub(crate) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool {
+    entries.folders().any(|folder| folder.has(path))
+        || FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(path))
+}
+
+pub(crate) fn parse(path: &str) -> Result<RelPath, Error> {
+    RelPath::new(path).map_err(|error| {
+        let message = format!("`{}` is not a valid path: {error}", path.escape_debug());
+        let help = "give a path relative to the root, as the list of files shows it";
+        Error::new(ErrorCode::InvalidName, message, help)
+    })
 }

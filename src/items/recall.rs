@@ -2,31 +2,26 @@
 
 use super::everywhere::{add_other_projects, add_timelines};
 use super::timeline::{Dated, TimeAsked, add_entries, latest_asked, time_asked, timeline};
-use super::types::FilesCall;
+use super::types::ItemsCall;
 use crate::changes::Call;
 use crate::entries::{Entries, searchable};
-use crate::notebook::{
-    ItemKind, NoteFilter, Notebook, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of,
-};
+use crate::names::Stores;
+use crate::notebook::{ItemKind, NoteFilter, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of};
 use crate::request::Run;
 use crate::search::SearchableEntries;
 use crate::store::NOTE_SUFFIX;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
-impl Run<FilesCall<'_>> for Recall {
-    async fn run(self, with: &FilesCall<'_>) -> Result<RecallReply, Error> {
-        answer(with.call, with.notebook, with.entries, self).await
+impl Run<ItemsCall<'_>> for Recall {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<RecallReply, Error> {
+        answer(with.stores, self).await
     }
 }
 
 /// Answers a recall from this memory, or from all projects of the store.
-pub(crate) async fn answer(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    entries: &Entries,
-    request: Recall,
-) -> Result<RecallReply, Error> {
+pub(crate) async fn answer(stores: Stores<'_>, request: Recall) -> Result<RecallReply, Error> {
+    let Stores { call, notebook, entries } = stores;
     if request.everywhere {
         call.screen.check_other_projects()?;
     }
@@ -60,7 +55,7 @@ pub(crate) async fn answer(
         }
         // A name may have a date in it.
         let named = Recall { max_bytes: None, limit: COMPARED_NAMES, ..asked.clone() };
-        for hit in recall_all(call, notebook, entries, named).await?.hits.into_iter().rev() {
+        for hit in recall_all(stores, named).await?.hits.into_iter().rev() {
             let stem = hit.path.rsplit('/').next().unwrap_or_default().trim_end_matches(NOTE_SUFFIX);
             let is_named = [&hit.title, stem].iter().any(|name| has_name(&request.query, name));
             // The name of a log is only a date.
@@ -77,13 +72,13 @@ pub(crate) async fn answer(
         }
     }
     if !request.everywhere {
-        return recall_all(call, notebook, entries, request).await;
+        return recall_all(stores, request).await;
     }
     if !request.sort.is_empty() {
         let message = "a recall everywhere cannot be sorted";
         return Err(Error::invalid_argument(message, "leave the sort keys out, or ask one project"));
     }
-    let own = recall_all(call, notebook, entries, asked.clone()).await?;
+    let own = recall_all(stores, asked.clone()).await?;
     let reply = add_other_projects(call, notebook, own, &asked).await?;
     Ok(page(reply, start, limit, request.max_bytes))
 }
@@ -114,12 +109,7 @@ fn page(mut reply: RecallReply, start: usize, limit: usize, max_bytes: Option<u3
 }
 
 /// Searches the notes and the entries of a memory.
-async fn recall_all(
-    call: &Call,
-    notebook: &Arc<Notebook>,
-    entries: &Entries,
-    request: Recall,
-) -> Result<RecallReply, Error> {
+async fn recall_all(Stores { call, notebook, entries }: Stores<'_>, request: Recall) -> Result<RecallReply, Error> {
     let request = Recall { filter: request.filter.below_notebook(&call.scope), ..request };
     let mut warnings: Vec<Warning> = Vec::new();
     let found = entries_asked(call, entries, &request, false, &mut warnings).await;

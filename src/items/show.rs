@@ -1,0 +1,197 @@
+//! `show`: reads an item, or a part of its file.
+
+use super::types::ItemsCall;
+use crate::entries::{self, EntryInfo, unavailable};
+use crate::history::text_of_version;
+use crate::journal::{FileState, Part, check_bytes, read_part};
+use crate::names::{Handle, Stores, file_of, kind_rule};
+use crate::notebook::{self, ItemKind, Successor, superseded_mark};
+use crate::origin::Origin;
+use crate::request::{Run, request};
+use crate::trust::{Provenance, TrustState};
+use saddlebag_collections::prelude::*;
+use saddlebag_markdown::{Note, TagSyntax};
+use saddlebag_protocol::{Error, ErrorCode};
+
+/// Reads an item, or a part of its file, as it is now or in an earlier version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Show {
+    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    pub name: String,
+    /// Kind of the item; `None` for any kind.
+    pub kind: Option<ItemKind>,
+    /// Number of an earlier version, as [`ListVersions`](crate::history::ListVersions) counts: 1 is the newest. `None` is the item
+    /// as it is now, or the version that the name says: `NAME@2`, if no item has that name.
+    pub version: Option<u32>,
+    /// Position of the first byte.
+    pub offset: u64,
+    /// Maximum number of bytes.
+    pub max_bytes: u32,
+}
+
+impl Show {
+    /// Reads an item of any kind from its beginning on, at most [`DEFAULT_READ_BYTES`](crate::journal::DEFAULT_READ_BYTES).
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: None, version: None, offset: 0, max_bytes: crate::journal::DEFAULT_READ_BYTES }
+    }
+}
+
+/// An item, with a part of its file and the marks that say whether its text holds.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Shown {
+    /// Kind of the item.
+    pub kind: ItemKind,
+    /// Title of a note, key of an entry, name of another file.
+    pub name: String,
+    /// Path of the file; empty if only a run holds the entry.
+    pub path: String,
+    /// Number of the version; `None` for the item as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u32>,
+    /// State of the file.
+    pub state: FileState,
+    /// Text of the part. Of an entry that only a run holds, its whole content.
+    pub text: String,
+    /// Position of the text in the file, in bytes.
+    pub offset: u64,
+    /// Size of the whole file in bytes.
+    pub size: u64,
+    /// Position of the next part; `None` at the end.
+    pub next_offset: Option<u64>,
+    /// Path of the newer note, or key of the newer entry, that supersedes this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<String>,
+    /// Day of the newer note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub superseded_since: Option<String>,
+    /// Origin of its text, if it is kept out of prompts until a person approves it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unapproved: Option<Provenance>,
+    /// The entry as a whole; `None` for every other kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryInfo>,
+}
+
+impl Shown {
+    fn new(
+        kind: ItemKind,
+        name: String,
+        path: String,
+        part: Part,
+        newer: Successor,
+        unapproved: Option<Provenance>,
+    ) -> Self {
+        let Part { state, text, offset, size, next_offset } = part;
+        let (superseded_by, superseded_since) = (newer.path, newer.since);
+        let (version, entry) = (None, None);
+        Self {
+            kind,
+            name,
+            path,
+            version,
+            state,
+            text,
+            offset,
+            size,
+            next_offset,
+            superseded_by,
+            superseded_since,
+            unapproved,
+            entry,
+        }
+    }
+
+    fn of_entry(entry: EntryInfo, part: Part) -> Self {
+        let (name, path) = (entry.key.clone(), entry.path.clone());
+        let newer = Successor { path: entry.superseded_by.clone(), since: None };
+        let shown = Self::new(ItemKind::Entry, name, path, part, newer, entry.unapproved);
+        Self { entry: Some(entry), ..shown }
+    }
+
+    /// Returns what a reader must know before relying on the text, such as `superseded by facts/port.md since 2026-05-24`.
+    pub fn mark(&self) -> Option<String> {
+        let newer = superseded_mark(self.superseded_by.as_deref(), self.superseded_since.as_deref());
+        let unapproved = self.unapproved.map(|from| format!("unapproved: {from}"));
+        newer.into_iter().chain(unapproved).reduce(|newer, unapproved| format!("{newer}; {unapproved}"))
+    }
+}
+
+request!(Show "show" => Shown, Reads, |name| {
+    let names = ["long_term", "scratchpad", "daily:2026-05-24", &format!("note:{name}"), "agents/a/entries/core/a.md"];
+    let item = |(name, kind)| Self { kind, ..Self::new(name) };
+    let now = names.map(|name| (name, None)).into_iter().chain([(name, Some(ItemKind::Entry))]).map(item);
+    now.chain([Self { version: Some(1), ..Self::new(format!("notes/{name}.md")) }]).collect()
+});
+
+impl Run<ItemsCall<'_>> for Show {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<Shown, Error> {
+        show(with.stores, with.origin, self).await
+    }
+}
+
+/// Reads an item, or a part of its file, as it is now or in an earlier version.
+pub(crate) async fn show(with: Stores<'_>, origin: &Origin, asked: Show) -> Result<Shown, Error> {
+    check_bytes(with.call, asked.max_bytes)?;
+    if let Some(number) = asked.version {
+        return show_version(with, origin, &asked, number).await;
+    }
+    match show_now(with, origin, &asked).await {
+        Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound) => {
+            let Some((name, number)) = name_and_version(&asked.name) else { return Err(error) };
+            show_version(with, origin, &Show { name, ..asked }, number).await
+        }
+        shown => shown,
+    }
+}
+
+/// Returns the name and the number of a version, for a name such as `Load balancer@2`.
+fn name_and_version(name: &str) -> Option<(String, u32)> {
+    let (name, number) = name.rsplit_once('@')?;
+    Some((name.to_string(), number.parse().ok()?)).filter(|(name, _)| !name.is_empty())
+}
+
+async fn show_now(with: Stores<'_>, origin: &Origin, asked: &Show) -> Result<Shown, Error> {
+    let Stores { call, notebook, entries } = with;
+    let Show { name, kind, offset, max_bytes, .. } = asked;
+    match file_of(with, origin, name, *kind).await? {
+        Some(Handle { kind, file }) => {
+            let part = read_part(call, &file.path, *offset, *max_bytes).await?;
+            let newer = notebook::successor(call, notebook, &file.path).await;
+            Ok(Shown::new(kind, file.name, call.scope.display_path(&file.path), part, newer, file.unapproved))
+        }
+        None => {
+            let entry = entries::get(call, entries, origin, name).await.map_err(unavailable)?;
+            let part = match call.scope.whole(&entry.path) {
+                Some(path) => read_part(call, &path, *offset, *max_bytes).await.map_err(unavailable)?,
+                None => Part::whole(&entry.content),
+            };
+            Ok(Shown::of_entry(entry, part))
+        }
+    }
+}
+
+/// Reads an earlier version. What supersedes the item is said as of now, and whether its text waits for approval of this version.
+async fn show_version(with: Stores<'_>, origin: &Origin, asked: &Show, number: u32) -> Result<Shown, Error> {
+    let Stores { call, notebook, entries } = with;
+    let (path, text) = text_of_version(&with, &asked.name, asked.kind, number).await?;
+    let part = Part::of_text(&path, text.as_deref(), asked.offset, asked.max_bytes)?;
+    let text = text.unwrap_or_default();
+    let shown = call.scope.display_path(&path);
+    let now = match entries.folders().any(|folder| folder.has(&path)) {
+        true => entries::get(call, entries, origin, &shown).await.ok(),
+        false => None,
+    };
+    let earlier = match entries::earlier(call, entries, &path, &text, now) {
+        Some(entry) => Shown::of_entry(entry, part),
+        None => {
+            let kind = kind_rule(with, &[&path]).await?(&path);
+            let note = Note::parse_file(&text, TagSyntax::default(), path.file_stem());
+            let name = if kind.is_note() { note.title } else { path.file_stem().to_string() };
+            let unapproved = TrustState::from_parsed(&note.frontmatter, &text).unapproved();
+            let newer = notebook::successor(call, notebook, &path).await;
+            Shown::new(kind, name, shown, part, newer, unapproved.filter(|_| kind.is_note()))
+        }
+    };
+    Ok(Shown { version: Some(number), ..earlier })
+}
