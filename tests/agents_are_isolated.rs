@@ -5,10 +5,9 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::Pending;
 use saddlebag::catalogue::SAMPLE_TEXT;
 use saddlebag::context::{Context, Preamble, PromptCommand};
-use saddlebag::entries::{
-    EntriesConfig, EntryFilter, ExportEntries, ImportEntries, ImportFile, ImportMode, ListEntries, PurgeEntries,
-};
+use saddlebag::entries::{EntriesConfig, ExportEntries, ImportEntries, ImportFile, ImportMode, PurgeEntries};
 use saddlebag::exchange::ImportFrom;
+use saddlebag::items::ListItems;
 use saddlebag::journal::Target;
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::ErrorCode;
@@ -75,11 +74,12 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
     let entries = commands![
         keep("mine", "mine", name()),
         ask::edit_entry(name(), MARK, "gone"),
-        ListEntries {
-            filter: EntryFilter { category: Some(name()), ..EntryFilter::default() },
-            cursor: Some(format!("9999999999999999999:{}", name())),
+        ListItems {
+            category: Some(name()),
+            after: Some(format!("9999999999999999999:{}", name())),
             ..ask::list_entries()
         },
+        ListItems { forgotten: true, name: Some(name()), ..ask::list() },
         PurgeEntries { key: Some(name()) },
         ExportEntries { forgotten: true, cursor: Some(name()) },
         ImportEntries {

@@ -121,7 +121,7 @@ fn a_host_that_fails_once_loses_no_text(kind: Kind) {
                         "{kind:?}: {command:?}, failing at {operation}, gave {outcome:?} and lost `{shown}`"
                     );
                 }
-                let again = drive.run(ask::list_journal());
+                let again = drive.run(ask::list());
                 assert!(again.is_ok(), "{kind:?}: {command:?}, failing at {operation}: {again:?}");
             }
         }

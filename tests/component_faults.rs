@@ -88,9 +88,9 @@ fn heavy_search(engine: &mut impl Engine) -> Result<(), EngineError> {
 /// Returns true if every call reports that the engine is gone.
 fn is_gone(engine: &mut impl Engine) -> bool {
     let calls = [
-        engine.submit(CommandId(9), today(), ask::list_journal().submission()),
+        engine.submit(CommandId(9), today(), ask::list().submission()),
         engine.handle_memory_result(FsResult {
-            key: "list-journal/1.9.1".into(),
+            key: "list-items/1.9.1".into(),
             outcome: Err(saddlebag::protocol::FsError::Denied),
         }),
         engine.cancel(CommandId(9)),
@@ -152,7 +152,7 @@ mod bindings {
     wasmtime::component::bindgen!({ path: "../wit", world: "saddlebag" });
 }
 
-use bindings::exports::saddlebag::memory::{engine, fs, journal, trust, types};
+use bindings::exports::saddlebag::memory::{engine, fs, items, journal, trust, types};
 
 /// The component as any other host sees it.
 struct Raw {
@@ -241,8 +241,8 @@ fn a_refused_call_takes_the_prepared_command_and_starts_nothing() {
 fn an_invalid_path_is_refused_by_the_component_itself() {
     let Raw { mut store, instance, memory: opened } = raw();
     let memory = instance.saddlebag_memory_engine().memory();
-    let list = journal::JournalCommand::ListJournal;
-    let prepared = instance.saddlebag_memory_journal().call_prepare(&mut store, &list).unwrap();
+    let list = items::ItemsCommand::ListFiles(items::ListFiles { after: None, limit: None });
+    let prepared = instance.saddlebag_memory_items().call_prepare(&mut store, &list).unwrap();
     let step = memory.call_submit(&mut store, opened, 1, NOW, &NOBODY, prepared).unwrap().unwrap();
     let key = step.requests[0].key.clone();
 

@@ -50,10 +50,11 @@ fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
 }
 
 fn all(drive: &mut Drive<Simulator>) -> Vec<EntryInfo> {
-    let mut reply = drive.call(ask::list_entries()).unwrap();
-    assert_eq!(reply.problems, []);
-    reply.entries.sort_by(|a, b| a.key.cmp(&b.key));
-    reply.entries
+    let reply = drive.call(ask::list_entries()).unwrap();
+    assert_eq!(reply.warnings, []);
+    let mut entries: Vec<EntryInfo> = reply.items.into_iter().filter_map(|item| item.entry).collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    entries
 }
 
 /// Returns the fields that two formats with keys, categories, tags and content can both express.

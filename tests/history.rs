@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use saddlebag::approval::Unforget;
 use saddlebag::entries::NewEntry;
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListForgotten, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile,
-    RestoreVersion, SetHistoryPolicy, Undo, UndoReply,
+    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile, RestoreVersion,
+    SetHistoryPolicy, Undo, UndoReply,
 };
-use saddlebag::items::{ItemKind, Show};
+use saddlebag::items::{ItemKind, ListItems, Show};
 use saddlebag::journal::{Target, Write};
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
@@ -427,10 +427,9 @@ fn an_interrupted_rename_is_undone_for_good(kind: Kind) {
 fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let listed = |drive: &mut Drive<Simulator>, name: Option<&str>| -> Vec<(String, String)> {
-        let asked = ListForgotten { name: name.map(Into::into), ..ListForgotten::default() };
-        let list = drive.call(asked).unwrap();
-        assert_eq!(list.total as usize, list.notes.len());
-        list.notes.into_iter().map(|note| (note.path, note.title)).collect()
+        let list = drive.call(ListItems { forgotten: true, name: name.map(Into::into), ..ask::list() }).unwrap();
+        assert_eq!(list.total as usize, list.items.len());
+        list.items.into_iter().map(|note| (note.path, note.name)).collect()
     };
     for (title, text) in [("Two words", "one"), ("Renamed", "two"), ("Stays", "three")] {
         drive.run(fact(title, text)).unwrap();
@@ -709,14 +708,15 @@ fn versions_from_before_a_move_belong_to_the_item(kind: Kind) {
 fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let tool = Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
-    drive.run(tool.with(fact("Port", "5432"))).unwrap();
+    drive.run(tool.with(fact("Of a tool", "5432"))).unwrap();
+    assert_eq!(drive.call(ask::show("Of a tool@1")).unwrap().unapproved, Some(Provenance::Tool));
+    drive.run(fact("Port", "5432")).unwrap();
     drive.run(ask::edit("facts/port", "5432", "5433")).unwrap();
     drive.run(Remember { supersedes: Some("facts/port".into()), ..fact("New port", "6000") }).unwrap();
     let shown = drive.call(ask::show("Port@2")).unwrap();
     assert_eq!((shown.kind, shown.version, shown.name.as_str()), (ItemKind::Note, Some(2), "Port"), "{shown:?}");
     assert!(shown.text.contains("5432") && shown.superseded_since.is_some(), "{shown:?}");
     assert_eq!(shown.superseded_by, Some("facts/new-port.md".into()), "{shown:?}");
-    assert_eq!(shown.unapproved, Some(Provenance::Tool), "{shown:?}");
     let first = drive.call(Show { max_bytes: 9, ..ask::show_version("facts/port", 2) }).unwrap();
     let next = first.next_offset.expect("a next part");
     let rest = drive.call(Show { offset: next, ..ask::show_version("facts/port", 2) }).unwrap();
@@ -724,7 +724,9 @@ fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
 
     drive.run(keep("old", "first", "core")).unwrap();
     drive.run(keep("old", "second", "core")).unwrap();
-    drive.run(ask::store(NewEntry { supersedes: Some("old".into()), ..NewEntry::new("new", "third", "core") })).unwrap();
+    drive
+        .run(ask::store(NewEntry { supersedes: Some("old".into()), ..NewEntry::new("new", "third", "core") }))
+        .unwrap();
     let shown = drive.call(ask::show("old@2")).unwrap();
     let entry = shown.entry.as_ref().expect("an entry");
     assert_eq!((shown.kind, entry.content.as_str()), (ItemKind::Entry, "first"), "{shown:?}");

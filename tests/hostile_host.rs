@@ -207,7 +207,7 @@ fn a_listing_must_be_a_page_of_the_folder(kind: Kind) {
 #[both_engines(every_change)]
 fn command_ids_must_grow(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[]);
-    let mut give = |id: u64| drive.engine.submit(CommandId(id), today(), ask::list_journal().submission());
+    let mut give = |id: u64| drive.engine.submit(CommandId(id), today(), ask::list().submission());
     assert!(give(5).is_ok());
     for given in [5, 4, 0] {
         let expected = EngineError::Submit(SubmitError::CommandIdNotNew { given, last: 5 });
@@ -349,7 +349,7 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     });
     let mut drive = Drive::new(kind, project_config(), endless);
 
-    let error = drive.run(ask::list_journal()).unwrap_err();
+    let error = drive.run(ask::list()).unwrap_err();
 
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }

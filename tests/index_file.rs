@@ -1,9 +1,10 @@
 //! The index file saves a new engine its reads, and is never trusted where it could be wrong.
 
 use proptest::prelude::*;
+use saddlebag::items::ListItems;
 use saddlebag::items::{ItemsReply, Recall};
 use saddlebag::journal::Search;
-use saddlebag::notebook::{ConditionKind, ListNotes, LoadMemories, MemoryContext, NoteFilter, RecallForTurn};
+use saddlebag::notebook::{ConditionKind, LoadMemories, MemoryContext, NoteFilter, RecallForTurn};
 use saddlebag::protocol::FsError;
 use saddlebag::{Command, Config, Limits, Reply, Submission, Submit};
 use saddlebag_host::{Scheduler, Simulator};
@@ -52,7 +53,7 @@ fn question(query: &str) -> Recall {
 
 /// Returns a question of every kind.
 fn questions() -> Vec<Submission<Command>> {
-    let filter = |filter: NoteFilter| ListNotes { filter, ..ask::list_notes() };
+    let filter = |filter: NoteFilter| ListItems { filter, ..ask::list_notes() };
     commands![
         question("word17 common"),
         question("\"common text\" -word3"),
@@ -64,8 +65,8 @@ fn questions() -> Vec<Submission<Command>> {
         ask::mentions("alias3"),
         filter(NoteFilter::default().with(ConditionKind::Tag, ["hash2"])),
         filter(NoteFilter::default().with(ConditionKind::Mention, ["Note 20"])),
-        ListNotes { with_text: true, zk_links: true, ..ask::list_notes() },
-        ListNotes { with_links: true, ..ask::list_notes() },
+        ListItems { with_text: true, zk_links: true, ..ask::list_notes() },
+        ListItems { with_links: true, ..ask::list_notes() },
         LoadMemories { limit: 3 },
         RecallForTurn { turn: 4, query: "word99".into(), limit: 2 },
         MemoryContext { turn: 4, max_bytes: 4_000 },
@@ -116,7 +117,7 @@ fn a_new_engine_reads_the_notes_of_its_hits_alone(kind: Kind) {
     let since = drive.executor.operations();
     drive.run(ask::tags()).unwrap();
     let filter = NoteFilter { orphan: true, ..NoteFilter::default() };
-    drive.run(ListNotes { filter, ..ask::list_notes() }).unwrap();
+    drive.run(ListItems { filter, ..ask::list_notes() }).unwrap();
     assert_eq!(reads(&drive.executor, since), [""; 0]);
     // What the index says of a note that is found by name is compared with its file, once.
     for _ in 0..2 {
@@ -505,7 +506,7 @@ fn commands_at_once_leave_an_index_that_is_true(kind: Kind) {
             drive.submit(ask::tags());
             drive.submit(ask::link(text("notes/n020"), text("notes/n060")));
             drive.submit(RecallForTurn { turn: 1, query: text("word30"), limit: 2 });
-            drive.submit(ListNotes { with_text: true, ..ask::list_notes() });
+            drive.submit(ListItems { with_text: true, ..ask::list_notes() });
             let mut order = Scheduler::new(seed);
             for _ in 0..40 {
                 if !drive.pending.is_empty() {

@@ -47,8 +47,8 @@ fn start_of(mut drive: Drive<Simulator>) -> Start {
     let log = drive.executor.log()[since..].iter();
     let reads = log.filter(|done| done.op == "read" && done.path.starts_with("notes/")).count();
     // A list of notes reads their text, whatever the index knows.
-    let notes = drive.call(ask::list_notes()).unwrap().notes.into_iter();
-    let notes: Vec<(String, String)> = notes.map(|note| (note.path, note.title)).collect();
+    let notes = drive.call(ask::list_notes()).unwrap().items.into_iter();
+    let notes: Vec<(String, String)> = notes.map(|note| (note.path, note.name)).collect();
     Start { answers: format!("{tags:?} {notes:?}"), reads, store: drive.executor }
 }
 

@@ -1,6 +1,7 @@
 //! The journal beyond the recorded vectors: exact text, paging, undo, command lines, and a search that keeps up with
 //! the files.
 
+use saddlebag::items::ItemKind;
 use saddlebag::journal::{FlushSummary, SLASH_USAGE, Search, Status, StatusReply, Target, Write, WriteMode};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipKind};
@@ -147,11 +148,13 @@ fn list_has_the_scratchpad_and_says_what_it_skips(kind: Kind) {
     drive.executor.insert_link(&path("projects/proj/notes/link.md"));
     drive.executor.insert_directory(&path("projects/proj/notes/folder.md"));
 
-    let list = drive.call(ask::list_journal()).unwrap();
+    let list = drive.call(ask::list_by_path()).unwrap();
 
-    let found: Vec<(&str, u64)> = list.files.iter().map(|file| (file.path.as_str(), file.size)).collect();
-    assert_eq!(found, [("MEMORY.md", 2), (PAD, 3), (LOG, 1), (NOTE, 0)]);
-    assert!(list.files.iter().all(|file| file.modified > 0));
+    let found: Vec<(ItemKind, &str)> = list.items.iter().map(|item| (item.kind, item.path.as_str())).collect();
+    let (file, log, note) = (ItemKind::File, ItemKind::Log, ItemKind::Note);
+    let other = (note, "projects/proj/OTHER.md");
+    assert_eq!(found, [(file, "MEMORY.md"), other, (file, PAD), (log, LOG), (note, NOTE)]);
+    assert!(list.items.iter().all(|item| item.modified > 0));
     let skipped: Vec<(&str, SkipKind)> =
         list.skipped.iter().map(|skipped| (skipped.path.as_str(), skipped.kind)).collect();
     assert_eq!(skipped, [("projects/proj/notes/link.md", SkipKind::NotRegular)]);

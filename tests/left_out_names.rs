@@ -1,9 +1,9 @@
 //! Files with names that no path may have are not read, and are reported.
 
 use saddlebag::context::{BlockForm, Context, LeftOutKind, Overflow};
-use saddlebag::entries::{EntriesConfig, Hydrate, HydrationPolicy, ListEntries};
+use saddlebag::entries::{EntriesConfig, Hydrate, HydrationPolicy};
+use saddlebag::items::{ItemsReply, ListItems};
 use saddlebag::journal::JournalReply;
-use saddlebag::notebook::NotebookReply;
 use saddlebag::protocol::{EntryKind, FsError};
 use saddlebag::search::{SkipKind, Skipped};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -33,8 +33,7 @@ fn store() -> Simulator {
 fn skipped(drive: &mut Drive<Simulator>, command: impl Submit) -> Vec<(String, SkipKind)> {
     let skipped = match drive.run(command).unwrap() {
         Reply::Journal(JournalReply::Search(reply)) => reply.skipped,
-        Reply::Journal(JournalReply::ListJournal(reply)) => reply.skipped,
-        Reply::Notebook(NotebookReply::ListNotes(reply)) => reply.skipped,
+        Reply::Items(ItemsReply::ListItems(reply)) => reply.skipped,
         other => panic!("{other:?}"),
     };
     skipped.into_iter().map(|Skipped { path, kind, .. }| (path, kind)).collect()
@@ -50,7 +49,7 @@ fn expected() -> Vec<(String, SkipKind)> {
 
 #[both_engines]
 fn names_that_no_path_may_have_are_named_by_search_and_lists(kind: Kind) {
-    for command in commands![ask::search("word7"), ask::list_journal(), ask::list_notes()] {
+    for command in commands![ask::search("word7"), ask::list(), ask::list_notes()] {
         let mut drive = Drive::new(kind, config(1), store());
         // Again, when nothing has changed since.
         for _ in 0..2 {
@@ -84,12 +83,12 @@ fn store_of_agent(kind: Kind) -> Drive<Simulator> {
 #[both_engines]
 fn a_list_of_entries_names_them(kind: Kind) {
     let mut drive = store_of_agent(kind);
-    let list = ListEntries { limit: Some(9), ..ask::list_entries() };
+    let list = ListItems { limit: Some(9), ..ask::list_entries() };
     let reply = drive.call(list).unwrap();
     let problems: Vec<_> =
-        reply.problems.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();
+        reply.warnings.iter().map(|problem| (problem.path.as_str(), problem.message.as_str())).collect();
     assert_eq!(problems, [("agents/a/entries/core/k\u{fffd}.md", UNNAMEABLE)]);
-    assert_eq!(reply.entries.len(), 1);
+    assert_eq!(reply.items.len(), 1);
 }
 
 #[both_engines]
@@ -173,7 +172,7 @@ fn more_of_them_than_are_listed_are_counted(kind: Kind) {
         store.insert_unnamed(Some(&path("notes")), &format!("{i:03}\u{7}.md"), EntryKind::File);
     }
     let mut drive = Drive::new(kind, config(1), store);
-    let found = drive.call(ask::list_journal()).unwrap().skipped;
+    let found = drive.call(ask::list()).unwrap().skipped;
     assert_eq!(found.len(), 65);
     assert!(found.iter().all(|skipped| skipped.kind == SkipKind::Unnameable), "{found:?}");
     assert!(found[..64].iter().all(|skipped| skipped.reason == UNNAMEABLE), "{found:?}");

@@ -29,6 +29,7 @@ mod index_schemes;
 mod journal;
 mod kept_text;
 mod left_out_names;
+mod lists;
 mod map;
 mod native_and_component_agree;
 mod notebook;

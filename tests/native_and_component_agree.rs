@@ -75,7 +75,7 @@ impl Side {
             }
             Action::SubmitBadly { bad_time } => {
                 let now = Timestamp { nanoseconds: if *bad_time { 1_000_000_000 } else { 0 }, ..today() };
-                self.engine.submit(CommandId(self.last_id), now, ask::list_journal().submission())
+                self.engine.submit(CommandId(self.last_id), now, ask::list().submission())
             }
             Action::Answer if self.pending.is_empty() => return Ok(Step::default()),
             Action::Answer => {

@@ -10,10 +10,11 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
-    CloseRun, EntriesConfig, EntryFilter, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
-    ImportMode, ListEntries, MAX_SCOPE_NAME_BYTES, OpenRun,
+    CloseRun, EntriesConfig, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
+    MAX_SCOPE_NAME_BYTES, OpenRun,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
+use saddlebag::items::ListItems;
 use saddlebag::journal::{Status, Target};
 use saddlebag::notebook::Remember;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
@@ -86,7 +87,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         ask::forget_target(target),
         ask::restore(target.clone()),
         ask::append_daily("h", "b"),
-        ask::list_journal(),
+        ask::list(),
         ask::list_files(None, 1000),
         Status,
         ask::search("secret"),
@@ -126,12 +127,12 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
 
 /// The samples of every command, and the notes that are made at a place.
 fn every_sample(name: &str) -> Vec<Submission<Command>> {
-    let filter = EntryFilter { category: Some(name.into()), ..EntryFilter::default() };
+    let category = Some(name.into());
     let more = commands![
         Remember { template: name.into(), ..fact("T", "mine") },
         fact(name, "mine"),
         ask::rename("T", name),
-        ListEntries { filter, cursor: Some(format!("1:{name}")), ..ask::list_entries() },
+        ListItems { category, after: Some(format!("1:{name}")), ..ask::list_entries() },
     ];
     support::every_command(name).into_iter().chain(more).collect()
 }

@@ -3,12 +3,14 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntryFilter, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries,
-    ImportFile, ImportMode, ImportState, ImportedFile, ListEntries, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES,
-    MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS,
-    NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
+    ImportMode, ImportState, ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES,
+    MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries,
+    RetainEntries, StoreEntry,
 };
+use saddlebag::items::ListItems;
 use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
+use saddlebag::notebook::NoteFilter;
 use saddlebag::protocol::{Error, ErrorCode, FsError};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, ConfigError, Limits, Submission, Submit};
@@ -370,16 +372,20 @@ fn a_file_that_was_written_by_hand_is_not_written_over(kind: Kind) {
 
 #[both_engines]
 fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
-    let list = |filter, limit, cursor: Option<&str>| ListEntries { filter, limit, cursor: cursor.map(String::from) };
-    let filter = EntryFilter::default;
+    let list = ask::list_entries;
+    let after = || Some("yesterday".to_string());
+    let linked = NoteFilter { orphan: true, ..NoteFilter::default() };
     assert_entries_refused(
         kind,
         ErrorCode::InvalidArgument,
         commands![
-            list(filter(), Some(0), None),
-            list(filter(), None, Some("yesterday")),
-            list(EntryFilter { since: Some(2), until: Some(1), ..filter() }, None, None),
-            list(EntryFilter { category: Some(String::new()), ..filter() }, None, None),
+            ListItems { after: after(), ..list() },
+            ListItems { after: after(), ..ask::list() },
+            ListItems { category: Some(String::new()), ..list() },
+            ListItems { category: Some("core".into()), ..ask::list_notes() },
+            ListItems { filter: linked.clone(), ..list() },
+            ListItems { filter: linked, forgotten: true, ..ask::list() },
+            ListItems { name: Some("core".into()), ..ask::list() },
             ask::find_entries(""),
             ask::find_entries(" \t "),
         ],

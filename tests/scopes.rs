@@ -46,7 +46,7 @@ fn every_reader() -> Vec<Submission<Command>> {
         ask::show(Target::Page(OF_A.into())),
         ask::show(Target::Note(OF_A.into())),
         ask::search(MARK),
-        ask::list_journal(),
+        ask::list(),
         Status,
         ask::slash("read long_term"),
         ask::slash(format!("search {MARK}")),

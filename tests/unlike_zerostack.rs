@@ -124,7 +124,7 @@ fn nothing_shown_is_an_absolute_path(kind: Kind) {
     let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"fact"), (LOG, b"fact")]);
     let commands = commands![
         ask::append(Target::Scratchpad, "x"),
-        ask::list_journal(),
+        ask::list(),
         ask::search("fact"),
         ask::slash("/memory editor"),
         ask::forget_target(&note("none")),
@@ -202,8 +202,8 @@ fn every_byte_can_be_read_and_missing_is_not_empty(kind: Kind) {
     assert_eq!(drive.call(ask::show_part(Target::Daily(None), 0, 99)).unwrap().state, FileState::Empty);
     assert_eq!(drive.call(ask::show_part(note("none"), 0, 99)).unwrap().state, FileState::Missing);
     assert_eq!(drive.call(ask::search("closed")).unwrap().hits[0].path, "projects/proj/SCRATCHPAD.md");
-    let list = drive.call(ask::list_journal()).unwrap();
-    assert!(list.files.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
+    let list = drive.call(ask::list()).unwrap();
+    assert!(list.items.iter().any(|file| file.path == "projects/proj/SCRATCHPAD.md"));
 }
 
 #[both_engines]

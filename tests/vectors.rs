@@ -346,9 +346,9 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
         },
         ["search", query] => rendered(run(search(query, DEFAULT_READ_BYTES)))?,
         ["search", query, max] => rendered(run(search(query, max.parse().map_err(|_| "a cap that is no number")?)))?,
-        ["list"] => match run(ask::list_journal().into()) {
-            Ok(Reply::Journal(JournalReply::ListJournal(list))) => {
-                json!(list.files.into_iter().map(|file| file.path).collect::<Vec<_>>().join("\n"))
+        ["list"] => match run(ask::list_by_path().into()) {
+            Ok(Reply::Items(ItemsReply::ListItems(list))) => {
+                json!(list.items.into_iter().map(|item| item.path).collect::<Vec<_>>().join("\n"))
             }
             other => return Err(format!("list gave {other:?}")),
         },

@@ -1,4 +1,4 @@
-//! The commands that read entries: `find-entries` by a question, one by key, `list-entries` in pages.
+//! Reads entries: `find-entries` by a question, one by its key, a list in pages.
 //!
 //! A list is sorted by creation, newest first, then by key, greater first. A change of an entry does not move it, so no entry is
 //! skipped or shown twice, however many share one time.
@@ -8,12 +8,14 @@ use core::cmp::{Ordering, Reverse};
 use super::category::{Category, Limit, within};
 use super::document::Entry;
 use super::readable::{Readable, readable};
-use super::state::{EntriesCall, Held};
+use super::state::{Entries, EntriesCall, Held};
 use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, absent, look, look_for, survey};
+use crate::changes::Call;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::search::ranked::{self, Passages, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
+use crate::store::RelPath;
 use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
@@ -136,113 +138,78 @@ pub(super) async fn get(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo,
     found.first().map(|readable| readable.info(call)).ok_or_else(|| absent(&view, &key))
 }
 
-/// Lists entries; the last created comes first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListEntries {
-    /// Filter.
-    pub filter: EntryFilter,
-    /// Maximum number of entries. `None` means 100, which is also the limit.
-    pub limit: Option<u32>,
+/// What a list of entries asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct EntryList<'a> {
+    /// Category that the entries must have.
+    pub(crate) category: Option<&'a str>,
+    pub(crate) accepts: &'a (dyn Fn(&Entry) -> bool + Sync),
+    /// Order; `None` is the one of creation, in which alone a page can begin after a cursor.
+    pub(crate) order: Option<&'a (dyn Fn(&Entry, &Entry) -> Ordering + Sync)>,
+    pub(crate) limit: usize,
     /// The `next` of the previous page.
-    pub cursor: Option<String>,
+    pub(crate) after: Option<&'a str>,
 }
 
 /// A page of entries.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ListEntriesReply {
-    /// Entries; the last created comes first.
-    pub entries: Vec<EntryInfo>,
+#[derive(Debug)]
+pub(crate) struct EntryPage {
+    pub(crate) entries: Vec<EntryInfo>,
     /// Cursor of the next page; `None` on the last page.
-    pub next: Option<String>,
+    pub(crate) next: Option<String>,
     /// Number of entries on all pages.
-    pub total: u32,
+    pub(crate) total: u32,
     /// Files that could not be parsed as entries.
-    pub problems: Vec<EntryProblem>,
+    pub(crate) problems: Vec<EntryProblem>,
 }
 
-request!(ListEntries "list-entries" => ListEntriesReply, Reads, |name| {
-    let filters = [EntryFilter::default(), EntryFilter { category: Some(name.into()), ..EntryFilter::default() }];
-    filters.map(|filter| Self { filter, limit: None, cursor: None }).to_vec()
-});
-
-impl Run<EntriesCall<'_>> for ListEntries {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<ListEntriesReply, Error> {
-        let EntriesCall { call, entries, scope, run, .. } = *with;
-        let Self { filter, limit, cursor } = self;
-        filter.check()?;
-        let cursor = cursor.as_deref().map(Cursor::parse).transpose()?;
-        let limit = match limit {
-            Some(0) => {
-                return Err(Error::invalid_argument("limit is 0", "give a positive number, or leave it out for 100"));
-            }
-            limit => limit.unwrap_or(LIST_ENTRIES).min(MAX_LIST_ENTRIES) as usize,
-        };
-        let held = entries.held(run)?;
-        let page = |view: &View| {
-            let mut accepted = readable(call, view, &held);
-            accepted.retain(|readable| !readable.expired && filter.accepts(&readable.entry));
-            order::sort_slice(&mut accepted, |a, b| in_order(&a.entry, &b.entry));
-            let total = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
-            accepted.retain(|readable| cursor.as_ref().is_none_or(|cursor| cursor.is_before(&readable.entry)));
-            let has_more = accepted.len() > limit;
-            accepted.truncate(limit);
-            (accepted, total, has_more)
-        };
-        let page: &(dyn Fn(&View) -> _ + Sync) = &page;
-        let shown = |view: &View| page(view).0.iter().filter_map(|readable| readable.doc).collect();
-        let view = survey(call, entries, scope, Some(&shown)).await?;
-        let (accepted, total, has_more) = page(&view);
-        let next = accepted.last().filter(|_| has_more).map(|last| Cursor::from_entry(&last.entry).to_string());
-        let entries = accepted.iter().map(|readable| readable.info(call)).collect();
-        Ok(ListEntriesReply { entries, next, total, problems: view.problems })
-    }
+pub(super) async fn list(with: &EntriesCall<'_>, asked: EntryList<'_>) -> Result<EntryPage, Error> {
+    let EntriesCall { call, entries, scope, run, .. } = *with;
+    let EntryList { category, accepts, order, limit, after } = asked;
+    category.map(str::parse::<Category>).transpose()?;
+    let cursor = after.map(Cursor::parse).transpose()?;
+    let held = entries.held(run)?;
+    let is_meant = |entry: &Entry| category.is_none_or(|name| name == entry.fields.category.as_str()) && accepts(entry);
+    let page = |view: &View| {
+        let mut accepted = readable(call, view, &held);
+        accepted.retain(|readable| !readable.expired && is_meant(&readable.entry));
+        order::sort_slice(&mut accepted, |a, b| match order {
+            Some(order) => order(&a.entry, &b.entry),
+            None => in_order(&a.entry, &b.entry),
+        });
+        let total = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
+        accepted.retain(|readable| cursor.as_ref().is_none_or(|cursor| cursor.is_before(&readable.entry)));
+        let has_more = accepted.len() > limit;
+        accepted.truncate(limit);
+        (accepted, total, has_more)
+    };
+    let page: &(dyn Fn(&View) -> _ + Sync) = &page;
+    let shown = |view: &View| page(view).0.iter().filter_map(|readable| readable.doc).collect();
+    let view = survey(call, entries, scope, Some(&shown)).await?;
+    let (accepted, total, has_more) = page(&view);
+    let next = accepted.last().filter(|_| has_more).map(|last| Cursor::from_entry(&last.entry).to_string());
+    let entries = accepted.iter().map(|readable| readable.info(call)).collect();
+    Ok(EntryPage { entries, next, total, problems: view.problems })
 }
 
-/// Default number of entries on a page.
-pub(super) const LIST_ENTRIES: u32 = 100;
-
-/// Maximum number of entries on a page: all that an agent has by default, because each page looks at all of them.
-pub const MAX_LIST_ENTRIES: u32 = 10_000;
-
-/// Filter of a list. An entry must meet all of its conditions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EntryFilter {
-    /// Category that the entry must have.
-    pub category: Option<String>,
-    /// Tags that the entry must all have.
-    pub all_tags: alloc::vec::Vec<String>,
-    /// Tags of which the entry must have at least one; empty for no condition.
-    pub any_tags: alloc::vec::Vec<String>,
-    /// Only entries changed at or after this time, inclusive, in nanoseconds since 1970-01-01T00:00:00Z.
-    pub since: Option<u64>,
-    /// Latest time of the last change, exclusive, in nanoseconds since 1970-01-01T00:00:00Z.
-    pub until: Option<u64>,
+/// An entry that is forgotten. Its file keeps its text.
+pub(crate) struct ForgottenEntry {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) path: RelPath,
+    /// Time when it was forgotten, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub(crate) time: u64,
 }
 
-impl EntryFilter {
-    /// Returns true if the entry matches.
-    pub(super) fn accepts(&self, entry: &Entry) -> bool {
-        let has = |tag: &String| entry.fields.tags.contains(tag);
-        self.category.as_deref().is_none_or(|name| name == entry.fields.category.as_str())
-            && self.all_tags.iter().all(has)
-            && (self.any_tags.is_empty() || self.any_tags.iter().any(has))
-            && self.since.is_none_or(|since| entry.updated >= since)
-            && self.until.is_none_or(|until| entry.updated < until)
-    }
-
-    /// Refuses filters that can match nothing.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        if let Some(category) = &self.category {
-            category.parse::<Category>()?;
-        }
-        if let (Some(since), Some(until)) = (self.since, self.until)
-            && since >= until
-        {
-            return Err(Error::invalid_argument("`since` is not before `until`", "swap them"));
-        }
-        Ok(())
-    }
+/// Returns the forgotten entries, and the files that could not be parsed as entries.
+pub(crate) async fn forgotten(
+    call: &Call,
+    entries: &Entries,
+) -> Result<(Vec<ForgottenEntry>, Vec<EntryProblem>), Error> {
+    let view = survey(call, entries, entries.scope()?, Some(&|_| Vec::new())).await?;
+    let forgotten = view.entries.into_iter().filter_map(|stored| {
+        Some(ForgottenEntry { time: stored.entry.forgotten?, entry: stored.entry, path: stored.path })
+    });
+    Ok((forgotten.collect(), view.problems))
 }
 
 /// Entry that the previous page ended with: its time of creation and its key, written as `moment:key`.
@@ -330,35 +297,6 @@ mod tests {
             projects: Vec::new(),
         };
         Entry { fields, owner: None, created, updated, forgotten: None, version: String::new() }
-    }
-
-    #[test]
-    fn a_filter_wants_all_of_it() {
-        let filter = EntryFilter {
-            category: Some("core".into()),
-            all_tags: ["a", "b"].map(String::from).to_vec(),
-            any_tags: ["c", "d"].map(String::from).to_vec(),
-            since: Some(5),
-            until: Some(9),
-        };
-        assert!(filter.accepts(&entry("k", 0, 5, &["d", "b", "a"])));
-        for other in [
-            entry("k", 0, 4, &["d", "b", "a"]),
-            entry("k", 0, 9, &["d", "b", "a"]),
-            entry("k", 0, 5, &["d", "b"]),
-            entry("k", 0, 5, &["b", "a"]),
-        ] {
-            assert!(!filter.accepts(&other), "{other:?}");
-        }
-        let daily = EntryFilter { category: Some("daily".into()), ..EntryFilter::default() };
-        assert!(!daily.accepts(&entry("k", 0, 5, &[])));
-    }
-
-    #[test]
-    fn a_filter_that_matches_nothing_is_refused() {
-        assert!(EntryFilter { category: Some(String::new()), ..EntryFilter::default() }.check().is_err());
-        let filter = EntryFilter { since: Some(2), until: Some(2), ..EntryFilter::default() };
-        assert_eq!(filter.check().unwrap_err().message, "`since` is not before `until`");
     }
 
     #[test]

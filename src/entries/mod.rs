@@ -71,10 +71,7 @@ pub use checkpoint::{
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use document::with_project_renamed;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
-pub use find::{
-    DEFAULT_FOUND_ENTRIES, EntryFilter, EntryHit, FindEntries, FindEntriesReply, ListEntries, ListEntriesReply,
-    MAX_LIST_ENTRIES,
-};
+pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{ExchangeState, ExchangedEntry, ForeignEntry};
 pub use hydrate::{Explain, Explanation, Hydrate, HydrateReply};
 pub use import::{
@@ -94,10 +91,10 @@ pub use store::StoreEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
 pub(crate) use adopt::adopt;
-pub(crate) use document::is_confined;
+pub(crate) use document::{Entry, is_confined};
 pub(crate) use edit::EntryChange;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
-pub(crate) use find::cursor_of;
+pub(crate) use find::{EntryList, EntryPage, ForgottenEntry, cursor_of, forgotten};
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
@@ -124,7 +121,6 @@ family! {
         StoreEntry { entry: parts "entry", expected_version }
             | RestoreEntry { key },
         FindEntries,
-        ListEntries,
         ForgetEntry { key, expected_version },
         PurgeEntries { key },
         ExportEntries,
@@ -210,6 +206,16 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
 /// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
 pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
     find::get(&with_origin(call, entries, origin)?, name).await
+}
+
+/// Lists entries.
+pub(crate) async fn list(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    asked: EntryList<'_>,
+) -> Result<EntryPage, Error> {
+    find::list(&with_origin(call, entries, origin)?, asked).await
 }
 
 /// Changes the text or the tags of an entry.

@@ -3,7 +3,7 @@
 use saddlebag_log::{State, unified};
 
 use super::files::{FileHistory, StepOf, numbered};
-use super::list_forgotten::find_forgotten;
+use super::forgotten::find_forgotten;
 use super::list_operations::is_by;
 use super::log::History;
 use super::types::{ChangeKind, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};

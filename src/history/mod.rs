@@ -9,8 +9,8 @@ mod compare_versions;
 mod expunge;
 mod expunged_logs;
 mod files;
+mod forgotten;
 mod history_policy;
-mod list_forgotten;
 mod list_operations;
 mod list_versions;
 mod log;
@@ -29,7 +29,6 @@ mod unmade;
 pub use compare_versions::{CompareVersions, Comparison};
 pub use expunge::{Expunge, ExpungeReply, PlaceKind, TextPlace};
 pub use history_policy::{HistoryLog, HistoryPolicyReply, SetHistoryPolicy};
-pub use list_forgotten::{ForgottenList, ForgottenNote, ListForgotten};
 pub use list_operations::{ListOperations, OperationList};
 pub use list_versions::{ListVersions, VersionInfo, VersionList};
 pub use merge::{
@@ -47,9 +46,8 @@ pub use undo::{SkippedOperation, Undo, UndoReply};
 
 pub use crate::changes::EXPUNGED;
 
+pub(crate) use forgotten::{ForgottenNote, find_forgotten, forgotten_notes};
 pub(crate) use list_versions::text_of_version;
-
-pub(crate) use list_forgotten::find_forgotten;
 pub(crate) use past::look_back;
 
 use crate::family::family;
@@ -69,7 +67,6 @@ family! {
         RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },
         Snapshot { message: name "message" },
-        ListForgotten,
         ReplaceFile { path, version, content },
     }
 }

@@ -2,6 +2,7 @@
 
 mod edit;
 mod everywhere;
+mod files;
 mod list;
 mod recall;
 mod resolve;
@@ -12,15 +13,18 @@ mod types;
 
 pub use crate::journal::FileState;
 pub use crate::notebook::{
-    DEFAULT_HITS, ItemKind, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply, ScorePart, TagReply,
+    DEFAULT_HITS, GraphLink, ItemKind, ItemList, ListedItem, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply,
+    ScorePart, TagReply,
 };
 pub use edit::{Edit, EditReply};
-pub use list::{FilePage, ListFiles, MAX_LISTED_FILES};
+pub use files::{FilePage, ListFiles, MAX_LISTED_FILES};
+pub use list::ListItems;
 pub use resolve::{Item, Resolve};
 pub use show::{Show, Shown};
 pub use tag::Tag;
 
 pub(crate) use edit::edit;
+pub(crate) use list::list;
 pub(crate) use recall::{answer as answer_recall, has_name};
 pub(crate) use show::show;
 pub(crate) use timeline::{
@@ -38,6 +42,7 @@ family! {
     ItemsReply {
         Edit { name, kind, old_text, new_text: parts "new text" },
         ListFiles,
+        ListItems,
         Recall,
         Resolve,
         Show,

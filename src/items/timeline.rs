@@ -4,10 +4,9 @@ use core::ops::Range;
 
 use crate::changes::Call;
 use crate::notebook::{
-    ItemKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, Notebook, NotebookCall, Recall, RecallHit, RecallReply,
-    asks_for_latest, render, shortened, time_in, words_of,
+    ItemKind, ItemList, ListedItem, NoteFilter, NoteList, Notebook, Recall, RecallHit, RecallReply, asks_for_latest,
+    list_notes, render, shortened, time_in, words_of,
 };
-use crate::request::Run;
 use crate::search::{Corpus, IndexedFile, SearchableEntries, SearchableEntry, day_of_log};
 use crate::store::{DAILY_FOLDER, DECISIONS_FOLDER, Date, LocalTime, NOTE_SUFFIX, is_in_folder};
 use saddlebag_collections::{order, prelude::*};
@@ -49,7 +48,7 @@ pub(crate) struct Dated {
 
 impl Dated {
     /// Returns true if the note is one of them.
-    pub(crate) fn has(self, call: &Call, note: &NoteInfo) -> bool {
+    pub(crate) fn has(self, call: &Call, note: &ListedItem) -> bool {
         let below = || call.scope.below_notebook(&note.path).unwrap_or(&note.path);
         // To ask for notes does not mean logs and sessions here.
         self.kind.is_none_or(|kind| note.kind == kind) && (!self.is_decision || is_in_folder(below(), DECISIONS_FOLDER))
@@ -112,13 +111,13 @@ pub(super) async fn timeline(
     dated: Dated,
 ) -> Result<(RecallReply, Vec<u64>), Error> {
     let mut listed = notes_of(call, notebook, asked.filter.clone(), &time).await?;
-    listed.notes.retain(|note| note.kind.is_one_of(&asked.kinds) && dated.has(call, note));
+    listed.items.retain(|note| note.kind.is_one_of(&asked.kinds) && dated.has(call, note));
     if dated.is_newest_first {
-        listed.notes.reverse();
+        listed.items.reverse();
     }
-    let total = u32::try_from(listed.notes.len()).unwrap_or(u32::MAX);
+    let total = u32::try_from(listed.items.len()).unwrap_or(u32::MAX);
     let (mut hits, mut times) = (Vec::new(), Vec::new());
-    for note in listed.notes.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
+    for note in listed.items.into_iter().skip(asked.offset as usize).take(asked.limit as usize) {
         let date = time_of(call, &note);
         times.push(date);
         hits.push(hit(call, date, note).await);
@@ -133,14 +132,13 @@ pub(crate) async fn notes_of(
     notebook: &Arc<Notebook>,
     filter: NoteFilter,
     time: &Range<u64>,
-) -> Result<ListNotesReply, Error> {
-    let list = ListNotes { filter, ..ListNotes::default() };
-    let mut listed = list.run(&NotebookCall { call, notebook }).await?;
+) -> Result<ItemList, Error> {
+    let mut listed = list_notes(call, notebook, NoteList { filter, ..NoteList::default() }).await?;
     // Long-term memory and the scratchpad are of no time.
-    let is_kept = |note: &NoteInfo| call.scope.kept_file(&note.path).is_some();
-    listed.notes.retain(|note| time.contains(&time_of(call, note)) && !is_kept(note));
-    let time = |note: &NoteInfo| time_of(call, note);
-    order::sort_slice(&mut listed.notes, |a, b| time(a).cmp(&time(b)).then_with(|| a.path.cmp(&b.path)));
+    let is_kept = |note: &ListedItem| call.scope.kept_file(&note.path).is_some();
+    listed.items.retain(|note| time.contains(&time_of(call, note)) && !is_kept(note));
+    let time = |note: &ListedItem| time_of(call, note);
+    order::sort_slice(&mut listed.items, |a, b| time(a).cmp(&time(b)).then_with(|| a.path.cmp(&b.path)));
     Ok(listed)
 }
 
@@ -196,7 +194,7 @@ pub(crate) fn beginning(body: &str, max_bytes: usize) -> String {
 }
 
 /// Returns the time of a note: of a log the start of its day, of another note its date, or else its last change.
-pub(crate) fn time_of(call: &Call, note: &NoteInfo) -> u64 {
+pub(crate) fn time_of(call: &Call, note: &ListedItem) -> u64 {
     let below = call.scope.below_notebook(&note.path).unwrap_or(&note.path);
     let log = below.strip_prefix(DAILY_FOLDER).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(NOTE_SUFFIX));
     let day = |date: Date| {
@@ -210,8 +208,8 @@ pub(crate) fn time_of(call: &Call, note: &NoteInfo) -> u64 {
     Date::parse(&note.day).map(day).map_or(note.created, |day| note.created.clamp(day.start, day.end))
 }
 
-async fn hit(call: &Call, date: u64, note: NoteInfo) -> RecallHit {
-    let NoteInfo { kind, path, title, unapproved, superseded_by, superseded_since, .. } = note;
+async fn hit(call: &Call, date: u64, note: ListedItem) -> RecallHit {
+    let ListedItem { kind, path, name: title, unapproved, superseded_by, superseded_since, .. } = note;
     let file = call.scope.file(&path);
     let log = file.as_ref().and_then(day_of_log);
     let (day, date) = match log {

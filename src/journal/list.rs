@@ -1,38 +1,24 @@
-//! `list-journal`: lists the files that `search` covers.
+//! The files that `search` covers.
 
-use super::types::{JournalCall, ListedFile};
+use super::types::ListedFile;
 use crate::changes::Call;
-use crate::request::{Run, request};
 use crate::search::{FolderScope, Skipped, list_markdown};
 use crate::store::RelPath;
 use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error};
 
-/// Lists the files that [`Search`](super::Search) covers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListJournal;
-
 /// Files of a scope.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ListReply {
+#[derive(Default)]
+pub(crate) struct FileList {
     /// Files, sorted by path.
-    pub files: Vec<ListedFile>,
+    pub(crate) files: Vec<ListedFile>,
     /// Files that are named like memory but could not be read.
-    pub skipped: Vec<Skipped>,
-}
-
-request!(ListJournal "list-journal" => ListReply, Reads, |_| vec![Self]);
-
-impl Run<JournalCall<'_>> for ListJournal {
-    async fn run(self, with: &JournalCall<'_>) -> Result<ListReply, Error> {
-        list(with.call).await
-    }
+    pub(crate) skipped: Vec<Skipped>,
 }
 
 /// Lists the files that `search` covers, sorted by path.
-pub(super) async fn list(call: &Call) -> Result<ListReply, Error> {
-    let mut reply = ListReply::default();
+pub(crate) async fn list(call: &Call) -> Result<FileList, Error> {
+    let mut reply = FileList::default();
     let listed = list_markdown(&call.fs, FolderScope::all(&call.scope.layout), &call.scope.limits).await?;
     let is_journal = |path: &RelPath| call.scope.layout.is_journal(path);
     reply.skipped = listed.skipped(&is_journal, &|path| call.scope.display_path(path));

@@ -22,7 +22,6 @@ mod write;
 
 pub use append_daily::AppendDaily;
 pub use flush_summary::{FlushSummary, compaction_heading};
-pub use list::{ListJournal, ListReply};
 pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use restore::Restore;
 pub use search::Search;
@@ -36,6 +35,7 @@ pub use types::{
 pub use write::Write;
 
 pub(crate) use edit::edit_file;
+pub(crate) use list::{FileList, list};
 pub(crate) use read::{Part, check_bytes, file_size, read_part, whole_characters};
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
@@ -52,7 +52,6 @@ family! {
         Write { target, mode, content: text "content", truncate }
             | AppendDaily { heading: name "heading", body: text "body" }
             | FlushSummary { summary: summary "summary", messages },
-        ListJournal,
         Restore { target },
         Search,
         Status,

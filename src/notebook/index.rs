@@ -290,10 +290,10 @@ pub(super) fn changed_meanwhile() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::listing::ListNotes;
+    use super::super::list_notes::list_notes;
+    use super::super::listing::NoteList;
     use super::super::testing::{Store, call_at, day, path};
     use super::*;
-    use crate::request::Run;
     use saddlebag_markdown::{Note, TagSyntax};
 
     const TEXT: &str = "# Port\n\n5433\n";
@@ -304,9 +304,8 @@ mod tests {
         let list = |store: &mut Store| {
             let notebook = Arc::clone(&notebook);
             store.run(|fs| async move {
-                let request = ListNotes { with_text: true, ..ListNotes::default() };
-                let call = call_at(fs, day());
-                request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+                let asked = NoteList { with_text: true, ..NoteList::default() };
+                list_notes(&call_at(fs, day()), &notebook, asked).await
             })
         };
         list(&mut store)?;
@@ -315,7 +314,7 @@ mod tests {
             notebook.corpus.borrow_mut().files.drop_texts(0);
         }
         let reply = list(&mut store)?;
-        Ok(reply.notes.into_iter().map(|note| (note.text, note.body)).collect())
+        Ok(reply.items.into_iter().map(|note| (note.text, note.body)).collect())
     }
 
     /// No note vanishes through the index: a note that cannot be read back from it, or does not fit

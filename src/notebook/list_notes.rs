@@ -1,23 +1,22 @@
-//! `list-notes`: lists the notes that match a filter.
+//! Lists the notes that match a filter.
 
 use core::ops::Range;
 
 use super::config::NotebookConfig;
 use super::files::below_notebook;
 use super::index::{
-    MAX_ATTEMPTS, Notebook, NotebookCall, catch_up, changed_meanwhile, known_config, look_as, read_missing, read_texts,
-    skipped, warnings,
+    MAX_ATTEMPTS, Notebook, catch_up, changed_meanwhile, known_config, look_as, read_missing, read_texts, skipped,
+    warnings,
 };
 use super::links::with_anchor;
-use super::listing::{LinkPlace, ListNotes, Listing};
-use super::note_filter::{ConditionKind, NoteFilter};
-use super::note_info::{NoteInfo, info};
+use super::listed_item::{ItemList, info};
+use super::listing::{LinkPlace, Listing, NoteList};
+use super::note_filter::NoteFilter;
+
 use super::select::{link_table, select, zk_href};
 use super::snapshot::Snapshot;
-use super::types::Warning;
 use crate::changes::Call;
-use crate::request::{Run, request};
-use crate::search::{Corpus, DocId, IndexedFile, Skipped};
+use crate::search::{Corpus, DocId, IndexedFile};
 use saddlebag_collections::{part::TextPart, prelude::*};
 use saddlebag_markdown::{Link, LinkKind, Note};
 use saddlebag_protocol::Error;
@@ -27,22 +26,6 @@ use saddlebag_protocol::Error;
 const MAX_WHOLE_BLOCK: usize = 1_024;
 /// Maximum number of bytes before and after the link in the snippet of a larger block, except for parts of a character.
 const SNIPPET_REACH: usize = 128;
-
-/// Notes that match a filter.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ListNotesReply {
-    /// Requested page of notes, in the requested order.
-    pub notes: Vec<NoteInfo>,
-    /// Links of these notes to notes that match, if they were requested.
-    pub links: Vec<GraphLink>,
-    /// Number of notes that match; `notes` is a page of them.
-    pub total: u32,
-    /// Problems that do not stop a listing; only on the first page.
-    pub warnings: Vec<Warning>,
-    /// Files that could not be read; only on the first page.
-    pub skipped: Vec<Skipped>,
-}
 
 /// A link between two notes.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -70,53 +53,43 @@ pub struct GraphLink {
     pub snippet_end: u64,
 }
 
-request!(ListNotes "list-notes" => ListNotesReply, Reads, |name| {
-    let near = NoteFilter::default().with(ConditionKind::Related, [name]);
-    let under = NoteFilter::default().with(ConditionKind::Path, [name]);
-    let orphans = NoteFilter { orphan: true, ..NoteFilter::default() };
-    let list = |filter| Self { filter, with_text: true, with_links: true, ..Self::default() };
-    [NoteFilter::default(), under, near, orphans].map(list).to_vec()
-});
-
-impl Run<NotebookCall<'_>> for ListNotes {
-    async fn run(self, with: &NotebookCall<'_>) -> Result<ListNotesReply, Error> {
-        let (call, notebook) = (with.call, with.notebook);
-        let request = self.below_notebook(&call.scope);
-        let mut kept = notebook.listing.borrow_mut().take();
-        kept = kept.filter(|listing| request.offset > 0 && listing.is_of(&request));
-        for _ in 0..MAX_ATTEMPTS {
-            let listing = match kept.take() {
-                Some(listing) => listing,
-                None => listing(call, notebook, &request).await?,
-            };
-            if request.with_text {
-                read_missing(call, notebook, texts_of(&listing, &request)).await;
-            }
-            let Some(config) = known_config(notebook) else { continue };
-            let Some(mut reply) = reply(call, &notebook.corpus.borrow(), &config, &request, &listing)? else {
-                // A note has changed since it was listed.
-                continue;
-            };
-            if request.offset == 0 {
-                reply.warnings = warnings(call, notebook);
-                reply.skipped = skipped(call, notebook);
-            }
-            // The text of all pages together may not fit into memory.
-            if request.with_text && request.limit.is_some() {
-                notebook.corpus.borrow_mut().drop_texts_of(&texts_of(&listing, &request));
-            }
-            let end = request.offset as usize + reply.notes.len();
-            if !reply.notes.is_empty() && end < listing.total() {
-                *notebook.listing.borrow_mut() = Some(listing);
-            }
-            return Ok(reply);
+/// Lists notes.
+pub(crate) async fn list_notes(call: &Call, notebook: &Arc<Notebook>, asked: NoteList) -> Result<ItemList, Error> {
+    let request = asked.below_notebook(&call.scope);
+    let mut kept = notebook.listing.borrow_mut().take();
+    kept = kept.filter(|listing| request.offset > 0 && listing.is_of(&request));
+    for _ in 0..MAX_ATTEMPTS {
+        let listing = match kept.take() {
+            Some(listing) => listing,
+            None => listing(call, notebook, &request).await?,
+        };
+        if request.with_text {
+            read_missing(call, notebook, texts_of(&listing, &request)).await;
         }
-        Err(changed_meanwhile())
+        let Some(config) = known_config(notebook) else { continue };
+        let Some(mut reply) = reply(call, &notebook.corpus.borrow(), &config, &request, &listing)? else {
+            // A note has changed since it was listed.
+            continue;
+        };
+        if request.offset == 0 {
+            reply.warnings = warnings(call, notebook);
+            reply.skipped = skipped(call, notebook);
+        }
+        // The text of all pages together may not fit into memory.
+        if request.with_text && request.limit.is_some() {
+            notebook.corpus.borrow_mut().drop_texts_of(&texts_of(&listing, &request));
+        }
+        let end = request.offset as usize + reply.items.len();
+        if !reply.items.is_empty() && end < listing.total() {
+            *notebook.listing.borrow_mut() = Some(listing);
+        }
+        return Ok(reply);
     }
+    Err(changed_meanwhile())
 }
 
 /// Brings the index up to date, and selects the notes.
-async fn listing(call: &Call, notebook: &Arc<Notebook>, request: &ListNotes) -> Result<Listing, Error> {
+async fn listing(call: &Call, notebook: &Arc<Notebook>, request: &NoteList) -> Result<Listing, Error> {
     catch_up(call, notebook).await?;
     if request.filter.needs_text() {
         read_texts(call, notebook, request.zk_links, |snapshot| Ok(snapshot.ids.clone())).await?;
@@ -125,7 +98,7 @@ async fn listing(call: &Call, notebook: &Arc<Notebook>, request: &ListNotes) -> 
 }
 
 /// Returns the notes whose text a page shows.
-fn texts_of(listing: &Listing, request: &ListNotes) -> Vec<DocId> {
+fn texts_of(listing: &Listing, request: &NoteList) -> Vec<DocId> {
     let page = listing.page(request);
     let sources = listing.blocks_of(page).map(|(_, place)| place.from);
     page.iter().copied().chain(sources).collect()
@@ -133,7 +106,7 @@ fn texts_of(listing: &Listing, request: &ListNotes) -> Vec<DocId> {
 
 /// Returns the index numbers of the notes that match a filter.
 pub(super) fn selected(call: &Call, snapshot: &Snapshot<'_>, filter: &NoteFilter) -> Result<Vec<DocId>, Error> {
-    let request = ListNotes { filter: filter.clone(), ..ListNotes::default() };
+    let request = NoteList { filter: filter.clone(), ..NoteList::default() };
     let filter = &request.by_path(snapshot)?.filter;
     let links = link_table(&snapshot.views, filter, false, false);
     let selected = select(&snapshot.views, filter, &[], None, call.now.timestamp(), &links)?;
@@ -145,12 +118,12 @@ fn reply(
     call: &Call,
     corpus: &Corpus,
     config: &NotebookConfig,
-    request: &ListNotes,
+    request: &NoteList,
     listing: &Listing,
-) -> Result<Option<ListNotesReply>, Error> {
+) -> Result<Option<ItemList>, Error> {
     let page = listing.page(request);
     let mut blocks = listing.blocks_of(page).peekable();
-    let mut reply = ListNotesReply { total: u32::try_from(listing.total()).unwrap_or(u32::MAX), ..Default::default() };
+    let mut reply = ItemList { total: u32::try_from(listing.total()).unwrap_or(u32::MAX), ..Default::default() };
     for &id in page {
         let Some((document, note)) = noted(corpus, id, request)? else { return Ok(None) };
         let mut info = info(call, corpus, config, document, &note, request.with_text);
@@ -164,7 +137,7 @@ fn reply(
         if !snippets.is_empty() {
             info.snippets = snippets;
         }
-        reply.notes.push(info);
+        reply.items.push(info);
     }
     // Most links of a note follow each other.
     let mut source: Option<(DocId, &IndexedFile, Note)> = None;
@@ -184,7 +157,7 @@ fn reply(
 }
 
 /// Returns a note of a listing with its file. `None` if it has changed since.
-fn noted<'a>(corpus: &'a Corpus, id: DocId, request: &ListNotes) -> Result<Option<(&'a IndexedFile, Note)>, Error> {
+fn noted<'a>(corpus: &'a Corpus, id: DocId, request: &NoteList) -> Result<Option<(&'a IndexedFile, Note)>, Error> {
     let Some(document) = corpus.files.doc(id) else { return Ok(None) };
     if request.with_text && document.text.is_none() {
         return Ok(None);
@@ -194,7 +167,7 @@ fn noted<'a>(corpus: &'a Corpus, id: DocId, request: &ListNotes) -> Result<Optio
 }
 
 /// Returns the block of text with a link. `None` if its note has changed since.
-fn block(corpus: &Corpus, place: LinkPlace, request: &ListNotes) -> Result<Option<String>, Error> {
+fn block(corpus: &Corpus, place: LinkPlace, request: &NoteList) -> Result<Option<String>, Error> {
     let Some((document, note)) = noted(corpus, place.from, request)? else { return Ok(None) };
     let Some(link) = note.links.get(place.link) else { return Err(no_such_link(document, place.link)) };
     Ok(Some(document.text().part(link.context.clone()).to_string()))
@@ -241,16 +214,19 @@ fn snippet_span(text: &str, link: &Link) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, call_at, day, run_alone};
+    use super::super::index::NotebookCall;
+    use super::super::note_filter::ConditionKind;
+    use super::super::testing::{Store, call_at, day};
     use super::*;
+    use crate::request::Run as _;
 
     /// Lists a page in a memory that goes on living.
-    fn page(store: &mut Store, notebook: &Arc<Notebook>, offset: u32) -> ListNotesReply {
+    fn page(store: &mut Store, notebook: &Arc<Notebook>, offset: u32) -> ItemList {
         let notebook = Arc::clone(notebook);
         let reply = store.run(|fs| async move {
             let call = call_at(fs, day());
-            let request = ListNotes { limit: Some(2), offset, with_links: true, ..ListNotes::default() };
-            request.run(&NotebookCall { call: &call, notebook: &notebook }).await
+            let request = NoteList { limit: Some(2), offset, with_links: true, ..NoteList::default() };
+            list_notes(&call, &notebook, request).await
         });
         reply.expect("listed")
     }
@@ -264,7 +240,7 @@ mod tests {
         for offset in [0, 2, 4] {
             let reply = page(&mut store, &notebook, offset);
             assert_eq!(reply.total, 5);
-            titles.extend(reply.notes.into_iter().map(|note| note.title));
+            titles.extend(reply.items.into_iter().map(|note| note.name));
             links.extend(reply.links.into_iter().map(|link| (link.source, link.target)));
         }
         assert_eq!(titles, ["a", "b", "c", "d", "e"]);
@@ -277,9 +253,9 @@ mod tests {
         let files = ["a", "b", "c", "d", "e"].map(|name| (format!("{name}.md"), format!("# {name}\n")));
         let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let (mut store, notebook) = (Store::with(&files), Arc::new(Notebook::default()));
-        assert_eq!(page(&mut store, &notebook, 0).notes.len(), 2);
+        assert_eq!(page(&mut store, &notebook, 0).items.len(), 2);
         store.put("0.md", b"# 0\n".to_vec());
-        let titles = |reply: ListNotesReply| reply.notes.into_iter().map(|note| note.title).collect::<Vec<_>>();
+        let titles = |reply: ItemList| reply.items.into_iter().map(|note| note.name).collect::<Vec<_>>();
         assert_eq!(titles(page(&mut store, &notebook, 2)), ["c", "d"]);
         // Another command sees that a note of the next page has changed.
         store.put("e.md", b"# e2\n".to_vec());
@@ -296,9 +272,11 @@ mod tests {
         let mut store =
             Store::with(&[("a.md", "# A\n\nfirst\n\nsee [[b]] for ports\n"), ("b.md", "# B\n\nlead of b\n")]);
         let mut snippets = |filter: NoteFilter| {
-            let request = ListNotes { filter, with_text: true, ..ListNotes::default() };
-            let reply = store.run(|fs| run_alone(fs, request)).expect("listed");
-            reply.notes.into_iter().map(|note| (note.title, note.snippets)).collect::<Vec<_>>()
+            let request = NoteList { filter, with_text: true, ..NoteList::default() };
+            let reply = store
+                .run(|fs| async move { list_notes(&call_at(fs, day()), &Arc::default(), request).await })
+                .expect("listed");
+            reply.items.into_iter().map(|note| (note.name, note.snippets)).collect::<Vec<_>>()
         };
         let block = || vec!["see [[b]] for ports".to_string()];
         let linked_by = NoteFilter::default().with(ConditionKind::LinkedBy, ["a"]);

@@ -1,6 +1,7 @@
-//! [`ListNotes`], and [`Listing`]: the notes that its filter selects, in the order of the listing. A memory keeps it for the next
+//! [`NoteList`], and [`Listing`]: the notes that its filter selects, in the order of the listing. A memory keeps it for the next
 //! page.
 
+use super::item_kind::ItemKind;
 use super::note_filter::NoteFilter;
 use super::select::{Resolver, Snippets, edges, link_table, select};
 use super::snapshot::Snapshot;
@@ -8,30 +9,33 @@ use super::types::SortKey;
 use crate::changes::Call;
 use crate::engine::Scope;
 use crate::search::DocId;
+use crate::store::RelPath;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
-/// Lists notes by filters, as `zk list` does.
+/// A list of notes by filters, as `zk list` makes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ListNotes {
+pub(crate) struct NoteList {
+    /// Kinds of the notes; empty, or with [`ItemKind::Note`]: all.
+    pub(crate) kinds: Vec<ItemKind>,
     /// Filter.
-    pub filter: NoteFilter,
+    pub(crate) filter: NoteFilter,
     /// Sort keys, the most important first; empty for the title.
-    pub sort: Vec<SortKey>,
+    pub(crate) sort: Vec<SortKey>,
     /// Maximum number of notes in the reply; `None` for all.
-    pub limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
     /// Number of notes to skip, for the next page. The memory keeps the listing of the last page, so further pages are quick.
-    pub offset: u32,
+    pub(crate) offset: u32,
     /// If set, resolves links by substring, as zk does.
-    pub zk_links: bool,
+    pub(crate) zk_links: bool,
     /// If set, includes what is read from the files: the text of each note, its lead and snippets, and the snippets of
     /// links.
-    pub with_text: bool,
+    pub(crate) with_text: bool,
     /// If set, includes the links of the notes in the reply to notes that match.
-    pub with_links: bool,
+    pub(crate) with_links: bool,
 }
 
-impl ListNotes {
+impl NoteList {
     pub(super) fn below_notebook(self, scope: &Scope) -> Self {
         Self { filter: self.filter.below_notebook(scope), ..self }
     }
@@ -60,7 +64,7 @@ impl ListNotes {
 /// A number belongs to one text: a note that changed since has another number.
 pub(super) struct Listing {
     /// Request of the first page.
-    request: ListNotes,
+    request: NoteList,
     notes: Vec<DocId>,
     /// Links between the notes, in zk's order, if they were requested.
     links: Vec<ListedLink>,
@@ -85,11 +89,15 @@ pub(super) struct ListedLink {
 
 impl Listing {
     /// Selects the notes for a request.
-    pub(super) fn new(call: &Call, snapshot: &Snapshot<'_>, request: &ListNotes) -> Result<Self, Error> {
+    pub(super) fn new(call: &Call, snapshot: &Snapshot<'_>, request: &NoteList) -> Result<Self, Error> {
         let by_path = &*request.by_path(snapshot)?;
         let links = link_table(&snapshot.views, &by_path.filter, request.with_links, request.zk_links);
         let now = call.now.timestamp();
-        let selected = select(&snapshot.views, &by_path.filter, &by_path.sort, None, now, &links)?;
+        let mut selected = select(&snapshot.views, &by_path.filter, &by_path.sort, None, now, &links)?;
+        if !request.kinds.is_empty() && !request.kinds.contains(&ItemKind::Note) {
+            let is_asked = |path: &RelPath| ItemKind::of_note(&call.scope.layout, path).is_one_of(&request.kinds);
+            selected.retain(|&note| snapshot.whole_path(note).is_ok_and(is_asked));
+        }
         let mut listing = Self::of_request(request);
         if request.with_text {
             let snippets = Snippets::new(&snapshot.views, &by_path.filter)?;
@@ -109,13 +117,13 @@ impl Listing {
         Ok(listing)
     }
 
-    fn of_request(request: &ListNotes) -> Self {
-        let request = ListNotes { offset: 0, limit: None, ..request.clone() };
+    fn of_request(request: &NoteList) -> Self {
+        let request = NoteList { offset: 0, limit: None, ..request.clone() };
         Self { request, notes: Vec::new(), links: Vec::new(), blocks: Vec::new() }
     }
 
     /// Returns true if a request asks for a page of this listing.
-    pub(super) fn is_of(&self, request: &ListNotes) -> bool {
+    pub(super) fn is_of(&self, request: &NoteList) -> bool {
         Self::of_request(request).request == self.request
     }
 
@@ -125,7 +133,7 @@ impl Listing {
     }
 
     /// Returns the notes of a page.
-    pub(super) fn page(&self, request: &ListNotes) -> &[DocId] {
+    pub(super) fn page(&self, request: &NoteList) -> &[DocId] {
         let rest = self.notes.get(request.offset as usize..).unwrap_or_default();
         let count = request.limit.map_or(rest.len(), |limit| rest.len().min(limit as usize));
         rest.get(..count).unwrap_or_default()

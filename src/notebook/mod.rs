@@ -20,12 +20,12 @@ mod journal;
 mod link;
 mod links;
 mod list_notes;
+mod listed_item;
 mod listing;
 mod load_memories;
 mod memory_context;
 mod named;
 mod note_filter;
-mod note_info;
 mod page;
 mod pending_approval;
 mod recall;
@@ -64,12 +64,11 @@ pub use init::{InitNotebook, InitReply};
 pub use item_kind::ItemKind;
 pub use journal::{Journal, JournalEntryReply};
 pub use link::{Link, LinkReply, MAX_LINK_TEXT_BYTES};
-pub use list_notes::{GraphLink, ListNotesReply};
-pub use listing::ListNotes;
+pub use list_notes::GraphLink;
+pub use listed_item::{ItemList, ListedItem};
 pub use load_memories::{INITIAL_MEMORIES, LoadMemories};
 pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext, MemoryContextReply};
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
-pub use note_info::NoteInfo;
 pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
 pub use remember::{Remember, RememberReply, RememberState};
@@ -80,7 +79,7 @@ pub use remember_error::{
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use select::named_time;
-pub(crate) use select::{asks_for_latest, time_in, without_time, words_of};
+pub(crate) use select::{Facts, asks_for_latest, time_in, without_time, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub(crate) use successor::Successor;
 pub(crate) use successor::newer_note;
@@ -102,6 +101,8 @@ pub(crate) use files::check_not_kept;
 pub(crate) use forget::forget_version;
 pub(crate) use index::{Notebook, NotebookCall};
 pub(crate) use init::{is_made_by_setup, remove_empty_template_folders};
+pub(crate) use list_notes::list_notes;
+pub(crate) use listing::NoteList;
 pub(crate) use named::{named_notes, named_user_notes, of_user, successor};
 pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
@@ -124,7 +125,6 @@ family! {
         } | RememberSummary { tool: name "tool", summary: summary "summary" },
         Journal { entry: text "entry" },
         Today {},
-        ListNotes,
         Related,
         Link { source, target, text: name "text" },
         Rename { note, title: name "title" },

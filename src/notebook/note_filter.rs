@@ -141,6 +141,14 @@ impl NoteFilter {
         self.orphan || self.missing_backlink || self.conditions.iter().any(|condition| is_about_links(condition.kind))
     }
 
+    /// Returns true if the filter is about nothing but tags and dates, which items of every kind have.
+    pub(crate) fn is_of_facts(&self) -> bool {
+        let is_place = |kind| matches!(kind, ConditionKind::Path | ConditionKind::Exclude);
+        !self.orphan
+            && !self.missing_backlink
+            && self.conditions.iter().all(|condition| !condition.kind.names_a_note() && !is_place(condition.kind))
+    }
+
     /// Returns true if the filter needs the text of notes, which the index does not keep.
     pub(super) fn needs_text(&self) -> bool {
         let is_mention = |kind| matches!(kind, ConditionKind::Mention | ConditionKind::MentionedBy);

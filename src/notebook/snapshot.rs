@@ -164,8 +164,10 @@ impl<'a> Snapshot<'a> {
             Some(file) => {
                 let message =
                     format!("{} is shared by all projects, and is not a note of this one", scope.display_path(file));
-                let help =
-                    format!("give the path of the project's own file, {}", scope.display_path(layout.long_term()));
+                let help = match layout.project_long_term() {
+                    Some(own) => format!("give the path of the project's own file, {}", scope.display_path(own)),
+                    None => "`edit NAME OLD NEW` removes text from it".to_string(),
+                };
                 Err(Error::invalid_argument(message, help))
             }
             None => self.find(name),

@@ -15,7 +15,7 @@ use crate::items::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, has_name, latest_asked, notes_of, time_asked, time_of,
 };
 use crate::notebook::{
-    ItemKind, NoteFilter, NoteInfo, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
+    ItemKind, ListedItem, NoteFilter, PromptHit, PromptHits, PromptRecall, Recall, SESSION, WithheldHit, newer_note,
     recall_for_prompt, title_or_stem, without_time,
 };
 use crate::request::{Run, SAMPLE_TEXT, request};
@@ -362,7 +362,7 @@ async fn of_time(
     // "Do the last change" is work.
     let latest = || Some((0..u64::MAX, latest_asked(prompt).filter(|dated| !dated.has_entries())?));
     let Some((time, dated)) = of_time.or_else(latest) else { return Ok(None) };
-    let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.notes;
+    let mut notes = notes_of(call, notebook, NoteFilter::default(), &time).await?.items;
     let below = |path: &str| call.scope.below_notebook(path).unwrap_or(path).to_string();
     notes.retain(|note| {
         let file = call.scope.file(&note.path);
@@ -460,7 +460,7 @@ async fn of_time(
 
 /// An item of a time.
 enum OfTime {
-    Note(Box<NoteInfo>),
+    Note(Box<ListedItem>),
     Entry(Box<EntryOfTime>),
 }
 

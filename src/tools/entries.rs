@@ -4,10 +4,13 @@ use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
+use super::types::ToolsCall;
 use crate::entries::{
-    EntriesCommand, EntriesReply, EntryFilter, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply,
-    ListEntries, ListEntriesReply, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of,
+    EntriesCommand, EntriesReply, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply, NewEntry,
+    StoreEntry, StoreReply, StoreState, cursor_of,
 };
+use crate::items::{self, ItemKind, ItemList, ListItems};
+use crate::notebook::{ConditionKind, NoteFilter};
 use crate::store::utc_text;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{head, normalize_line};
@@ -54,7 +57,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             let limit = start.saturating_add(arguments.hits());
             EntriesCommand::FindEntries(FindEntries { query: arguments.needed("query")?, limit })
         }
-        Id::List => list(arguments),
         Id::Forget => {
             EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
         }
@@ -77,16 +79,17 @@ pub(super) fn store(arguments: &Arguments) -> Result<EntriesCommand, Error> {
     }))
 }
 
-pub(super) fn list(arguments: &Arguments) -> EntriesCommand {
-    EntriesCommand::ListEntries(ListEntries {
-        filter: EntryFilter {
-            category: arguments.text("category").map(ToString::to_string),
-            all_tags: arguments.texts("tags"),
-            ..EntryFilter::default()
-        },
+/// Lists entries.
+pub(super) async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let asked = ListItems {
+        kinds: vec![ItemKind::Entry],
+        category: arguments.text("category").map(ToString::to_string),
+        filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
         limit: Some(arguments.limit(USUAL_LIST)),
-        cursor: arguments.text("cursor").map(ToString::to_string),
-    })
+        after: arguments.text("cursor").map(ToString::to_string),
+        ..ListItems::default()
+    };
+    Ok(listed(&items::list(with.stores(), with.origin, asked).await?))
 }
 
 /// Builds the answer from the reply.
@@ -94,7 +97,6 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
     Ok(match reply {
         EntriesReply::StoreEntry(reply) => stored(&reply)?,
         EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query")?, arguments.start()?),
-        EntriesReply::ListEntries(reply) => listed(&reply),
         EntriesReply::ForgetEntry(reply) => forgotten(&reply),
         _ => return Err(Error::internal("no answer of the entries")),
     })
@@ -175,8 +177,9 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 
-fn listed(reply: &ListEntriesReply) -> Answer {
-    let items = reply.entries.iter().map(|entry| {
+fn listed(reply: &ItemList) -> Answer {
+    let entries = || reply.items.iter().filter_map(|item| item.entry.as_ref());
+    let items = entries().map(|entry| {
         let preview = head(&entry.content, PREVIEW_BYTES);
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
         let preview = normalize_line(preview);
@@ -186,10 +189,9 @@ fn listed(reply: &ListEntriesReply) -> Answer {
     });
     let page = Page::from_items(items);
     // A page that is full before the command's page ends continues after the last entry shown.
-    let last = reply.entries.get(page.len() as usize..).and_then(|rest| rest.first()).and_then(|_| {
-        let last = (page.len() as usize).checked_sub(1)?;
-        reply.entries.get(last).map(cursor_of)
-    });
+    let shown = page.len() as usize;
+    let is_full = shown > 0 && shown < reply.items.len();
+    let last = entries().nth(shown.saturating_sub(1)).filter(|_| is_full).map(cursor_of);
     let next = last.or_else(|| reply.next.clone());
     let headline = match (reply.total, page.len()) {
         (0, _) => "No memory entries found.".to_string(),

@@ -9,17 +9,17 @@ use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::entries::{EntriesCommand, ForgetEntry, run_any, unavailable};
 use crate::history::{ListOperations, Undo};
-use crate::items::{self, Edit, ItemKind, Show, Shown, answer_recall};
+use crate::items::{self, Edit, ItemKind, ItemList, ListItems, Show, Shown, answer_recall};
 use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
 use crate::names::{Handle, handle};
 use crate::notebook::{
-    ConditionKind, Forget, ListNotes, ListNotesReply, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy,
-    SortKey, locate_page, of_user, superseded_mark,
+    ConditionKind, Forget, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey, locate_page,
+    superseded_mark,
 };
 use crate::origin::Origin;
 use crate::request::Run;
-use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath, USER_FOLDER};
-use saddlebag_collections::{order, prelude::*};
+use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath};
+use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Default number of items in a list.
@@ -48,16 +48,12 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
         Id::Keep => keep(with, arguments).await?,
         Id::Change => change(with, arguments).await?,
         Id::Drop => forget(with, arguments).await?,
-        Id::ListItems if arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
-            of_entries(with, arguments, entries::list(arguments)).await?
+        Id::ListItems if arguments.has("category") || arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
+            entries::list(with, arguments).await?
         }
         Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await?,
         Id::Undo => undo(with).await?,
-        Id::ListItems if arguments.has("category") => {
-            let message = "mem_list: `category` cannot be used without kind entry";
-            return Err(Error::invalid_argument(message, "give kind entry as well, or leave the category out"));
-        }
-        Id::ListItems => notes(with, arguments).await?,
+        Id::ListItems => list(with, arguments).await?,
         _ => {
             let reply = of_notebook(with, notebook::command(spec, arguments)?).await?;
             notebook::answer(arguments, reply)?
@@ -66,30 +62,21 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
     Ok(Answer { structured: None, ..answer })
 }
 
-/// Lists the notes of this memory and those for all projects, the last changed first.
-async fn notes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
-    let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
-    let list = ListNotes {
+/// Lists items, the last changed first.
+async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let is_decision = arguments.text("kind") == Some(DECISION);
+    let asked = ListItems {
+        kinds: arguments.has("kind").then_some(ItemKind::Note).into_iter().collect(),
         filter: NoteFilter::default()
             .with(ConditionKind::Tag, arguments.texts("tags"))
-            .with(ConditionKind::Path, (arguments.text("kind") == Some(DECISION)).then_some(DECISIONS_FOLDER)),
+            .with(ConditionKind::Path, is_decision.then_some(DECISIONS_FOLDER)),
         sort: vec![SortKey { by: SortBy::Modified, ascending: false }],
-        limit: Some(start.saturating_add(limit)),
-        ..ListNotes::default()
+        limit: Some(arguments.limit(USUAL_LIST)),
+        after: Some(arguments.start()?.to_string()),
+        ..ListItems::default()
     };
-    let mut reply = list.clone().run(&NotebookCall { call: with.call, notebook: with.notebook }).await?;
-    if let Some(user) = of_user(with.call)? {
-        // The index of this memory has other files.
-        let notebook = with.notebook.other(USER_FOLDER);
-        let of_all = list.run(&NotebookCall { call: &user, notebook: &notebook }).await?;
-        reply.notes.extend(of_all.notes);
-        order::sort_slice(&mut reply.notes, |a, b| {
-            b.modified.cmp(&a.modified).then_with(|| (&a.title, &a.path).cmp(&(&b.title, &b.path)))
-        });
-        reply.total = reply.total.saturating_add(of_all.total);
-    }
-    reply.notes = reply.notes.into_iter().skip(start as usize).take(limit as usize).collect();
-    Ok(listed(with.call.now, &reply, start))
+    let reply = items::list(with.stores(), with.origin, asked).await?;
+    Ok(listed(with.call.now, &reply, arguments.start()?))
 }
 
 /// Lists what was changed.
@@ -257,23 +244,24 @@ async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: Entrie
     entries::answer(arguments, reply)
 }
 
-fn listed(now: LocalTime, reply: &ListNotesReply, start: u32) -> Answer {
-    let items = reply.notes.iter().map(|note| {
-        let day = now.day_of(note.modified);
-        let mark = note.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
-        let writer = note.writer.as_ref().map(|name| format!(" (by {})", on_one_line(name))).unwrap_or_default();
-        let newer = superseded_mark(note.superseded_by.as_deref(), note.superseded_since.as_deref());
+fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {
+    let items = reply.items.iter().map(|item| {
+        let day = now.day_of(item.modified);
+        let mark = item.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
+        let writer = item.writer.as_ref().map(|name| format!(" (by {})", on_one_line(name))).unwrap_or_default();
+        let newer = superseded_mark(item.superseded_by.as_deref(), item.superseded_since.as_deref());
         let newer = newer.map(|newer| format!(" [{newer}]")).unwrap_or_default();
-        let text = format!("- {} ({}), {day}{newer}{writer}{mark}", on_one_line(&note.title), note.path);
+        let place = item.category.as_ref().map_or_else(|| item.path.clone(), |category| format!("fact, {category}"));
+        let text = format!("- {} ({}), {day}{newer}{writer}{mark}", on_one_line(&item.name), on_one_line(&place));
         Item { text, object: Object::new() }
     });
     let page = Page::from_items(items);
     let end = start.saturating_add(page.len());
     let next = (page.len() > 0 && end < reply.total).then(|| end.to_string());
     let headline = match (reply.total, page.len()) {
-        (0, _) => "There are no such notes; kind entry lists the facts with keys.".to_string(),
-        (total, 0) => format!("No more notes: {total} in all."),
-        (total, _) => format!("Notes {} to {end} of {total}:", start.saturating_add(1)),
+        (0, _) => "There are no such items.".to_string(),
+        (total, 0) => format!("No more items: {total} in all."),
+        (total, _) => format!("Items {} to {end} of {total}:", start.saturating_add(1)),
     };
-    page.answer(&headline, "notes", Some(reply.total.into()), next.as_deref())
+    page.answer(&headline, "items", Some(reply.total.into()), next.as_deref())
 }

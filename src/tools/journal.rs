@@ -7,8 +7,8 @@ use super::spec::{Id, Spec};
 use crate::changes::Call;
 use crate::items::Shown;
 use crate::journal::{
-    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, JournalCommand, JournalReply, ListJournal, ListReply,
-    Search, Target, TargetRole, Write, WriteMode, WriteReply,
+    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileList, FileState, JournalCommand, JournalReply, Search, Target,
+    TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
@@ -52,7 +52,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalComma
             content: arguments.needed("content")?,
             truncate: false,
         }),
-        Id::Read => JournalCommand::ListJournal(ListJournal),
         Id::Search => JournalCommand::Search(Search {
             offset: arguments.start()?,
             max_bytes: MAX_ANSWER_BYTES as u32,
@@ -88,7 +87,7 @@ fn shared_memory(call: &Call) -> Option<String> {
 }
 
 /// Returns the error for a missing note, which names the notes that exist.
-pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
+pub(super) fn no_note(name: &str, list: &FileList) -> Error {
     let names = list.files.iter().filter_map(|file| {
         let (folder, name) = file.path.rsplit_once('/')?;
         (folder.rsplit('/').next() == Some(NOTES_FOLDER)).then_some(name.strip_suffix(NOTE_SUFFIX)?)
@@ -105,7 +104,6 @@ pub(super) fn no_note(name: &str, list: &ListReply) -> Error {
 pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
     Ok(match reply {
         JournalReply::Write(reply) => written(&reply),
-        JournalReply::ListJournal(reply) => listed(&reply, arguments.start()?),
         JournalReply::Search(results) => found(&arguments.needed("query")?, results, arguments.start()?),
         _ => return Err(Error::internal("no answer of the journal")),
     })
@@ -151,7 +149,7 @@ pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
     Answer::new(text, object)
 }
 
-fn listed(reply: &ListReply, start: u32) -> Answer {
+pub(super) fn listed(reply: &FileList, start: u32) -> Answer {
     let total = reply.files.len();
     let items = reply.files.iter().skip(start as usize).take(DEFAULT_LISTED_FILES as usize).map(|file| {
         let mut object = Object::new();

@@ -43,7 +43,7 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, 
 
 use crate::family::family;
 use crate::items::answer_recall;
-use crate::journal::{FileState, JournalCall, ListJournal, TargetRole, edit_file};
+use crate::journal::{FileState, JournalCall, TargetRole, edit_file};
 use crate::notebook::NotebookCall;
 use crate::origin::Origin;
 use crate::request::{Effect, Run, request};
@@ -140,9 +140,12 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             if part.state == FileState::Missing
                 && let Some(name) = arguments.text("name").filter(|_| arguments.text("source") == Some("note"))
             {
-                return Err(journal::no_note(name, &ListJournal.run(&JournalCall { call, corpus }).await?));
+                return Err(journal::no_note(name, &crate::journal::list(call).await?));
             }
             Ok(journal::read(call, &part))
+        }
+        ToolSet::Journal if spec.id == Id::Read => {
+            Ok(journal::listed(&crate::journal::list(call).await?, arguments.start()?))
         }
         ToolSet::Journal if spec.id == Id::Edit => {
             let change = journal::change(&arguments)?;
@@ -159,6 +162,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let entry = crate::entries::get(call, entries, origin, key).await.map_err(crate::entries::unavailable)?;
             self::entries::one(&entry, arguments.start()?)
         }
+        ToolSet::Entries if spec.id == Id::List => self::entries::list(with, &arguments).await,
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;
             let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };

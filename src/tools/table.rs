@@ -5,11 +5,11 @@
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::{FindEntries, ForgetEntry, ListEntries, StoreEntry};
+use crate::entries::{FindEntries, ForgetEntry, StoreEntry};
 use crate::history::Undo;
-use crate::items::{Edit, Show};
+use crate::items::{Edit, ListItems, Show};
 use crate::journal::{Search, Write, WriteMode};
-use crate::notebook::{ItemKind, Journal, Link, ListNotes, Recall, Related, Remember};
+use crate::notebook::{ItemKind, Journal, Link, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
@@ -178,10 +178,10 @@ const TABLE: &[Spec] = &[
         id: Id::ListItems,
         name: "mem_list",
         set: ToolSet::Everyday,
-        description: "List notes, last changed first, facts with keys (entry), or changes.",
+        description: "List notes and facts, last changed first, or changes.",
         fields: &[optional("kind", LISTED), optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[],
-        effect: ListNotes::EFFECT,
+        effect: ListItems::EFFECT,
     },
     Spec {
         id: Id::Undo,
@@ -288,7 +288,7 @@ const TABLE: &[Spec] = &[
         description: "List keys with previews, newest first; memory_recall has the whole.",
         fields: &[optional("category", Kind::Text), TAGS, LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
-        effect: ListEntries::EFFECT,
+        effect: ListItems::EFFECT,
     },
     Spec {
         id: Id::Forget,

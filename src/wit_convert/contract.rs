@@ -68,8 +68,6 @@ macro_rules! wit_contract {
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
             entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
-            entries::EntryFilter { category, all_tags, any_tags, since, until }
-            entries::ListEntries { filter, limit, cursor }
             entries::ForgetEntry { key, expected_version }
             entries::RestoreEntry { key }
             entries::PurgeEntries { key }
@@ -83,7 +81,6 @@ macro_rules! wit_contract {
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
             entries::FindEntriesReply { hits, total, problems }
-            entries::ListEntriesReply { entries, next, total, problems }
             entries::ForgetEntryReply { key, path, version, already_forgotten, message }
             entries::PurgeReply { purged, message }
             entries::EntryFile { path, content, updated }
@@ -105,8 +102,8 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), FindEntries(value), ListEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesCommand { StoreEntry(value), FindEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), FindEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {
@@ -164,7 +161,6 @@ macro_rules! wit_contract {
             history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }
             history::Redo { dry_run }
             history::Snapshot { message }
-            history::ListForgotten { name, since, limit = $crate::history::DEFAULT_HISTORY_ITEMS }
             history::ReplaceFile { path, version, content }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
             history::RestoreVersion { name, version, at, dry_run }
@@ -178,8 +174,6 @@ macro_rules! wit_contract {
             history::VersionList { path, versions, total, damaged, cut }
             history::Comparison { path, before, after, diff }
             history::SnapshotTaken { operation, message }
-            history::ForgottenNote { path, title, forgotten, size }
-            history::ForgottenList { notes, total }
             history::ReplacedFile { path, replaced }
             history::SkippedOperation { operation, reason }
             history::UndoReply { operations, files, skipped, operation, message }
@@ -193,10 +187,10 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ListForgotten(value), ReplaceFile(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
             history::MergePart { File, Frontmatter, Field(value), Paragraph }
         }
     };
@@ -205,6 +199,10 @@ macro_rules! wit_contract {
             items::Edit { name, kind, old_text, new_text }
             items::EditReply { path, backup, entry, message }
             items::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
+            items::ListItems { forgotten, name, kinds, category, filter = $crate::notebook::NoteFilter::default(), sort, limit, after, zk_links, with_text, with_links }
+            items::ListedItem { kind, name, path, category, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, unapproved, writer, superseded_by, superseded_since, entry }
+            items::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
+            items::ItemList { items, links, total, next, warnings, skipped }
             items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             items::Resolve { name, kind }
             items::Item { kind, path, name }
@@ -219,9 +217,9 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            items::ItemsCommand { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
+            items::ItemsCommand { Edit(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Show(value), Tag(value) }
             items::FileState { Missing, Empty, Text }
-            items::ItemsReply { Edit(value), ListFiles(value), Recall(value), Resolve(value), Show(value), Tag(value) }
+            items::ItemsReply { Edit(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Show(value), Tag(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
@@ -239,7 +237,6 @@ macro_rules! wit_contract {
             journal::TermCount { term, lines }
             journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
             journal::Skipped { path, kind, reason }
-            journal::ListReply { files, skipped }
             journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, skipped, text }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
         }
@@ -247,8 +244,8 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::JournalCommand { Write(value), AppendDaily(value), ListJournal = (ListJournal), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::JournalReply { Write(value), ListJournal(value), Restore(value), Search(value), Status(value), Slash(value) }
+            journal::JournalCommand { Write(value), AppendDaily(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), Restore(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $records:ident $variants:ident $openness:ident) => {
@@ -257,7 +254,6 @@ macro_rules! wit_contract {
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
-            notebook::ListNotes { filter = $crate::notebook::NoteFilter::default(), sort, limit, offset, zk_links, with_text, with_links }
             notebook::Journal { entry }
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
@@ -280,9 +276,6 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
-            notebook::NoteInfo { path, title, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, unapproved, kind, writer, superseded_by, superseded_since }
-            notebook::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
-            notebook::ListNotesReply { notes, links, total, warnings, skipped }
             notebook::RelatedNote { path, title, distance, reason, unapproved, superseded_by, superseded_since }
             notebook::RelatedReply { notes, skipped }
             notebook::TagCount { name, notes, number }
@@ -301,12 +294,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), ListNotes(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

@@ -1,6 +1,7 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
-use saddlebag::notebook::{ConditionKind, InitNotebook, Link, ListNotes, LoadMemories, NoteFilter, Remember, Today};
+use saddlebag::items::ListItems;
+use saddlebag::notebook::{ConditionKind, InitNotebook, Link, LoadMemories, NoteFilter, Remember, Today};
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
@@ -120,7 +121,7 @@ fn ten_thousand_links_in_a_note_are_links(kind: Kind) {
 fn a_table_of_links_is_not_copied_for_each_of_them(kind: Kind) {
     let table = format!("| Größe | [[b]] |\n|---|---|\n{}", "| Größe | [[b]] |\n".repeat(4_000));
     let mut drive = open(kind, &[("b.md", "# B\n"), ("log.md", &format!("# Log\n\n{table}"))]);
-    let reply = call(&mut drive, ListNotes { with_links: true, with_text: true, ..ask::list_notes() });
+    let reply = call(&mut drive, ListItems { with_links: true, with_text: true, ..ask::list_notes() });
     assert_eq!(reply.links.len(), 4_001);
     for link in &reply.links {
         assert!(link.snippet.len() < 300 && link.snippet.contains("[[b]]"), "{link:?}");
@@ -136,7 +137,7 @@ fn a_note_of_nothing_but_links_is_named_and_the_first_of_them_are_known(kind: Ki
     let files = [("a.md", "# A\n"), ("b.md", &links), ("c.md", &links), ("d.md", &links)];
     let mut drive = open(kind, &files);
     let listed = call(&mut drive, ask::list_notes());
-    assert_eq!(listed.notes.len(), 4);
+    assert_eq!(listed.items.len(), 4);
     let [warning] = &listed.warnings[..] else { panic!("{:?}", listed.warnings) };
     assert_eq!(warning.path, "b.md");
     assert!(warning.message.starts_with("line 1: only the first 65536 links of the note are used"), "{warning:?}");

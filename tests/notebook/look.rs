@@ -1,7 +1,8 @@
 //! Questions about the notes that are there: tags, links, filters, and literal search.
 
+use saddlebag::items::ListItems;
 use saddlebag::items::Recall;
-use saddlebag::notebook::{ConditionKind, ItemKind, ListNotes, NoteFilter, Related};
+use saddlebag::notebook::{ConditionKind, ItemKind, NoteFilter, Related};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -30,7 +31,7 @@ fn a_listing_has_the_kind_of_each_note(kind: Kind) {
         ("sessions/plan.md", ItemKind::Note),
     ];
     let mut drive = open(kind, &expected.map(|(path, _)| (path, "# Zebra\n\nzebra\n")));
-    let notes = call(&mut drive, ask::list_notes()).notes;
+    let notes = call(&mut drive, ask::list_notes()).items;
     let mut listed: Vec<(&str, ItemKind)> = notes.iter().map(|note| (note.path.as_str(), note.kind)).collect();
     listed.sort_unstable_by_key(|(path, _)| *path);
     assert_eq!(listed, expected);
@@ -60,12 +61,12 @@ fn a_folder_that_may_not_be_listed_is_named_and_the_other_notes_are_found(kind: 
 #[both_engines]
 fn the_graph_has_links_between_its_notes_alone(kind: Kind) {
     let filter = NoteFilter::default().with(ConditionKind::Path, ["facts", "notes/both.md"]);
-    let graph = call(&mut library(kind), ListNotes { filter, with_links: true, ..ask::list_notes() });
+    let graph = call(&mut library(kind), ListItems { filter, with_links: true, ..ask::list_notes() });
     let mut links: Vec<(&str, &str)> =
         graph.links.iter().map(|link| (link.source.as_str(), link.target.as_str())).collect();
     links.sort_unstable();
     assert_eq!(links, [("facts/port.md", "facts/db.md"), ("notes/both.md", "facts/db.md")]);
-    assert_eq!(graph.notes.len(), 3);
+    assert_eq!(graph.items.len(), 3);
 }
 
 #[both_engines]
@@ -161,7 +162,7 @@ fn filters_select_and_mistakes_in_them_are_errors(kind: Kind) {
         default().with(ConditionKind::ModifiedAfter, ["2026-13-45"]),
         default().with(ConditionKind::CreatedBefore, [""]),
     ] {
-        let command = ListNotes { filter: bad.clone(), ..ask::list_notes() };
+        let command = ListItems { filter: bad.clone(), ..ask::list_notes() };
         let error = refused(&mut drive, command);
         assert!(
             matches!(error.code, ErrorCode::InvalidArgument | ErrorCode::InvalidDate | ErrorCode::NotFound),

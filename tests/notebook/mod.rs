@@ -10,7 +10,8 @@ mod session;
 mod waiting;
 
 use saddlebag::items::RecallReply;
-use saddlebag::notebook::{ListNotes, ListNotesReply, NoteFilter, NotebookReply};
+use saddlebag::items::{ItemList, ListItems};
+use saddlebag::notebook::{NoteFilter, NotebookReply};
 use saddlebag::protocol::Error;
 use saddlebag::{Answered, Config, Reply, ReplyTo, Request, Submit};
 use saddlebag_host::{Executor, Simulator};
@@ -72,11 +73,11 @@ fn found(reply: &RecallReply) -> Vec<&str> {
 }
 
 fn list(drive: &mut Drive<Simulator>, filter: NoteFilter) -> Vec<String> {
-    paths(call(drive, ListNotes { filter, ..ask::list_notes() }))
+    paths(call(drive, ListItems { filter, ..ask::list_notes() }))
 }
 
-fn paths(reply: ListNotesReply) -> Vec<String> {
-    reply.notes.into_iter().map(|note| note.path).collect()
+fn paths(reply: ItemList) -> Vec<String> {
+    reply.items.into_iter().map(|note| note.path).collect()
 }
 
 fn words(words: &[&str]) -> Vec<String> {

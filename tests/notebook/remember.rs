@@ -133,7 +133,7 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
     }
     let listed = call(&mut drive, ask::list_notes());
     let mut expected: Vec<&str> = titles.to_vec();
-    let mut got: Vec<&str> = listed.notes.iter().map(|note| note.title.as_str()).collect();
+    let mut got: Vec<&str> = listed.items.iter().map(|note| note.name.as_str()).collect();
     expected.sort_unstable();
     got.sort_unstable();
     assert_eq!(got, expected);

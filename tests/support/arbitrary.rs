@@ -5,21 +5,21 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, EntryFilter, ExchangeState, ExchangedEntry, Explain, ExportEntries,
-    FindEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState,
-    ImportedFile, ListEntries, NewEntry, OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, Explain, ExportEntries, FindEntries,
+    ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry,
+    OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::history::{
-    CompareVersions, Expunge, HistoryCommand, ListForgotten, ListOperations, ListVersions, Redo, ReplaceFile,
-    RestoreVersion, SetHistoryPolicy, Snapshot, Undo,
+    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, Redo, ReplaceFile, RestoreVersion,
+    SetHistoryPolicy, Snapshot, Undo,
 };
-use saddlebag::items::{Edit, ItemKind, ItemsCommand, ListFiles, Recall, Resolve, Show, Tag};
+use saddlebag::items::{Edit, ItemKind, ItemsCommand, ListFiles, ListItems, Recall, Resolve, Show, Tag};
 use saddlebag::journal::{
-    AppendDaily, FlushSummary, JournalCommand, ListJournal, Restore, Search, Slash, Status, Target, Write, WriteMode,
+    AppendDaily, FlushSummary, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode,
 };
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, ListNotes, LoadMemories,
+    ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, LoadMemories,
     MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
     Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
 };
@@ -183,18 +183,18 @@ fn filter() -> impl Strategy<Value = NoteFilter> {
         )
 }
 
-fn list() -> impl Strategy<Value = ListNotes> {
+fn list() -> impl Strategy<Value = ListItems> {
     let keys = vec![SortBy::Created, SortBy::Modified, SortBy::Path, SortBy::Title, SortBy::WordCount];
     let key = (prop::sample::select(keys), any::<bool>()).prop_map(|(by, ascending)| SortKey { by, ascending });
-    (filter(), prop::collection::vec(key, 0..3), prop::option::of(0_u32..4), 0_u32..3, any::<[bool; 3]>()).prop_map(
-        |(filter, sort, limit, offset, [zk_links, with_text, with_links])| ListNotes {
-            filter,
-            sort,
-            limit,
-            offset,
-            zk_links,
-            with_text,
-            with_links,
+    let kinds = prop::collection::vec(prop::sample::select(ItemKind::ALL.to_vec()), 0..2);
+    let after = prop::sample::select(vec!["0", "2", "0:a", "9999999999999999999:", "x"]).prop_map(str::to_string);
+    let page = (prop::option::of(0_u32..4), prop::option::weighted(0.3, after));
+    let only = (prop::option::weighted(0.2, name()), prop::option::weighted(0.2, category()));
+    let filter = prop_oneof![Just(NoteFilter::default()), filter()];
+    (kinds, filter, prop::collection::vec(key, 0..3), page, only, any::<[bool; 4]>()).prop_map(
+        |(kinds, filter, sort, (limit, after), (name, category), [forgotten, zk_links, with_text, with_links])| {
+            let name = name.filter(|_| forgotten);
+            ListItems { forgotten, name, kinds, category, filter, sort, limit, after, zk_links, with_text, with_links }
         },
     )
 }
@@ -216,7 +216,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         4 => remember,
         2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
         1 => Just(NotebookCommand::Today(Today)),
-        3 => list().prop_map(NotebookCommand::ListNotes),
         1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related(Related { note, limit })),
         3 => (note(), note(), prop::option::of(title()))
             .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
@@ -292,7 +291,6 @@ fn command() -> impl Strategy<Value = Command> {
         4 => (target(), mode, content, any::<bool>())
             .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
-        1 => Just(JournalCommand::ListJournal(ListJournal)),
         2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<(bool, bool)>()).prop_map(
             |(query, offset, limit, max_bytes, (assume_unchanged, all_files))| {
@@ -531,16 +529,9 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
         },
     );
     let request = hydrate_request();
-    let filter = (prop::option::of(category()), tags(), tags(), prop::option::of(any::<u64>())).prop_map(
-        |(category, all_tags, any_tags, since)| EntryFilter { category, all_tags, any_tags, since, until: None },
-    );
-    let cursor =
-        prop::option::of(prop::sample::select(vec!["0:a", "9999999999999999999:", "x"]).prop_map(str::to_string));
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
-        2 => (filter, prop::option::of(0_u32..3), cursor)
-            .prop_map(|(filter, limit, cursor)| EntriesCommand::ListEntries(ListEntries { filter, limit, cursor })),
         2 => (name(), base()).prop_map(|(key, expected_version)| EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version })),
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
         1 => name().prop_map(|key| EntriesCommand::RestoreEntry(RestoreEntry { key })),
@@ -617,6 +608,7 @@ fn files() -> impl Strategy<Value = ItemsCommand> {
     );
     prop_oneof![
         2 => recall,
+        4 => list().prop_map(ItemsCommand::ListItems),
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| ItemsCommand::ListFiles(ListFiles { after, limit })),
         1 => (item(), item_kind()).prop_map(|(name, kind)| ItemsCommand::Resolve(Resolve { name, kind })),
@@ -705,8 +697,6 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
         (name(), prop::option::of("[0-9]{1,3}"), prop::option::of(text())).prop_map(|(path, version, content)| {
             ReplaceFile { path, version, content: content.map(String::into_bytes) }.into()
         }),
-        (prop::option::of(name()), prop::option::weighted(0.2, any::<i64>()), 0_u32..99)
-            .prop_map(|(name, since, limit)| ListForgotten { name, since, limit }.into()),
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
             |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),

@@ -3,12 +3,12 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{EntryFilter, FindEntries, ForgetEntry, ListEntries, NewEntry, RestoreEntry, StoreEntry};
+use saddlebag::entries::{FindEntries, ForgetEntry, NewEntry, RestoreEntry, StoreEntry};
 use saddlebag::history::{ListVersions, RestoreVersion};
-use saddlebag::items::{Edit, ItemKind, ListFiles, Recall, Show, Tag};
-use saddlebag::journal::{AppendDaily, FlushSummary, ListJournal, Restore, Search, Slash, Target, Write, WriteMode};
+use saddlebag::items::{Edit, ItemKind, ListFiles, ListItems, Recall, Show, Tag};
+use saddlebag::journal::{AppendDaily, FlushSummary, Restore, Search, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Journal, Link, ListNotes, Related, Remember, Rename, Tags, UnlinkedMentions,
+    DeadLinks, Forget, Journal, Link, Related, Remember, Rename, SortBy, SortKey, Tags, UnlinkedMentions,
 };
 use saddlebag::{Limits, Origin, Submission};
 
@@ -44,20 +44,24 @@ pub fn show_version(name: impl Into<String>, version: u32) -> Show {
     Show { version: Some(version), max_bytes: Limits::default().max_file_bytes, ..Show::new(name) }
 }
 
-pub fn list_journal() -> ListJournal {
-    ListJournal
-}
-
 pub fn list_files(after: Option<&str>, limit: u32) -> ListFiles {
     ListFiles { after: after.map(String::from), limit }
 }
 
-pub fn list_entries() -> ListEntries {
-    ListEntries { filter: EntryFilter::default(), limit: None, cursor: None }
+pub fn list() -> ListItems {
+    ListItems::default()
 }
 
-pub fn list_notes() -> ListNotes {
-    ListNotes::default()
+pub fn list_by_path() -> ListItems {
+    ListItems { sort: vec![SortKey { by: SortBy::Path, ascending: true }], ..list() }
+}
+
+pub fn list_entries() -> ListItems {
+    ListItems { kinds: vec![ItemKind::Entry], ..list() }
+}
+
+pub fn list_notes() -> ListItems {
+    ListItems { kinds: vec![ItemKind::Note], ..list() }
 }
 
 pub fn list_versions(name: impl Into<String>) -> ListVersions {

@@ -231,7 +231,7 @@ impl Capture {
         }
         same("swept", &sorted(saved.swept), &sorted(keys(&expected.swept)))?;
         same("evicted", &sorted(saved.evicted), &sorted(keys(&expected.evicted)))?;
-        let remaining = listed.entries.into_iter().map(|entry| entry.key).collect();
+        let remaining = listed.items.into_iter().map(|entry| entry.name).collect();
         same("remaining", &sorted(remaining), &sorted(keys(&expected.remaining)))
     }
 }

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use saddlebag::Config;
-use saddlebag::notebook::{
-    ConditionKind, GraphLink, ListNotes, ListNotesReply, NoteCondition, NoteInfo, SortBy, SortKey, TagCount,
-};
+use saddlebag::items::{GraphLink, ItemList, ListItems, ListedItem};
+use saddlebag::notebook::{ConditionKind, NoteCondition, SortBy, SortKey, TagCount};
 use saddlebag_host::{Simulator, parse_time};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -53,8 +52,8 @@ impl Case {
     }
 
     /// Returns the request of the call.
-    fn request(&self) -> Result<ListNotes, String> {
-        let mut request = ListNotes { zk_links: true, ..ask::list_notes() };
+    fn request(&self) -> Result<ListItems, String> {
+        let mut request = ListItems { zk_links: true, ..ask::list_notes() };
         for arg in &self.args {
             let (flag, value) = arg.split_once('=').unwrap_or((arg, ""));
             let filter = &mut request.filter;
@@ -136,18 +135,18 @@ impl Notebook {
     pub fn check(&mut self, case: &Case) -> Result<(), String> {
         match (self.0.call(case.request()?), case.rc) {
             (Ok(reply), 0) => {
-                let paths: Vec<&str> = reply.notes.iter().map(|note| note.path.as_str()).collect();
+                let paths: Vec<&str> = reply.items.iter().map(|note| note.path.as_str()).collect();
                 same(&json!(paths), &json!(case.paths))
             }
             (Err(error), 1) => same(&json!([format!("zk: error: {}", error.message)]), &json!(case.stderr)),
-            (outcome, _) => Err(format!("gave {:?}", outcome.map(|reply| reply.notes.len()))),
+            (outcome, _) => Err(format!("gave {:?}", outcome.map(|reply| reply.items.len()))),
         }
     }
 
     /// Returns the differences of the notes, the tags and the links, each with what it is about.
     pub fn differences(&mut self, recorded: &Recorded) -> Vec<String> {
         let tags = self.0.call(ask::tags()).expect("the tags are counted").tags;
-        let listed = |sort| ListNotes { sort, zk_links: true, with_text: true, with_links: true, ..ask::list_notes() };
+        let listed = |sort| ListItems { sort, zk_links: true, with_text: true, with_links: true, ..ask::list_notes() };
         let by_path = SortKey { by: SortBy::Path, ascending: true };
         let all = self.0.call(listed(vec![by_path])).expect("the notes are listed");
         let graph = self.0.call(listed(Vec::new())).expect("the notes are listed");
@@ -160,7 +159,7 @@ impl Notebook {
         }
         if let Some(recorded) = &recorded.graph {
             pairs.push(("notes of graph", notes(&graph, &tags), recorded_notes(&recorded.notes)));
-            let numbers = numbers(&graph.notes);
+            let numbers = numbers(&graph.items);
             let links = graph.links.iter().map(|link| graph_link(link, &numbers)).collect();
             pairs.push(("links of graph", links, json!(recorded.links)));
         }
@@ -187,16 +186,16 @@ fn recorded_notes(recorded: &[Value]) -> Value {
 }
 
 /// Returns the notes of a reply as zk shows them, with the tags of each in the order of their numbers.
-fn notes(reply: &ListNotesReply, tags: &[TagCount]) -> Value {
+fn notes(reply: &ItemList, tags: &[TagCount]) -> Value {
     let number = |name: &String| tags.iter().find(|tag| tag.name == *name).map_or(u64::MAX, |tag| tag.number);
-    let shown = |note: &NoteInfo| {
+    let shown = |note: &ListedItem| {
         let mut numbered = note.tags.clone();
         numbered.sort_by_key(number);
         let metadata: Value = serde_json::from_str(&note.metadata).expect("an object");
         let is_dated = metadata.get("date").is_some();
         json!({
             "path": note.path,
-            "title": note.title,
+            "title": note.name,
             "link": note.link,
             "lead": note.lead,
             "body": note.body,
@@ -209,7 +208,7 @@ fn notes(reply: &ListNotesReply, tags: &[TagCount]) -> Value {
             "created": if is_dated { note.created.into() } else { Value::Null },
         })
     };
-    reply.notes.iter().map(shown).collect()
+    reply.items.iter().map(shown).collect()
 }
 
 fn tag(tag: &TagCount) -> Value {
@@ -217,7 +216,7 @@ fn tag(tag: &TagCount) -> Value {
 }
 
 /// Returns the numbers of notes: from 1 by path, where a folder comes before other paths with the same beginning.
-fn numbers(notes: &[NoteInfo]) -> BTreeMap<&str, u64> {
+fn numbers(notes: &[ListedItem]) -> BTreeMap<&str, u64> {
     let mut paths: Vec<&str> = notes.iter().map(|note| note.path.as_str()).collect();
     paths.sort_by_key(|path| path.replace('/', "\u{1}"));
     paths.into_iter().zip(1..).collect()

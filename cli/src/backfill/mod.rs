@@ -21,8 +21,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use saddlebag::Origin;
-use saddlebag::notebook::{ConditionKind, ImportNotes, ImportedNote, ListNotes, NoteFilter, NoteImport, NoteInfo};
-use saddlebag::store::SESSIONS_FOLDER;
+use saddlebag::items::{ItemKind, ListItems, ListedItem};
+use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImport};
 use saddlebag_host::project_root;
 
 use self::args::SourceName;
@@ -118,10 +118,9 @@ fn sessions_of(args: &BackfillArgs, global: &Global, store: &mut Store, output: 
 
 /// Returns the ids of the sessions that hooks have recorded: each has a note in `sessions/` already.
 fn recorded_sessions(store: &mut Store, output: &mut Output) -> Result<BTreeSet<String>, Failure> {
-    let filter = NoteFilter::default().with(ConditionKind::Path, [SESSIONS_FOLDER]);
-    let request = ListNotes { filter, ..ListNotes::default() };
-    let notes = store.call(Origin::default().with(request), output)?.notes;
-    let session = |note: NoteInfo| {
+    let request = ListItems { kinds: vec![ItemKind::Session], ..ListItems::default() };
+    let notes = store.call(Origin::default().with(request), output)?.items;
+    let session = |note: ListedItem| {
         let metadata: serde_json::Value = serde_json::from_str(&note.metadata).ok()?;
         Some(metadata.get("session")?.as_str()?.to_string())
     };

@@ -23,10 +23,13 @@ use crate::prelude::*;
 pub(crate) struct EditArgs {
     #[command(flatten)]
     item: ItemName,
-    /// Text to replace and new text, as --old and --new
-    #[arg(num_args = 2, value_names = ["OLD", "NEW"], allow_hyphen_values = true, value_parser = free_text,
+    /// Text to replace, as --old
+    #[arg(value_name = "OLD", allow_hyphen_values = true, value_parser = free_text, requires = "by",
         conflicts_with_all = ["old", "delete"])]
-    texts: Vec<String>,
+    text: Option<String>,
+    /// New text, as --new
+    #[arg(value_name = "NEW", allow_hyphen_values = true, value_parser = free_text)]
+    by: Option<String>,
     /// Text to replace; it must occur exactly once; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = free_text)]
     old: Option<String>,
@@ -42,9 +45,8 @@ impl Subcommand for EditArgs {
     type Json = Changed;
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let Self { item, texts, old, new, delete } = self;
-        let mut texts = texts.into_iter();
-        let (old, new) = (old.or_else(|| texts.next()), new.or_else(|| texts.next()));
+        let Self { item, text, by, old, new, delete } = self;
+        let (old, new) = (old.or(text), new.or(by));
         let Some(old) = old else { return edit(&item, global, output) };
         let new = new.or(delete.then(String::new));
         let new = new.ok_or_else(|| Failure::usage("no new text is given", "give it as --new, or use --delete"))?;

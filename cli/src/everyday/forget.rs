@@ -59,8 +59,11 @@ fn forget(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<For
         }
         Named::Target(Target::Page(note)) => note,
         Named::Target(Target::Note(_)) => store.call(Resolve { name: item.without_lines(), kind: None }, output)?.path,
-        Named::Target(_) => {
-            let help = "`edit NAME OLD NEW` removes text from it";
+        Named::Target(target) => {
+            let help = match target {
+                Target::Daily(_) => "give its path, or remove text from it with `edit NAME OLD NEW`",
+                _ => "`edit NAME OLD NEW` removes text from it",
+            };
             return Err(Failure::new(ErrorCode::InvalidArgument, "only a note can be removed", help));
         }
     };

@@ -2,9 +2,11 @@
 
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
-use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion};
+use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion, VersionInfo};
+use saddlebag::items::{ItemKind, ListItems};
 use saddlebag::journal::{Restore, Target};
 use saddlebag::protocol::ErrorCode;
+use saddlebag::trust::Provenance;
 
 use super::changed::Changed;
 use crate::failure::Code;
@@ -60,11 +62,15 @@ impl Subcommand for RestoreArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let mut store = Store::open(global)?;
-        if let Some(at) = self.at {
+        if let Some(at) = self.at.clone() {
             return restore_version(self.item.without_lines(), at, self.dry_run, &mut store, output);
         }
         let restored = match self.item.find(&mut store, output) {
             Ok(Named::Entry(key)) => entry(key, &mut store, output),
+            Ok(_) if self.has_version_before(global, &mut store, output)? => {
+                let (name, before) = (self.item.without_lines(), Version::Number(2));
+                return restore_version(name, before, false, &mut store, output);
+            }
             Ok(named) => match file(named.into_target(), &mut store, output) {
                 // A path may mean a file that does not exist, and the key of a forgotten entry may look like a path.
                 Err(failure) if self.item.kind.is_none() && is_lost(failure.code) => {
@@ -99,6 +105,30 @@ impl Subcommand for RestoreArgs {
             Err(failure) => Err(failure),
         };
         restored?.show(output)
+    }
+}
+
+impl RestoreArgs {
+    /// Returns true if the history has the text of an item before its last change. An append keeps no backup.
+    ///
+    /// # Errors
+    ///
+    /// The name may mean a forgotten entry as well.
+    fn has_version_before(&self, global: &Global, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
+        let name = self.item.without_lines();
+        if self.item.kind.is_none() {
+            let (name, kinds) = (Some(name.clone()), vec![ItemKind::Entry]);
+            let gone = store.call(ListItems { forgotten: true, name, kinds, ..ListItems::default() }, output);
+            if let Some(entry) = gone.ok().and_then(|gone| gone.items.into_iter().next()) {
+                let message = format!("`{}` is an item, and the forgotten entry {}", self.item.name, entry.path);
+                return Err(Failure::new(ErrorCode::AmbiguousName, single_line(&message), "give a path, or --kind"));
+            }
+        }
+        let list = store.call(ListVersions { name, limit: 2, ..ListVersions::default() }, output);
+        let versions = list.map(|list| list.versions).unwrap_or_default();
+        let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
+        let is_kept = |version: &VersionInfo| version.size.is_some() && !version.unkept;
+        Ok(is_person && versions.len() == 2 && versions.iter().all(is_kept))
     }
 }
 

@@ -1,10 +1,10 @@
 //! `sessions`: lists the sessions of agents, prints the note of one, and chooses what the next session begins with.
 
 use clap::{Args, ValueEnum};
-use saddlebag::items::{Show, Shown};
-use saddlebag::notebook::{ConditionKind, ListNotes, ListNotesReply, NoteFilter, NoteInfo, SortBy, SortKey};
+use saddlebag::items::{ItemKind, ItemList, ListItems, ListedItem, Show, Shown};
+use saddlebag::notebook::{SortBy, SortKey};
 use saddlebag::session::{ChooseHandOff, ChooseHandOffReply, HandOffChoice};
-use saddlebag::store::{SESSIONS_FOLDER, utc_text};
+use saddlebag::store::utc_text;
 use serde_json::Value;
 
 use crate::input::shown_path;
@@ -135,34 +135,34 @@ fn list(limit: u32, store: &mut Store, output: &mut Output) -> Result<Exit, Fail
 /// Returns the path of the note of a session; of the last one without a name.
 fn found(session: Option<String>, store: &mut Store, output: &mut Output) -> Result<String, Failure> {
     let limit = if session.is_some() { SOUGHT } else { 1 };
-    let notes = store.call(newest(limit), output)?.notes;
+    let notes = store.call(newest(limit), output)?.items;
     let Some(name) = session else {
         return notes.into_iter().next().map(|note| note.path).ok_or_else(|| Failure::nothing("there are no sessions"));
     };
-    let is_named = |note: &&NoteInfo| Session::of_note((*note).clone()).session.as_deref() == Some(name.as_str());
+    let is_named = |note: &&ListedItem| Session::of_note((*note).clone()).session.as_deref() == Some(name.as_str());
     // Any other name is that of a note.
     Ok(notes.iter().find(is_named).map_or(name.clone(), |note| note.path.clone()))
 }
 
 /// Asks for the notes of sessions, the newest first.
-pub(crate) fn newest(limit: u32) -> ListNotes {
-    ListNotes {
-        filter: NoteFilter::default().with(ConditionKind::Path, [SESSIONS_FOLDER]),
+pub(crate) fn newest(limit: u32) -> ListItems {
+    ListItems {
+        kinds: vec![ItemKind::Session],
         sort: vec![SortKey { by: SortBy::Modified, ascending: false }],
         limit: Some(limit),
-        ..ListNotes::default()
+        ..ListItems::default()
     }
 }
 
 impl Sessions {
     /// Returns the sessions that notes record.
-    pub(crate) fn of_notes(reply: ListNotesReply) -> Self {
-        Self { sessions: reply.notes.into_iter().map(Session::of_note).collect(), total: reply.total }
+    pub(crate) fn of_notes(reply: ItemList) -> Self {
+        Self { sessions: reply.items.into_iter().map(Session::of_note).collect(), total: reply.total }
     }
 }
 
 impl Session {
-    fn of_note(note: NoteInfo) -> Self {
+    fn of_note(note: ListedItem) -> Self {
         let metadata: Value = serde_json::from_str(&note.metadata).unwrap_or_default();
         let text = |field: &str| metadata[field].as_str().filter(|text| !text.is_empty()).map(str::to_string);
         Self {
@@ -171,7 +171,7 @@ impl Session {
             finished: metadata["finished"] == Value::Bool(true),
             claimed_by: text("claimed-by"),
             choice: text("hand-off"),
-            title: note.title,
+            title: note.name,
             path: note.path,
             mark: mark(note.unapproved),
         }

@@ -2,10 +2,9 @@
 //! approval.
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{EntryFilter, ListEntries};
-use saddlebag::items::Show;
+use saddlebag::items::{ItemKind, ListItems, Show};
 use saddlebag::journal::{Status, StatusReply};
-use saddlebag::notebook::{ConditionKind, ListNotes, NoteCondition, NoteFilter};
+use saddlebag::notebook::{ConditionKind, NoteCondition, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::search::says_nothing;
 use saddlebag::store::{DECISIONS_FOLDER, FACTS_FOLDER};
@@ -82,9 +81,9 @@ pub(crate) fn sizes(global: &Global, output: &mut Output) -> Result<Sizes, Failu
     let mut store = Store::open(global)?;
     let mut journal = store.call(Status, output)?;
     let journal_lines = journal_lines(&mut store, &journal, output)?;
-    let counted = store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?;
-    let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
-    let entries = store.call(newest, output)?.total;
+    let none_of = |kind| ListItems { kinds: vec![kind], limit: Some(0), ..ListItems::default() };
+    let counted = store.call(none_of(ItemKind::Note), output)?;
+    let entries = store.call(none_of(ItemKind::Entry), output)?.total;
     let names_that_say_nothing = least_telling(&mut store, project(global)?.slug().as_deref(), output)?;
     let pending = store.call(Pending { limit: 1, ..Pending::default() }, output)?;
     for file in counted.skipped.into_iter().chain(pending.skipped) {
@@ -145,16 +144,11 @@ fn least_telling(store: &mut Store, project: Option<&str>, output: &mut Output) 
     let path = |folder: &str| NoteCondition { kind: ConditionKind::Path, value: folder.to_string() };
     let filter =
         NoteFilter { conditions: [FACTS_FOLDER, DECISIONS_FOLDER].map(path).to_vec(), ..NoteFilter::default() };
-    let notes = store.call(ListNotes { filter, ..ListNotes::default() }, output)?.notes;
-    let mut names: Vec<String> = notes.into_iter().map(|note| note.title).collect();
-    let mut cursor = None;
-    loop {
-        let page = store.call(ListEntries { filter: EntryFilter::default(), limit: None, cursor }, output)?;
-        names.extend(page.entries.into_iter().map(|entry| entry.key));
-        cursor = page.next;
-        if cursor.is_none() {
-            break;
-        }
+    let notes = ListItems { kinds: vec![ItemKind::Note], filter, ..ListItems::default() };
+    let entries = ListItems { kinds: vec![ItemKind::Entry], ..ListItems::default() };
+    let mut names = Vec::new();
+    for list in [notes, entries] {
+        names.extend(store.call(list, output)?.items.into_iter().map(|item| item.name));
     }
     names.retain(|name| says_nothing(name, project));
     names.truncate(MAX_NAMES);

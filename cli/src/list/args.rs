@@ -1,46 +1,29 @@
 //! [`ListArgs`]: the arguments of `list`, and the kind of items that they choose.
 
 use saddlebag::approval::{DEFAULT_PENDING_ITEMS, Pending};
-use saddlebag::entries::EntryFilter;
-use saddlebag::items::ItemKind;
+use saddlebag::items::{ItemKind, ListItems};
 use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::store::{Timestamp, utc_text};
 
 use super::graph::GraphForm;
 use crate::input::{Since, shown_path, since};
-use crate::note::filter::FilterArgs;
+use crate::note::filter::{FilterArgs, sort_keys};
 use crate::prelude::*;
 use crate::word::word;
 
-/// Options of notes, as an error names them.
-const FOR_NOTES: &str = "--sort, --links, --snippets and every filter except --tag are for notes";
-/// Kinds of notes that have a folder each, with the beginnings of their paths: the name of each is a date and more.
-const FOLDERS: [(ItemKind, [&str; 2]); 2] =
-    [(ItemKind::Log, ["daily/1", "daily/2"]), (ItemKind::Session, ["sessions/1", "sessions/2"])];
-
-/// Options of entries, as an error names them.
-const FOR_ENTRIES: &str = "--category, --any-tag, --until and --after are for entries";
-
-/// Option that files do not have, as an error names it.
-const NOT_FOR_FILES: &str = "--tag is for notes and entries";
+/// Options that entries and other files do not have, as an error names them.
+const FOR_NOTES: &str = "--links, --snippets and every filter except --tag are for notes";
 /// Options of what waits for approval, as an error names them.
 const OF_PENDING: &str = "--pending takes only --from, --limit and --after";
 /// Options that list no items, as an error names them.
 const ALONE: &str = "--tags and --dead-links take no option that chooses items";
+/// Option that files do not have, as an error names it.
+const NOT_FOR_FILES: &str = "--tag is for notes and entries";
 
-/// Options that go with `--forgotten`, as an error names them.
-const FORGOTTEN: &str = "--forgotten takes only --kind note or entry, --since and --limit";
-
-/// Kinds whose items are in a folder, as an error names them.
-const WITH_PATH: &str = "--kind log and session do not go with --path";
-
-/// Items that the options choose, or facts about notes in their place.
+/// Items, or facts about notes in their place.
+#[derive(PartialEq, Eq)]
 pub(super) enum Chosen {
-    All,
-    Notes,
-    Entries,
-    Files,
-    Forgotten,
+    Items,
     Pending,
     Tags,
     DeadLinks,
@@ -48,19 +31,17 @@ pub(super) enum Chosen {
 
 /// List notes, entries and other files, the newest first
 ///
-/// An option for notes or for entries also chooses the kind.
+/// Notes alone are in the order of their titles. An option for notes or for entries also chooses the kind.
 #[derive(Debug, Args)]
 #[command(after_help = example("list --tag infra --since 2026-05-01"))]
 pub(crate) struct ListArgs {
-    /// Kind of items to list; `file` lists every file that `search` covers
-    ///
-    /// These are the Markdown files directly in the root, in `daily/`, `facts/`, `decisions/` and `notes/`, and the scratchpad
+    /// Kind of items to list: note, log, session, entry, or file for any other Markdown file
     #[arg(long, value_name = "KIND", value_parser = word::<ItemKind>())]
     pub(super) kind: Option<ItemKind>,
     /// Only items changed at or after this day or time
     #[arg(long, value_name = "DATE", value_parser = since)]
     since: Option<Since>,
-    /// Maximum number of items; with --kind entry, up to 1000
+    /// Maximum number of items
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) limit: Option<u32>,
     /// List forgotten notes and entries, which `restore` brings back
@@ -72,7 +53,7 @@ pub(crate) struct ListArgs {
     /// Only what waits from this source: `tool`, `import`, a format such as claude-code, or the source that an entry names
     #[arg(long, value_name = "SOURCE", requires = "pending")]
     from: Option<String>,
-    /// Key to sort notes by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
+    /// Key to sort by: created, modified, path, title, word-count; `+` after it sorts upward, `-` downward; repeatable
     #[arg(long, short = 's', value_name = "KEY")]
     pub(super) sort: Vec<String>,
     /// Print the links between the notes
@@ -103,13 +84,13 @@ pub(crate) struct ListArgs {
     /// Only entries of this category
     #[arg(long, short = 'c', value_name = "CATEGORY")]
     category: Option<String>,
-    /// Only entries with at least one of these tags
+    /// Only items with at least one of these tags
     #[arg(long, hide_short_help = true, value_delimiter = ',', value_name = "TAG")]
     any_tag: Vec<String>,
-    /// Only entries changed before this day or time
+    /// Only items changed before this day or time
     #[arg(long, hide_short_help = true, value_name = "DATE", value_parser = since)]
     until: Option<Since>,
-    /// Cursor that the previous page printed, of entries or of what waits
+    /// Cursor that the previous page printed
     #[arg(long, hide_short_help = true, value_name = "CURSOR", allow_hyphen_values = true)]
     pub(super) after: Option<String>,
     #[command(flatten)]
@@ -119,44 +100,48 @@ pub(crate) struct ListArgs {
 impl ListArgs {
     /// Returns what to list.
     pub(super) fn chosen(&self) -> Result<Chosen, Failure> {
-        let for_notes = !self.sort.is_empty() || self.links || self.snippets || self.filter.is_for_notes();
-        let of_page =
-            self.category.is_some() || !self.any_tag.is_empty() || self.until.is_some() || self.after.is_some();
-        let for_entries = of_page && !self.forgotten;
-        let for_items = self.kind.is_some() || self.since.is_some() || self.limit.is_some() || self.has_tags();
-        let kind = match (self.kind, for_notes, for_entries) {
-            (None, true, false) => Some(ItemKind::Note),
-            (None, false, true) => Some(ItemKind::Entry),
-            (kind, ..) => kind,
+        let for_notes = self.links || self.snippets || self.filter.is_for_notes();
+        let for_items = self.has_tags() || self.until.is_some() || self.category.is_some() || !self.any_tag.is_empty();
+        let of_items = for_notes || for_items || self.kind.is_some() || self.since.is_some() || !self.sort.is_empty();
+        let others = of_items || self.forgotten;
+        let (chosen, wrong) = match () {
+            () if self.pending.is_some() => {
+                (Chosen::Pending, (others || self.tags || self.dead_links).then_some(OF_PENDING))
+            }
+            () if self.tags || self.dead_links => {
+                let chosen = if self.tags { Chosen::Tags } else { Chosen::DeadLinks };
+                (chosen, (others || self.limit.is_some() || self.after.is_some()).then_some(ALONE))
+            }
+            () => {
+                let has_links = !self.forgotten && self.kind.is_none_or(ItemKind::is_note);
+                let of_files = self.kind == Some(ItemKind::File) && self.has_tags();
+                let wrong = (for_notes && !has_links).then_some(FOR_NOTES);
+                (Chosen::Items, wrong.or(of_files.then_some(NOT_FOR_FILES)))
+            }
         };
-        let wrong = match kind {
-            _ if self.pending.is_some() => return self.chosen_pending(for_notes),
-            _ if self.forgotten && (of_page || for_notes || self.has_tags()) => FORGOTTEN,
-            Some(ItemKind::File | ItemKind::Log | ItemKind::Session) if self.forgotten => FORGOTTEN,
-            Some(ItemKind::Log | ItemKind::Session) if self.filter.has_paths() => WITH_PATH,
-            _ if (self.tags || self.dead_links) && (for_items || for_notes || for_entries || self.forgotten) => ALONE,
-            Some(ItemKind::Entry | ItemKind::File) if for_notes => FOR_NOTES,
-            kind if for_entries && kind != Some(ItemKind::Entry) => FOR_ENTRIES,
-            Some(ItemKind::File) if self.has_tags() => NOT_FOR_FILES,
-            _ if self.tags => return Ok(Chosen::Tags),
-            _ if self.dead_links => return Ok(Chosen::DeadLinks),
-            _ if self.forgotten => return Ok(Chosen::Forgotten),
-            Some(ItemKind::Entry) => return Ok(Chosen::Entries),
-            Some(ItemKind::File) => return Ok(Chosen::Files),
-            Some(_) => return Ok(Chosen::Notes),
-            None => return Ok(Chosen::All),
-        };
-        Err(Failure::usage(wrong, "leave out the options that do not fit"))
+        wrong.map_or(Ok(chosen), |wrong| Err(Failure::usage(wrong, "leave out the options that do not fit")))
     }
 
-    /// Returns [`Chosen::Pending`], unless an option chooses other items.
-    fn chosen_pending(&self, for_notes: bool) -> Result<Chosen, Failure> {
-        let others = self.kind.is_some() || self.since.is_some() || self.until.is_some() || self.category.is_some();
-        let flags = self.forgotten || self.tags || self.dead_links;
-        if others || flags || for_notes || self.has_tags() || !self.any_tag.is_empty() {
-            return Err(Failure::usage(OF_PENDING, "leave out the options that do not fit"));
-        }
-        Ok(Chosen::Pending)
+    /// Returns the request for items.
+    pub(super) fn request(&self, now: Timestamp, is_json: bool) -> Result<ListItems, Failure> {
+        let time = |given: &Option<Since>| given.as_ref().map(|given| utc_text(given.nanoseconds(now)));
+        let any_tag = (!self.any_tag.is_empty()).then(|| self.any_tag.join(" OR "));
+        let for_notes = self.links || self.snippets || self.filter.is_for_notes();
+        Ok(ListItems {
+            forgotten: self.forgotten,
+            kinds: self.kind.or(for_notes.then_some(ItemKind::Note)).into_iter().collect(),
+            category: self.category.clone(),
+            filter: NoteFilter::from(self.filter.clone())
+                .with(ConditionKind::ModifiedAfter, time(&self.since))
+                .with(ConditionKind::ModifiedBefore, time(&self.until))
+                .with(ConditionKind::Tag, any_tag),
+            sort: sort_keys(&self.sort)?,
+            limit: self.limit,
+            after: self.after.clone(),
+            with_text: self.snippets && is_json,
+            with_links: self.links,
+            ..ListItems::default()
+        })
     }
 
     /// Returns the request for what waits for approval.
@@ -174,29 +159,5 @@ impl ListArgs {
     /// Returns the tags that are wanted, for a message.
     pub(super) fn shown_tags(&self) -> String {
         self.filter.tags().join("`, `")
-    }
-
-    /// Returns true if something that was changed at this time is wanted.
-    pub(super) fn is_new_enough(&self, changed: u64, now: Timestamp) -> bool {
-        self.since.as_ref().is_none_or(|since| changed >= since.nanoseconds(now))
-    }
-
-    /// Returns the filter for notes.
-    pub(super) fn of_notes(&self, now: Timestamp) -> NoteFilter {
-        let since = self.since.as_ref().map(|since| utc_text(since.nanoseconds(now)));
-        let folder = FOLDERS.iter().find(|(kind, _)| self.kind == Some(*kind)).map(|(_, paths)| *paths);
-        let filter = NoteFilter::from(self.filter.clone()).with(ConditionKind::ModifiedAfter, since);
-        filter.with(ConditionKind::Path, folder.into_iter().flatten())
-    }
-
-    /// Returns the filter for entries.
-    pub(super) fn of_entries(&self, now: Timestamp) -> EntryFilter {
-        EntryFilter {
-            category: self.category.clone(),
-            all_tags: self.filter.tags().to_vec(),
-            any_tags: self.any_tag.clone(),
-            since: self.since.as_ref().map(|since| since.nanoseconds(now)),
-            until: self.until.as_ref().map(|until| until.nanoseconds(now)),
-        }
     }
 }

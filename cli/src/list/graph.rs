@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::ValueEnum;
-use saddlebag::notebook::{ListNotesReply, NoteInfo, superseded_mark};
+use saddlebag::items::{ItemList, ListedItem};
+use saddlebag::notebook::superseded_mark;
 use saddlebag::trust::for_terminal;
 
 use crate::failure::Failure;
@@ -19,20 +20,20 @@ pub(super) enum GraphForm {
 }
 
 /// Prints notes and links.
-pub(super) fn print(reply: &ListNotesReply, form: GraphForm, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn print(reply: &ItemList, form: GraphForm, output: &mut Output) -> Result<(), Failure> {
     let numbers: BTreeMap<&str, usize> =
-        reply.notes.iter().enumerate().map(|(number, note)| (note.path.as_str(), number)).collect();
+        reply.items.iter().enumerate().map(|(number, note)| (note.path.as_str(), number)).collect();
     let links: Vec<(usize, usize)> = reply
         .links
         .iter()
         .filter_map(|link| Some((*numbers.get(link.source.as_str())?, *numbers.get(link.target.as_str())?)))
         .collect();
-    let title = |note: &NoteInfo| {
+    let title = |note: &ListedItem| {
         let newer = superseded_mark(note.superseded_by.as_deref(), note.superseded_since.as_deref());
         let newer = newer.map(|mark| format!(" ({mark})")).unwrap_or_default();
-        for_terminal(&format!("{}{newer}", note.title)).replace('\n', " ")
+        for_terminal(&format!("{}{newer}", note.name)).replace('\n', " ")
     };
-    let titles: Vec<String> = reply.notes.iter().map(title).collect();
+    let titles: Vec<String> = reply.items.iter().map(title).collect();
     match form {
         GraphForm::Dot => {
             output.line("digraph memory {\n  node [shape=box];")?;

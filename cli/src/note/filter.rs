@@ -81,11 +81,6 @@ impl FilterArgs {
         &self.tag
     }
 
-    /// Returns true if a folder or the beginning of a path is wanted.
-    pub(crate) fn has_paths(&self) -> bool {
-        !self.paths.is_empty()
-    }
-
     /// Returns true if something else than a tag is wanted, which only notes have.
     pub(crate) fn is_for_notes(&self) -> bool {
         Self { tag: Vec::new(), ..self.clone() } != Self::default()

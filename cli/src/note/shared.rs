@@ -1,6 +1,6 @@
 //! Output that several subcommands of the notebook share.
 
-use saddlebag::notebook::{NoteInfo, Warning, superseded_mark};
+use saddlebag::notebook::{Warning, superseded_mark};
 use saddlebag::trust::Provenance;
 
 use crate::output::{Output, single_line};
@@ -14,12 +14,6 @@ pub(crate) fn marks(by: Option<&str>, since: Option<&str>, writer: Option<&str>)
     let newer = superseded_mark(by, since).map(|mark| format!("  [{mark}]")).unwrap_or_default();
     let writer = writer.map(|name| format!("  [by {}]", single_line(name))).unwrap_or_default();
     newer + &writer
-}
-
-/// Returns the marks of a listed note.
-pub(crate) fn marks_of(note: &NoteInfo) -> String {
-    let marks = marks(note.superseded_by.as_deref(), note.superseded_since.as_deref(), note.writer.as_deref());
-    marks + &mark(note.unapproved)
 }
 
 /// Returns the mark of an unapproved note, or an empty string.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
-use saddlebag::entries::{EntryFilter, ListEntries};
+use saddlebag::items::{ItemKind, ListItems};
+use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 
@@ -81,8 +82,9 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
 fn check_names(args: &SyncArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut unknown: Vec<String> = Vec::new();
     for tag in &args.tag {
-        let filter = EntryFilter { all_tags: vec![tag.clone()], ..EntryFilter::default() };
-        if store.call(ListEntries { filter, limit: Some(1), cursor: None }, output)?.total == 0 {
+        let filter = NoteFilter::default().with(ConditionKind::Tag, [tag]);
+        let tagged = ListItems { kinds: vec![ItemKind::Entry], filter, limit: Some(0), ..ListItems::default() };
+        if store.call(tagged, output)?.total == 0 {
             unknown.push(format!("the tag `{}`", tag.escape_debug()));
         }
     }

@@ -3,9 +3,10 @@
 use saddlebag::context::{
     BlockForm, Context, ContextEntries, ContextReply, LeftOut, LeftOutKind, LineSource, append_memory_block,
 };
-use saddlebag::entries::{EntryFilter, HydrationPolicy, ListEntries};
+use saddlebag::entries::HydrationPolicy;
+use saddlebag::items::{ItemKind, ListItems};
 use saddlebag::journal::MEMORY_PROMPT;
-use saddlebag::notebook::{DEFAULT_HITS, ListNotes, RecallForTurn};
+use saddlebag::notebook::{DEFAULT_HITS, RecallForTurn};
 use saddlebag::session::{BeginSession, BeginSessionReply, BeginSource};
 use saddlebag::trust::ForModel;
 
@@ -133,9 +134,11 @@ pub(super) fn run(args: &ContextArgs, global: &Global, output: &mut Output) -> R
 
 /// Returns true if the memory has no notes, and no entries that a block was not asked for.
 fn is_empty(args: &ContextArgs, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
-    let newest = ListEntries { filter: EntryFilter::default(), limit: Some(1), cursor: None };
-    let has_entries = args.entries.is_none() && store.call(newest, output)?.total > 0;
-    Ok(!has_entries && store.call(ListNotes { limit: Some(0), ..ListNotes::default() }, output)?.total == 0)
+    let mut has = |kind| {
+        let none = ListItems { kinds: vec![kind], limit: Some(0), ..ListItems::default() };
+        Ok::<_, Failure>(store.call(none, output)?.total > 0)
+    };
+    Ok(!(args.entries.is_none() && has(ItemKind::Entry)?) && !has(ItemKind::Note)?)
 }
 
 /// Recalls the notes that answer a question, and returns the turn that they were recalled for.

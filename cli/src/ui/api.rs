@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use saddlebag::history::{HistoryCommand, SetHistoryPolicy};
-use saddlebag::notebook::{ListNotes, ListNotesReply};
+use saddlebag::items::{ItemKind, ItemList, ListItems};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::wit_convert::canonical::{Fields, Malformed, read_command};
 use saddlebag::{Answered, Command, Effect, Moment, Origin, Request};
@@ -67,7 +67,7 @@ impl Api {
                 value(&lines.unwrap_or_default())
             }
             "sources" => value(&self.sources().await?),
-            "sessions" => value(&Sessions::of_notes(self.notes(newest(LISTED)).await?)),
+            "sessions" => value(&Sessions::of_notes(self.list(newest(LISTED)).await?)),
             _ => Err(Failure::new(ErrorCode::NotFound, format!("there is no call `{name}`"), "docs/ui.md has them")),
         }
     }
@@ -75,26 +75,26 @@ impl Api {
     /// Returns the provenance of each note that states one, by path.
     async fn sources(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut sources = BTreeMap::new();
-        let mut listed = 0;
+        let mut after = None;
         loop {
-            let page = self.notes(ListNotes { limit: Some(NOTES), offset: listed, ..ListNotes::default() }).await?;
-            let count = u32::try_from(page.notes.len()).unwrap_or(u32::MAX);
-            for note in page.notes {
+            let kinds = vec![ItemKind::Note];
+            let page = self.list(ListItems { kinds, limit: Some(NOTES), after, ..ListItems::default() }).await?;
+            for note in page.items {
                 let metadata: Value = serde_json::from_str(&note.metadata).unwrap_or_default();
                 if let Some(provenance) = metadata["provenance"].as_str() {
                     sources.insert(note.path, provenance.to_string());
                 }
             }
-            listed = listed.saturating_add(count);
-            if count == 0 || listed >= page.total {
+            after = page.next;
+            if after.is_none() {
                 return Ok(sources);
             }
         }
     }
 
-    async fn notes(&self, command: ListNotes) -> Result<ListNotesReply, Failure> {
+    async fn list(&self, command: ListItems) -> Result<ItemList, Failure> {
         let reply = self.memory.call(command, None).await?;
-        ListNotes::from_reply(reply).ok_or_else(|| Failure::wrong_reply(ListNotes::NAME))
+        ListItems::from_reply(reply).ok_or_else(|| Failure::wrong_reply(ListItems::NAME))
     }
 
     /// Runs a command of the contract.

@@ -1,8 +1,8 @@
 //! [`First`]: the answers to what the first view asks, made while the browser starts. With 10,000 notes, a list takes as
 //! long as the start of the page's script.
 
-use saddlebag::entries::{EntriesCommand, EntryFilter, ListEntries};
-use saddlebag::notebook::{ListNotes, NotebookCommand, SortBy, SortKey};
+use saddlebag::items::{ItemKind, ItemsCommand, ListItems};
+use saddlebag::notebook::{SortBy, SortKey};
 use saddlebag::wit_convert::canonical::read_command;
 use saddlebag::{Command, Reply};
 use serde_json::Value;
@@ -49,9 +49,8 @@ impl First {
 /// Returns the commands of the first view.
 fn commands() -> [Command; 2] {
     let newest = vec![SortKey { by: SortBy::Modified, ascending: false }];
-    let notes = ListNotes { sort: newest, limit: Some(ROWS), ..ListNotes::default() };
-    let entries = ListEntries { filter: EntryFilter::default(), limit: Some(ROWS), cursor: None };
-    [NotebookCommand::ListNotes(notes).into(), EntriesCommand::ListEntries(entries).into()]
+    let list = |kind, sort| ListItems { kinds: vec![kind], sort, limit: Some(ROWS), ..ListItems::default() };
+    [list(ItemKind::Note, newest), list(ItemKind::Entry, Vec::new())].map(|list| ItemsCommand::ListItems(list).into())
 }
 
 /// Returns the command of a call that asks about now.
@@ -71,13 +70,14 @@ mod tests {
     #[test]
     fn the_first_view_asks_for_what_was_prepared() {
         assert!(SCRIPT.contains(&format!("const PAGE_ROWS = {ROWS};")));
-        let notes = json!({ "filter": null, "sort": [{ "by": "modified", "ascending": false }], "limit": ROWS,
-            "offset": 0, "zk-links": false, "with-text": false, "with-links": false });
-        let entries = json!({ "filter": { "all-tags": [], "any-tags": [] }, "limit": ROWS, "cursor": null });
-        let calls = [("notebook", json!({ "list-notes": notes })), ("entries", json!({ "list-entries": entries }))];
-        let asked = calls.map(|(interface, command)| {
+        let list = |kind: &str, sort: Value| {
+            json!({ "list-items": { "forgotten": false, "kinds": [kind], "sort": sort, "limit": ROWS, "filter": null,
+                "after": null, "zk-links": false, "with-text": false, "with-links": false } })
+        };
+        let calls = [list("note", json!([{ "by": "modified", "ascending": false }])), list("entry", json!([]))];
+        let asked = calls.map(|command| {
             let call =
-                json!({ "interface": interface, "command": command, "operation": null, "reason": null, "at": null });
+                json!({ "interface": "items", "command": command, "operation": null, "reason": null, "at": null });
             asked("call", &call).expect("a command")
         });
         assert_eq!(asked, commands());

@@ -66,9 +66,10 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
         ),
         (
             "notes",
-            "notebook",
-            json!({ "list-notes": { "filter": null, "sort": [{ "by": "modified", "ascending": false }],
-            "limit": MAX_ITEMS, "offset": 0, "zk-links": false, "with-text": false, "with-links": true } }),
+            "items",
+            json!({ "list-items": { "forgotten": false, "kinds": ["note"], "filter": null, "limit": MAX_ITEMS,
+            "sort": [{ "by": "modified", "ascending": false }], "after": null, "zk-links": false, "with-text": false,
+            "with-links": true } }),
         ),
         ("pending", "trust", json!({ "pending": { "limit": 1_000, "cursor": null, "name": null, "source": null } })),
         (
@@ -87,7 +88,7 @@ async fn data(api: &Api, name: &str, nanoseconds: u64, output: &mut Output) -> R
         answers.insert(name.into(), api.answer(name, json!({}), None).await?);
     }
     let (mut texts, mut rendered) = (Map::new(), Map::new());
-    let notes = answers.get("notes").and_then(|reply| reply.get("notes")?.as_array()).cloned().unwrap_or_default();
+    let notes = answers.get("notes").and_then(|reply| reply.get("items")?.as_array()).cloned().unwrap_or_default();
     for path in notes.iter().filter_map(|note| note.get("path")?.as_str()) {
         let text = match whole_text(api, path).await {
             Ok(text) => text,
@@ -111,17 +112,17 @@ async fn entries(api: &Api, output: &mut Output) -> Result<Value, Failure> {
     let mut all = Vec::new();
     let mut cursor = Value::Null;
     loop {
-        let filter = json!({ "category": null, "all-tags": [], "any-tags": [], "since": null, "until": null });
-        let command = json!({ "list-entries": { "filter": filter, "limit": 100, "cursor": cursor } });
-        let mut page = api.answer("call", json!({ "interface": "entries", "command": command }), None).await?;
-        let found = page.get_mut("entries").and_then(Value::as_array_mut).map(std::mem::take);
+        let command = json!({ "list-items": { "forgotten": false, "kinds": ["entry"], "filter": null, "limit": 1_000,
+            "sort": [], "after": cursor, "zk-links": false, "with-text": false, "with-links": false } });
+        let mut page = api.answer("call", json!({ "interface": "items", "command": command }), None).await?;
+        let found = page.get_mut("items").and_then(Value::as_array_mut).map(std::mem::take);
         all.extend(found.unwrap_or_default());
         cursor = page.get_mut("next").map(Value::take).unwrap_or_default();
         if cursor.is_null() || all.len() >= MAX_ENTRIES {
             if !cursor.is_null() {
                 output.warning(&format!("left out the entries after the first {}", all.len()));
             }
-            return Ok(json!({ "entries": all, "next": null, "total": all.len(), "problems": [] }));
+            return Ok(json!({ "items": all, "next": null, "total": all.len() }));
         }
     }
 }

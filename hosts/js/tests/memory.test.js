@@ -35,7 +35,7 @@ test('a component without types is run by the same loop', async () => {
   assert.equal(printed.next_offset, null);
   await assert.rejects(memory.run('items', 'show', { ...read, name: 'c', kind: 'entry' }), error => error instanceof Failed && error.code === 'entry-not-found');
   await assert.rejects(memory.run('journal', 'restore', { target: 'nonsense' }), /malformed/);
-  assert.equal((await memory.run('journal', 'list-journal')).files.length, 1);
+  assert.equal((await memory.run('items', 'list-files', {})).files.length, 1);
 });
 
 test('a store that fails, or answers with what is no result, fails the command with the reason', async () => {
@@ -54,7 +54,7 @@ test('a store that fails, or answers with what is no result, fails the command w
     const command = memory.run('journal', 'write', { target: { tag: 'daily' }, mode: 'append', content: 'x', truncate: false });
     await assert.rejects(command, error => message.test(error.message) && error.code === 'storage', name);
     // The memory goes on.
-    assert.equal((await memory.run('journal', 'list-journal', undefined)).files.length, 0, name);
+    assert.equal((await memory.run('items', 'list-files', {})).files.length, 0, name);
   }
 });
 

@@ -255,7 +255,7 @@ proptest! {
         let written: Vec<_> = world.files().into_iter().filter(|(name, _)| !name.ends_with(".bak")).collect();
         prop_assert_eq!(fresh.files(), written);
         prop_assert_eq!(fresh.export(true), exported);
-        let list = |world: &mut World| world.list(EntryFilter::default()).entries;
+        let list = |world: &mut World| world.list().entries;
         prop_assert_eq!(list(&mut fresh), list(&mut world));
     }
 

@@ -85,7 +85,7 @@ fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
             assert_eq!(files, 1, "seed {seed}, there before: {is_there}: {:?}", world.store.names());
             let found = world.get("k").unwrap();
             assert_eq!(found.content, format!("in {}", found.category), "seed {seed}");
-            assert_eq!(world.list(EntryFilter::default()).problems, []);
+            assert_eq!(world.list().problems, []);
         }
     }
 }
@@ -140,11 +140,10 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
 /// Returns the replies of processes that each give one command.
 fn replies(world: &mut World, index_file: bool) -> Vec<String> {
     let keys = ["n000", "n001", "n002", "old", "unclosed", "plain", "broken", "tool", "agents/a/entries/core/named.md"];
-    let all = ListEntries { filter: EntryFilter::default(), limit: Some(200), cursor: None };
     let find = |query: &str| EntriesCommand::FindEntries(FindEntries { query: query.into(), limit: 9 });
-    let others = [EntriesCommand::ListEntries(all), find("zebra"), find("horse 7")];
+    let others = [None, Some(find("zebra")), Some(find("horse 7"))];
     let asked = keys.into_iter().map(Ok).chain(others.into_iter().map(Err));
-    let run = |asked: Result<&'static str, EntriesCommand>| {
+    let run = |asked: Result<&'static str, Option<EntriesCommand>>| {
         world.reopen();
         let (entries, now) = (world.entries.clone(), world.now());
         world.store.run(|fs| async move {
@@ -153,7 +152,8 @@ fn replies(world: &mut World, index_file: bool) -> Vec<String> {
             let origin = Origin::default();
             Ok::<_, Error>(match asked {
                 Ok(key) => format!("{:?}", get(&call, &entries, &origin, key).await),
-                Err(command) => format!("{:?}", run_any(&call, &entries, &origin, command).await),
+                Err(None) => format!("{:?}", list_all(&call, &entries).await),
+                Err(Some(command)) => format!("{:?}", run_any(&call, &entries, &origin, command).await),
             })
         })
     };

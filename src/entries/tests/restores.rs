@@ -9,7 +9,7 @@ fn a_purge_removes_every_outdated_file_of_a_key() {
     for (place, day) in [("core", 1), ("notes", 2), ("other", 3)] {
         world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
     }
-    assert_eq!(world.list(EntryFilter::default()).problems.len(), 2);
+    assert_eq!(world.list().problems.len(), 2);
     let EntriesReply::PurgeEntries(reply) =
         world.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
     else {
@@ -138,7 +138,7 @@ fn the_backup_is_the_text_that_counted_and_the_text_of_an_outdated_file_is_kept_
         world.store.put(COPY, b"---\nkey: k\nupdated: 2035-01-01\n---\n\ntwo".to_vec());
         assert_eq!(world.get("k").unwrap().content, "two");
         world.keep("k", "three", category);
-        let problems = world.list(EntryFilter::default()).problems;
+        let problems = world.list().problems;
         let (listed, kept) = if category == "core" { (&[K][..], K) } else { (&[][..], "agents/a/entries/core/k.bak") };
         assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), listed);
         assert!(world.store.text(kept).ends_with("\n\none"), "{category}");

@@ -8,7 +8,7 @@ use crate::changes::Call;
 use crate::notebook::config::NotebookConfig;
 use crate::notebook::files::below_notebook;
 use crate::notebook::links::Renamed;
-use crate::notebook::note_info::json;
+use crate::notebook::listed_item::json;
 use crate::notebook::superseded::{is_path, supersedes};
 use crate::notebook::types::{SUPERSEDES, Warning};
 use crate::store::RelPath;

@@ -96,11 +96,8 @@ impl Selection {
                 self.retain_these(&listed(&paths), wanted);
             }
         }
-        let tags = TagFilter::new(&filter.values(ConditionKind::Tag))?;
-        let dates = Dates::new(filter, now)?;
-        let fits = |view: &NoteView<'_>| {
-            (view.note.tags.is_empty() || !filter.tagless) && tags.matches(&view.note.tags) && dates.fit(view)
-        };
+        let facts = Facts::new(filter, now)?;
+        let fits = |view: &NoteView<'_>| facts.fit(&view.note.tags, view.created, view.calendar, view.modified);
         self.retain(|note| notes.get(note).is_some_and(fits));
         Ok(())
     }
@@ -192,6 +189,27 @@ enum Relation {
     After,
 }
 
+/// What a filter says about tags and dates, which items of every kind have.
+pub(crate) struct Facts {
+    tags: TagFilter,
+    tagless: bool,
+    dates: Dates,
+}
+
+impl Facts {
+    pub(crate) fn new(filter: &NoteFilter, now: Timestamp) -> Result<Self, Error> {
+        let tags = TagFilter::new(&filter.values(ConditionKind::Tag))?;
+        Ok(Self { tags, tagless: filter.tagless, dates: Dates::new(filter, now)? })
+    }
+
+    /// Returns true if an item with these tags and times fits. `calendar` is the creation on the calendar of the reader.
+    pub(crate) fn fit(&self, tags: &[String], created: u64, calendar: u64, modified: u64) -> bool {
+        let Dates { created: moments, calendar: days, modified: changes } = &self.dates;
+        let is_in_time = moments.contains(&created) && days.contains(&calendar) && changes.contains(&modified);
+        is_in_time && (tags.is_empty() || !self.tagless) && self.tags.matches(tags)
+    }
+}
+
 /// Ranges of creation and change, in nanoseconds since 1970-01-01T00:00:00Z.
 struct Dates {
     created: Range<u64>,
@@ -233,11 +251,5 @@ impl Dates {
             *range = range.start.max(start)..range.end.min(end);
         }
         Ok(dates)
-    }
-
-    fn fit(&self, view: &NoteView<'_>) -> bool {
-        self.created.contains(&view.created)
-            && self.calendar.contains(&view.calendar)
-            && self.modified.contains(&view.modified)
     }
 }

@@ -4,7 +4,7 @@ use core::cell::Cell;
 
 use super::graph::DeadLink;
 use super::*;
-use crate::notebook::listing::ListNotes;
+use crate::notebook::listing::NoteList;
 use crate::trust::TrustState;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Note, TagSyntax};
@@ -55,7 +55,7 @@ fn note_of(text: &str) -> Note {
     Note::parse(text, TagSyntax { hashtags: true, colon_tags: true, multiword_tags: true })
 }
 
-fn select(notes: &[NoteView<'_>], request: &ListNotes, now: Timestamp, links: &LinkTable) -> Result<Vec<usize>, Error> {
+fn select(notes: &[NoteView<'_>], request: &NoteList, now: Timestamp, links: &LinkTable) -> Result<Vec<usize>, Error> {
     super::select(notes, &request.filter, &request.sort, request.limit, now, links)
 }
 
@@ -64,7 +64,7 @@ fn what_zk_passes_over_in_silence_is_an_error() {
     let notes = Notes::of(&[("a.md", "# A")]);
     let views = notes.views();
     let refused = |filter: NoteFilter| {
-        let request = ListNotes { filter, ..ListNotes::default() };
+        let request = NoteList { filter, ..NoteList::default() };
         select(&views, &request, NOW, &LinkTable::new(&views)).expect_err("refused")
     };
     for (kind, value, message) in [
@@ -80,7 +80,7 @@ fn what_zk_passes_over_in_silence_is_an_error() {
 fn a_limit_keeps_the_first() {
     let notes = Notes::of(&[("b.md", "# B"), ("a.md", "# A"), ("c.md", "# C")]);
     let views = notes.views();
-    let request = ListNotes { limit: Some(2), ..ListNotes::default() };
+    let request = NoteList { limit: Some(2), ..NoteList::default() };
     assert_eq!(select(&views, &request, NOW, &LinkTable::new(&views)), Ok(vec![1, 0]));
 }
 
@@ -222,7 +222,7 @@ fn mentions_are_words_of_their_own_in_title_or_text_links_included() {
     ]);
     let views = notes.views();
     let found = |filter: NoteFilter| {
-        let request = ListNotes { filter, ..ListNotes::default() };
+        let request = NoteList { filter, ..NoteList::default() };
         select(&views, &request, NOW, &LinkTable::new(&views)).expect("valid")
     };
     let sorted = |mut places: Vec<usize>| {

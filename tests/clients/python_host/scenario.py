@@ -109,7 +109,7 @@ def journal(scene):
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
     scene("journal", "restore", dict(target=("long_term",)))
     assert "8443" in scene.text("MEMORY.md") and "9443" in scene.text("MEMORY.bak")
-    listed = [file.path for file in scene("journal", "list_journal").files]
+    listed = [file.path for file in scene("items", "list_files", dict()).files]
     assert listed == ["MEMORY.md", "daily/2026-05-25.md"], listed
     assert scene("journal", "status").today_entries == 1
     scene.fails("invalid-name", "journal", "write", written(("note", "../x"), "no"))
@@ -185,9 +185,8 @@ def notebook(scene):
     related = scene("notebook", "related", dict(note="Database")).notes
     assert [one.path for one in related] == [other.path], related
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
-    listed = scene("notebook", "list_notes", dict(filter=note_filter(("tag", "storage")), sort=[], offset=0, zk_links=False,
-                                                  with_text=False, with_links=True))
-    assert len(listed.notes) == 2 and all(note.kind == "note" for note in listed.notes), listed
+    listed = listing(scene, "note", filter=note_filter(("tag", "storage")), with_links=True)
+    assert len(listed.items) == 2 and all(item.kind == "note" for item in listed.items), listed
     today = scene("notebook", "journal", dict(entry="shipped"))
     assert today.created and "shipped" in scene.text(today.path), today
     gone = scene("notebook", "forget", dict(note="Database"))
@@ -199,6 +198,11 @@ def notebook(scene):
     assert (scene.root / ".saddlebag").is_dir()
     fresh = Scene(scene.runtime, scene.root)
     assert [(tag.name, tag.notes) for tag in fresh("notebook", "tags").tags] == [("storage", 2)]
+
+
+def listing(scene, kind, **more):
+    usual = dict(forgotten=False, kinds=[kind], sort=[], zk_links=False, with_text=False, with_links=False)
+    return scene("items", "list_items", {**usual, **more})
 
 
 def note_filter(*conditions):
@@ -238,7 +242,7 @@ def entries(scene):
     exported = scene("entries", "export_entries", dict(forgotten=False))
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
     scene.fails("scope-denied", "items", "show", dict(name="editor", kind="entry", offset=0), agent="bob")
-    assert scene("entries", "list_entries", dict(filter=dict(all_tags=[], any_tags=[]))).total == 2
+    assert listing(scene, "entry").total == 2
 
 
 def files(scene):

@@ -53,11 +53,13 @@ async function entriesUpTo(commands, limit) {
 
 async function everyNote(commands) {
   const all = [];
-  for (;;) {
-    const { notes, total } = await commands.notes({ limit: PAGE_NOTES, offset: all.length });
-    all.push(...notes);
-    if (notes.length === 0 || all.length >= total) return all;
-  }
+  let after = null;
+  do {
+    const page = await commands.notes({ limit: PAGE_NOTES, after });
+    all.push(...page.notes);
+    after = page.next;
+  } while (after);
+  return all;
 }
 
 async function everyFile(commands) {

@@ -102,11 +102,11 @@ class MemoryInFile {
   async call(contractInterface, name, command = {}) {
     const { notes, entries, pending, operations, context } = this.data;
     const deadLinks = this.data['dead-links'];
-    const ofNotes = list => ({ ...notes, links: [], notes: list, total: list.length });
     switch (name) {
       case 'begin-session':
         return context;
-      case 'list-notes': {
+      case 'list-items': {
+        if (command.kinds[0] === 'entry') return entries;
         const conditions = command.filter?.conditions ?? [];
         if (!command.filter) return command['with-links'] ? notes : { ...notes, links: [] };
         // One look at the links for each condition, and not for each note.
@@ -122,10 +122,9 @@ class MemoryInFile {
           const targets = new Set(notes.links.map(link => link.target));
           tests.push(note => !targets.has(note.path));
         }
-        return ofNotes(notes.notes.filter(note => tests.every(test => test(note))));
+        const items = notes.items.filter(note => tests.every(test => test(note)));
+        return { ...notes, links: [], items, total: items.length };
       }
-      case 'list-entries':
-        return entries;
       case 'pending': {
         if (!command.name) return pending;
         const items = pending.items.filter(item => item.path === command.name);
@@ -138,20 +137,20 @@ class MemoryInFile {
       case 'list-files':
         return { files: [], next: null, total: 0, skipped: [] };
       case 'show': {
-        if (command.kind === 'entry') return { entry: this.found(entries.entries.find(entry => entry.key === command.name)) };
-        const note = this.found(notes.notes.find(note => note.path === command.name));
+        const ofEntry = () => entries.items.find(item => item.name === command.name)?.entry;
+        if (command.kind === 'entry') return { entry: this.found(ofEntry()) };
+        const note = this.found(notes.items.find(note => note.path === command.name));
         return { path: note.path, text: this.found(this.data.texts[note.path]), next_offset: null };
       }
       case 'resolve': {
         const name = command.name.toLowerCase().replace(/\.md$/, '');
-        const isNamed = ({ path, title }) => {
+        const isNamed = ({ path, name: title }) => {
           const bare = path.toLowerCase().replace(/\.md$/, '');
           return bare === name || bare.endsWith(`/${name}`) || title.toLowerCase() === name;
         };
-        const note = notes.notes.find(isNamed);
-        const entry = entries.entries.find(({ key }) => key === command.name);
-        if (entry) return { kind: 'entry', path: entry.path, name: entry.key };
-        return { kind: 'note', path: this.found(note).path, name: note.title };
+        const found = entries.items.find(item => item.name === command.name) ?? notes.items.find(isNamed);
+        const { kind, path, name: itsName } = this.found(found);
+        return { kind, path, name: itsName };
       }
       case 'list-versions':
         return { versions: [], total: 0, cut: false };
@@ -172,8 +171,8 @@ class MemoryInFile {
   /** Returns what has every word, titles first. The ranking of the program needs the program. */
   search(query) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const hit = ({ path, title, date, unapproved, superseded_by = null }, kind, whole) => {
-      const text = whole.replace(/^---\n[^]*?\n---\n/, '');
+    const hit = ({ kind, path, name: title, modified: date, unapproved, superseded_by = null, entry }) => {
+      const text = entry?.content ?? (this.data.texts[path] ?? '').replace(/^---\n[^]*?\n---\n/, '');
       const all = `${title}\n${text}`.toLowerCase();
       if (!words.every(word => all.includes(word))) return [];
       const line = text.split('\n').find(line => words.some(word => line.toLowerCase().includes(word))) ?? '';
@@ -181,10 +180,7 @@ class MemoryInFile {
       return [{ kind, path, title, passage: line, date, score, unapproved, parts: [], superseded_by }];
     };
     const { notes, entries } = this.data;
-    const hits = [
-      ...notes.notes.flatMap(note => hit({ ...note, date: note.modified }, note.kind, this.data.texts[note.path] ?? '')),
-      ...entries.entries.flatMap(entry => hit({ ...entry, title: entry.key, date: entry.updated }, 'entry', entry.content)),
-    ].sort((a, b) => b.score - a.score);
+    const hits = [...notes.items, ...entries.items].flatMap(hit).sort((a, b) => b.score - a.score);
     return { hits, total: hits.length, warnings: [], skipped: [] };
   }
 
@@ -332,6 +328,20 @@ function memoryOfPage() {
   return new MemoryOverHttp(value('csrf'), value('read-only') === 'true');
 }
 
+/** Lists items of a kind. */
+const list = (memory, kind, more) =>
+  memory.call('items', 'list-items', {
+    forgotten: false,
+    kinds: [kind],
+    filter: null,
+    sort: [],
+    after: null,
+    'zk-links': false,
+    'with-text': false,
+    'with-links': false,
+    ...more,
+  });
+
 /** Returns a filter of notes, or null if all are meant. */
 function filterOf(conditions, orphan = false) {
   if (conditions.length === 0 && !orphan) return null;
@@ -374,18 +384,15 @@ const COMMANDS = {
   search: memory => (query, limit) =>
     memory.call('journal', 'search', { query, offset: 0, limit, 'assume-unchanged': false, 'all-files': true }),
   resolve: memory => name => memory.call('items', 'resolve', { name }),
-  notes: memory => ({ conditions = [], orphan = false, ...more } = {}) =>
-    memory.call('notebook', 'list-notes', {
-      filter: filterOf(conditions, orphan),
-      sort: [{ by: 'modified', ascending: false }],
-      offset: 0,
-      'zk-links': false,
-      'with-text': false,
-      'with-links': false,
-      ...more,
-    }),
-  entries: memory => (limit, cursor = null) =>
-    memory.call('entries', 'list-entries', { filter: { 'all-tags': [], 'any-tags': [] }, limit, cursor }),
+  notes: memory => async ({ conditions = [], orphan = false, ...more } = {}) => {
+    const sort = [{ by: 'modified', ascending: false }];
+    const reply = await list(memory, 'note', { filter: filterOf(conditions, orphan), sort, ...more });
+    return { ...reply, notes: reply.items.map(note => ({ ...note, title: note.name })) };
+  },
+  entries: memory => async (limit, after = null) => {
+    const reply = await list(memory, 'entry', { limit, after });
+    return { ...reply, entries: reply.items.map(item => item.entry) };
+  },
   entry: memory => key => entryOf(memory, key),
   files: memory => (limit, after = null) => memory.call('items', 'list-files', { limit, after }),
   pending: memory => (more = {}) => memory.call('trust', 'pending', more),

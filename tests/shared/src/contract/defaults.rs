@@ -50,18 +50,18 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 25] = [
+const DEFAULTS: [Default; 24] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
     constant!(("entries", "find-entries"), "limit", entries::DEFAULT_FOUND_ENTRIES),
     constant!(("entries", "hydrate"), "max-bytes", entries::DEFAULT_HYDRATE_BYTES),
-    constant!(("items", "list-files"), "limit", journal::DEFAULT_LISTED_FILES),
     constant!(("items", "show"), "max-bytes", journal::DEFAULT_READ_BYTES),
     constant!(("journal", "search"), "max-bytes", journal::DEFAULT_READ_BYTES),
     filter!(("items", "recall"), "every item"),
     constant!(("items", "recall"), "limit", items::DEFAULT_HITS),
-    filter!(("notebook", "list-notes"), "every note"),
+    filter!(("items", "list-items"), "everything"),
+    constant!(("items", "list-files"), "limit", journal::DEFAULT_LISTED_FILES),
     constant!(("notebook", "load-memories"), "limit", notebook::INITIAL_MEMORIES),
     constant!(("notebook", "memory-context"), "max-bytes", notebook::DEFAULT_MEMORIES_BYTES),
     constant!(("notebook", "recall-for-turn"), "limit", notebook::DEFAULT_HITS),
@@ -74,7 +74,6 @@ const DEFAULTS: [Default; 25] = [
     constant!(("session", "recall-for-tool"), "max-bytes", session::DEFAULT_TOOL_BYTES),
     constant!(("history", "list-operations"), "limit", history::DEFAULT_HISTORY_ITEMS),
     constant!(("history", "list-versions"), "limit", history::DEFAULT_HISTORY_ITEMS),
-    constant!(("history", "list-forgotten"), "limit", history::DEFAULT_HISTORY_ITEMS),
     constant!(("trust", "pending"), "limit", approval::DEFAULT_PENDING_ITEMS),
 ];
 
@@ -96,11 +95,10 @@ mod tests {
     use super::{DEFAULTS, Default, Said};
 
     /// Fields that are options in the crate as well, since a command does something else without them.
-    const OPEN: [((&str, &str), &str, &str); 5] = [
-        (("entries", "list-entries"), "limit", "100"),
+    const OPEN: [((&str, &str), &str, &str); 4] = [
         (("items", "recall"), "max-bytes", "no budget"),
         (("journal", "search"), "limit", "50 in the list"),
-        (("notebook", "list-notes"), "limit", "all"),
+        (("items", "list-items"), "limit", "all"),
         (("notebook", "note-filter"), "max-distance", "any number"),
     ];
 

@@ -1,70 +1,124 @@
-//! [`NoteInfo`]: a note in a listing.
+//! [`ListedItem`]: an item in a list.
 
 use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
 use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
+use super::list_notes::GraphLink;
 use super::successor::newer_note;
+use super::types::{SortFields, Warning};
 use crate::changes::Call;
-use crate::search::{Corpus, IndexedFile};
+use crate::entries::EntryInfo;
+use crate::search::{Corpus, IndexedFile, Skipped};
 use crate::trust::{Provenance, Writer};
 use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{Note, Value, json_string};
 
-/// A note.
+/// Items in the order of a list, and the links between them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NoteInfo {
-    /// Path of the file.
+pub struct ItemList {
+    /// Requested page of items, in the requested order.
+    pub items: Vec<ListedItem>,
+    /// Links of the notes on the page to notes that match, if they were requested.
+    pub links: Vec<GraphLink>,
+    /// Number of items that match, on all pages.
+    pub total: u32,
+    /// Value of `after` for the next page; `None` on the last page.
+    pub next: Option<String>,
+    /// Problems that do not stop a list; only on the first page.
+    pub warnings: Vec<Warning>,
+    /// Files that could not be read; only on the first page.
+    pub skipped: Vec<Skipped>,
+}
+
+/// An item in a list. What only notes have is empty for the others.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ListedItem {
+    /// Kind of the item; `file` also for long-term memory and the scratchpad, if the notebook's configuration does not exclude them.
+    pub kind: ItemKind,
+    /// Title of a note, key of an entry, name of another file.
+    pub name: String,
+    /// Path of the file, or the path that a forgotten item had; empty if only a run holds the entry.
     pub path: String,
-    /// Title of the note.
-    pub title: String,
-    /// Beginning of its body, up to the first blank line; empty unless requested.
+    /// Category of an entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<String>,
+    /// Beginning of the body of a note, up to the first blank line; empty unless requested.
     pub lead: String,
-    /// Text without frontmatter and title; empty unless requested.
+    /// Text of a note without frontmatter and title; empty unless requested.
     #[serde(skip)]
     pub body: String,
-    /// Whole file; empty unless requested.
+    /// Whole file of a note; empty unless requested.
     #[serde(skip)]
     pub text: String,
-    /// Parts that match the filter: the lead, or the blocks with the links; empty unless requested.
+    /// Parts of a note that match the filter: the lead, or the blocks with the links; empty unless requested.
     pub snippets: Vec<String>,
-    /// Number of words of the file.
+    /// Number of words of a note.
     pub word_count: u32,
-    /// Tags of its frontmatter and text.
+    /// Tags of an entry, or of the frontmatter and the text of a note.
     pub tags: Vec<String>,
-    /// Other names of the note.
+    /// Other names of a note.
     pub aliases: Vec<String>,
-    /// Frontmatter as JSON, as far as it is valid.
+    /// Frontmatter of a note as JSON, as far as it is valid.
     #[serde(skip)]
     pub metadata: String,
-    /// Link to the note, in the format of the configuration.
+    /// Link to a note, in the format of the configuration.
     pub link: String,
-    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Time of creation, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub created: u64,
-    /// Day of creation, as the frontmatter has it, whatever the time zone is.
+    /// Day of creation of a note, as the frontmatter has it, whatever the time zone is.
     #[serde(skip)]
     pub day: String,
-    /// Time of the last change, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
+    /// Time of the last change, or when it was forgotten, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
     /// Origin of its text, if the text is kept out of prompts until a person approves it.
     pub unapproved: Option<Provenance>,
-    /// Kind of the file: a note, a daily log, or the note of a session; `file` for long-term memory and the scratchpad, if
-    /// the configuration does not exclude them.
-    pub kind: ItemKind,
-    /// Agent or client that wrote the note last, as its file says.
+    /// Agent or client that wrote a note last, as its file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer: Option<String>,
-    /// Path of the newer note that supersedes this one.
+    /// Path of the newer note, or key of the newer entry, that supersedes this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
     /// Day of the newer note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_since: Option<String>,
+    /// The entry as a whole; `None` for every other kind, and for a forgotten entry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<EntryInfo>,
+}
+
+impl ListedItem {
+    /// Returns what lists sort by.
+    pub(crate) fn sort_fields(&self) -> SortFields<'_> {
+        let Self { created, modified, path, name, word_count, .. } = self;
+        // A note without a date has the time of its last change for that of its creation.
+        let created = Some(*created).filter(|created| created != modified);
+        SortFields { created, modified: *modified, path, title: name, word_count: *word_count }
+    }
+}
+
+impl From<EntryInfo> for ListedItem {
+    fn from(entry: EntryInfo) -> Self {
+        Self {
+            kind: ItemKind::Entry,
+            name: entry.key.clone(),
+            path: entry.path.clone(),
+            category: Some(entry.category.clone()),
+            tags: entry.tags.clone(),
+            created: entry.created,
+            modified: entry.updated,
+            unapproved: entry.unapproved,
+            superseded_by: entry.superseded_by.clone(),
+            entry: Some(entry),
+            ..Self::default()
+        }
+    }
 }
 
 /// Returns a note as listings show it.
@@ -75,16 +129,16 @@ pub(super) fn info(
     document: &IndexedFile,
     note: &Note,
     with_text: bool,
-) -> NoteInfo {
+) -> ListedItem {
     let text = Some(document.text()).filter(|_| with_text);
     let part =
         |range: &core::ops::Range<usize>| text.map(|text| text.part(range.clone()).to_string()).unwrap_or_default();
     let lead = part(&note.lead);
     let stated = note.stated();
     let newer = newer_note(call, corpus, document.path.as_str()).unwrap_or_default();
-    NoteInfo {
+    ListedItem {
         path: call.scope.display_path(&document.path),
-        title: note.title.clone(),
+        name: note.title.clone(),
         snippets: if lead.is_empty() { Vec::new() } else { vec![lead.clone()] },
         lead,
         body: part(&note.body),
@@ -102,6 +156,7 @@ pub(super) fn info(
         writer: Writer::name_in(&note.frontmatter),
         superseded_by: newer.path,
         superseded_since: newer.since,
+        ..ListedItem::default()
     }
 }
 

@@ -1,80 +1,32 @@
-//! `list-forgotten`: notes that are gone and whose text is kept.
+//! Notes that are gone and whose text is kept.
 
 use super::places::{FileKind, Place, history_folders, places};
-use super::types::{DEFAULT_HISTORY_ITEMS, MAX_HISTORY_ITEMS};
 use crate::changes::File;
 use crate::engine::ambiguous;
 use crate::names::{Stores, is_listed};
 use crate::notebook::{SESSION, slug};
-use crate::request::{Run, request};
 use crate::search::is_markdown;
 use crate::store::{Layout, RelPath};
-use saddlebag_collections::{order, prelude::*, sorted::SortedSet};
+use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_markdown::{Note, TagSyntax};
 use saddlebag_protocol::{Error, ErrorCode};
 
-/// Lists notes that are gone and whose text is kept, the last forgotten first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListForgotten {
-    /// Only the notes that this name means: a path, the name of a file, a title or an alias.
-    pub name: Option<String>,
-    /// Only notes that were forgotten at or after this time, in seconds since 1970-01-01T00:00:00Z.
-    pub since: Option<i64>,
-    /// Maximum number of notes, from 1 to [`MAX_HISTORY_ITEMS`].
-    pub limit: u32,
-}
-
-impl Default for ListForgotten {
-    fn default() -> Self {
-        Self { name: None, since: None, limit: DEFAULT_HISTORY_ITEMS }
-    }
-}
-
-/// A note that is gone. [`Restore`](crate::journal::Restore) with its path brings it back.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgottenNote {
-    /// Path that the note had.
-    pub path: String,
-    /// Title of the note.
-    pub title: String,
+/// A note that is gone, and whose text is kept.
+pub(crate) struct ForgottenNote {
+    pub(crate) path: RelPath,
+    pub(crate) note: Note,
     /// Time when it was forgotten, in nanoseconds since 1970-01-01T00:00:00Z; 0 if unknown.
-    #[serde(serialize_with = "crate::json::time")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
-    pub forgotten: u64,
-    /// Size of its text, in bytes.
-    pub size: u64,
+    pub(crate) time: u64,
 }
 
-/// Notes that are gone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgottenList {
-    /// The notes, the last forgotten first.
-    pub notes: Vec<ForgottenNote>,
-    /// Number of notes, with those over the limit.
-    pub total: u32,
-}
-
-request!(ListForgotten "list-forgotten" => ForgottenList, Reads, |name| {
-    vec![Self::default(), Self { name: Some(name.into()), since: Some(0), limit: 1 }]
-});
-
-impl Run<Stores<'_>> for ListForgotten {
-    async fn run(self, with: &Stores<'_>) -> Result<ForgottenList, Error> {
-        let since = self.since.map_or(0, |seconds| u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000_000));
-        let mut all = forgotten(with).await?;
-        all.retain(|lost| lost.time_ns >= since);
-        let named = match &self.name {
-            Some(name) => named(with, all, name),
-            None => all,
-        };
-        let mut notes: Vec<ForgottenNote> = named.iter().map(|lost| lost.info(with)).collect();
-        order::sort_slice(&mut notes, |a, b| b.forgotten.cmp(&a.forgotten).then_with(|| a.path.cmp(&b.path)));
-        let total = u32::try_from(notes.len()).unwrap_or(u32::MAX);
-        notes.truncate(self.limit.clamp(1, MAX_HISTORY_ITEMS) as usize);
-        Ok(ForgottenList { notes, total })
-    }
+/// Returns the notes that are gone and whose text is kept; with a name, those that it means: a path, the name of a file, a title,
+/// an alias or a session.
+pub(crate) async fn forgotten_notes(with: &Stores<'_>, name: Option<&str>) -> Result<Vec<ForgottenNote>, Error> {
+    let all = forgotten(with).await?;
+    Ok(match name {
+        Some(name) => named(with, all, name),
+        None => all,
+    })
 }
 
 /// Returns the path of the note that is gone and that a name means; `None` if there is none.
@@ -94,8 +46,8 @@ pub(crate) async fn find_forgotten(with: &Stores<'_>, name: &str) -> Result<Opti
 }
 
 /// Returns the notes that a name means: those that it fits best.
-fn named(with: &Stores<'_>, notes: Vec<Forgotten>, name: &str) -> Vec<Forgotten> {
-    let fit = |lost: &Forgotten| lost.fit(name, &with.call.scope.display_path(&lost.path));
+fn named(with: &Stores<'_>, notes: Vec<ForgottenNote>, name: &str) -> Vec<ForgottenNote> {
+    let fit = |lost: &ForgottenNote| lost.fit(name, &with.call.scope.display_path(&lost.path));
     let best = notes.iter().map(&fit).max().unwrap_or(Fit::None);
     notes.into_iter().filter(|lost| best > Fit::None && fit(lost) == best).collect()
 }
@@ -113,20 +65,12 @@ enum Fit {
     Path,
 }
 
-/// A note that is gone, and what is kept of it.
-struct Forgotten {
-    path: RelPath,
-    note: Note,
-    time_ns: u64,
-    size: u64,
-}
-
-impl Forgotten {
+impl ForgottenNote {
     /// Text that cannot be read has the title that the name of its file gives.
-    fn new(path: RelPath, bytes: &[u8], time_ns: u64) -> Self {
+    fn new(path: RelPath, bytes: &[u8], time: u64) -> Self {
         let text = core::str::from_utf8(bytes).unwrap_or_default();
         let note = Note::parse_file(text, TagSyntax::default(), path.file_stem());
-        Self { path, note, time_ns, size: bytes.len() as u64 }
+        Self { path, note, time }
     }
 
     fn fit(&self, name: &str, shown: &str) -> Fit {
@@ -142,15 +86,10 @@ impl Forgotten {
             () => Fit::None,
         }
     }
-
-    fn info(&self, with: &Stores<'_>) -> ForgottenNote {
-        let path = with.call.scope.display_path(&self.path);
-        ForgottenNote { path, title: self.note.title.clone(), forgotten: self.time_ns, size: self.size }
-    }
 }
 
 /// Returns the notes that are gone and whose text is kept.
-async fn forgotten(with: &Stores<'_>) -> Result<Vec<Forgotten>, Error> {
+async fn forgotten(with: &Stores<'_>) -> Result<Vec<ForgottenNote>, Error> {
     let Stores { call, entries, .. } = *with;
     let places = places(with).await?;
     let of_kind = |kind: FileKind| places.iter().filter(move |place| place.kind == kind);
@@ -172,7 +111,7 @@ async fn forgotten(with: &Stores<'_>) -> Result<Vec<Forgotten>, Error> {
             backup => backup.ok(),
         };
         let bytes = backup.as_ref().and_then(File::bytes).unwrap_or_default();
-        found.push(Forgotten::new(original.clone(), bytes, *modified));
+        found.push(ForgottenNote::new(original.clone(), bytes, *modified));
         with_backup.insert(original);
     }
     // A backup is newer than the text in the history.
@@ -182,8 +121,8 @@ async fn forgotten(with: &Stores<'_>) -> Result<Vec<Forgotten>, Error> {
             if !removed.is_kept_by_removal {
                 continue;
             }
-            let time_ns = u64::try_from(removed.time_ns).unwrap_or(0);
-            found.push(Forgotten::new(removed.path, &removed.bytes, time_ns));
+            let time = u64::try_from(removed.time_ns).unwrap_or(0);
+            found.push(ForgottenNote::new(removed.path, &removed.bytes, time));
         }
     }
     Ok(found)
