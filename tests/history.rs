@@ -709,14 +709,14 @@ fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[]);
     let tool = Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
     drive.run(tool.with(fact("Of a tool", "5432"))).unwrap();
-    assert_eq!(drive.call(ask::show("Of a tool@1")).unwrap().unapproved, Some(Provenance::Tool));
+    assert_eq!(drive.call(ask::show("Of a tool@1")).unwrap().marks.unapproved, Some(Provenance::Tool));
     drive.run(fact("Port", "5432")).unwrap();
     drive.run(ask::edit("facts/port", "5432", "5433")).unwrap();
     drive.run(Remember { supersedes: Some("facts/port".into()), ..fact("New port", "6000") }).unwrap();
     let shown = drive.call(ask::show("Port@2")).unwrap();
     assert_eq!((shown.kind, shown.version, shown.name.as_str()), (ItemKind::Note, Some(2), "Port"), "{shown:?}");
-    assert!(shown.text.contains("5432") && shown.superseded_since.is_some(), "{shown:?}");
-    assert_eq!(shown.superseded_by, Some("facts/new-port.md".into()), "{shown:?}");
+    assert!(shown.text.contains("5432") && shown.marks.superseded_since.is_some(), "{shown:?}");
+    assert_eq!(shown.marks.superseded_by, Some("projects/proj/facts/new-port.md".into()), "{shown:?}");
     let first = drive.call(Show { max_bytes: 9, ..ask::show_version("facts/port", 2) }).unwrap();
     let next = first.next_offset.expect("a next part");
     let rest = drive.call(Show { offset: next, ..ask::show_version("facts/port", 2) }).unwrap();
@@ -730,7 +730,7 @@ fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
     let shown = drive.call(ask::show("old@2")).unwrap();
     let entry = shown.entry.as_ref().expect("an entry");
     assert_eq!((shown.kind, entry.content.as_str()), (ItemKind::Entry, "first"), "{shown:?}");
-    assert_eq!(shown.superseded_by.as_deref(), Some("new"), "{shown:?}");
+    assert_eq!(shown.marks.superseded_by.as_deref(), Some("new"), "{shown:?}");
     let missing = drive.call(ask::show("Port@9")).unwrap_err();
     assert!(missing.message.contains("has no version 9"), "{missing}");
     // A name with such an end comes first.

@@ -349,7 +349,7 @@ fn a_folder_without_end_ends_in_an_error(kind: Kind) {
     });
     let mut drive = Drive::new(kind, project_config(), endless);
 
-    let error = drive.run(ask::list()).unwrap_err();
+    let error = drive.run(ask::list_files(None, 9)).unwrap_err();
 
     assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
 }
@@ -460,6 +460,7 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                             ItemsCommand::Show(Show { kind, .. }) | ItemsCommand::Edit(Edit { kind, .. }),
                         ) => *kind == Some(ItemKind::Entry),
                         Command::Items(ItemsCommand::Tag(Tag { kind, .. })) => *kind == Some(ItemKind::Entry),
+                        Command::Items(ItemsCommand::ListItems(list)) => list.kinds == [ItemKind::Entry],
                         command => {
                             matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_))
                         }

@@ -153,7 +153,8 @@ fn list_has_the_scratchpad_and_says_what_it_skips(kind: Kind) {
     let found: Vec<(ItemKind, &str)> = list.items.iter().map(|item| (item.kind, item.path.as_str())).collect();
     let (file, log, note) = (ItemKind::File, ItemKind::Log, ItemKind::Note);
     let other = (note, "projects/proj/OTHER.md");
-    assert_eq!(found, [(file, "MEMORY.md"), other, (file, PAD), (log, LOG), (note, NOTE)]);
+    let link = (note, "projects/proj/notes/link.md");
+    assert_eq!(found, [(file, "MEMORY.md"), other, (file, PAD), (log, LOG), link, (note, NOTE)]);
     assert!(list.items.iter().all(|item| item.modified > 0));
     let skipped: Vec<(&str, SkipKind)> =
         list.skipped.iter().map(|skipped| (skipped.path.as_str(), skipped.kind)).collect();

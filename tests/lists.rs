@@ -7,7 +7,7 @@ use saddlebag_host::Simulator;
 use support::drive::{Drive, drive};
 use support::{Kind, agent_config, ask, both_engines, fact, keep};
 
-/// A store with notes of the project and of all projects, entries and other files, each changed after the one before.
+/// A store with notes of the project and of all projects, entries and other files, each changed at another time.
 fn store(kind: Kind) -> Drive<Simulator> {
     let user = b"---\ntags: [ops]\n---\n\n# For all\n";
     let files: [(&str, &[u8]); 2] = [("MEMORY.md", b"a fact"), ("projects/user/notes/for-all.md", user)];

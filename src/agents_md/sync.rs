@@ -146,9 +146,9 @@ fn selected<'a>(request: &SyncAgentsMd, known: &'a [EntryInfo]) -> (Vec<Fact<'a>
     let (mut facts, mut unapproved) = (Vec::new(), Vec::new());
     for entry in known {
         let is_selected = keys.contains(&entry.key) || tags.iter().any(|tag| entry.tags.contains(tag));
-        if is_selected && entry.is_withheld() {
+        if is_selected && entry.marks.is_withheld() {
             // AGENTS.md is read like a prompt, so unapproved text stays out of it.
-            let reason = match entry.unapproved {
+            let reason = match entry.marks.unapproved {
                 Some(_) => LeftOutReason::Unapproved,
                 None => LeftOutReason::NotHydrated(OutReason::OtherProject.to_string()),
             };

@@ -220,7 +220,7 @@ impl Map {
             Err(error) => return Err(error),
         };
         self.newest = self.newest.max(entries.newest());
-        for entry in found.into_iter().filter(|entry| !entry.is_withheld()) {
+        for entry in found.into_iter().filter(|entry| !entry.marks.is_withheld()) {
             let Ok(text) = entry.text_for_prompt() else { continue };
             let words = words_beside(call, &entry.key, text.as_str());
             let groups = if entry.tags.is_empty() { vec![entry.category] } else { entry.tags };

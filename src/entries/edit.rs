@@ -23,8 +23,8 @@ pub(crate) enum EntryChange<'a> {
 pub(super) async fn edit(with: &EntriesCall<'_>, name: &str, change: &EntryChange<'_>) -> Result<StoreReply, Error> {
     for _ in 0..MAX_RACES {
         let entry = get(with, name).await?;
-        let is_confined = matches!(change, EntryChange::Tags { .. }) && !entry.only_in.is_empty();
-        if let Some(from) = entry.unapproved.or(is_confined.then_some(entry.provenance)) {
+        let is_confined = matches!(change, EntryChange::Tags { .. }) && !entry.marks.only_in.is_empty();
+        if let Some(from) = entry.marks.unapproved.or(is_confined.then_some(entry.provenance)) {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.
             let message = format!("entry `{}` is unapproved: {from}", entry.key.escape_debug());
             let help =

@@ -11,6 +11,7 @@ use super::view::{View, Wanted, look, survey};
 use crate::changes::Call;
 use crate::search::{DocId, SearchableEntries, SearchableEntry};
 use crate::store::RelPath;
+use crate::trust::Marks;
 use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
@@ -46,14 +47,22 @@ impl Readable {
             size: fields.size(),
             provenance: fields.trust_state.provenance,
             approved: fields.trust_state.approved,
+            marks: self.marks(call),
+        }
+    }
+
+    fn marks(&self, call: &Call) -> Marks {
+        let fields = &self.entry.fields;
+        Marks {
             unapproved: fields.trust_state.unapproved(),
             only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
             superseded_by: self.superseded_by.clone(),
+            superseded_since: None,
         }
     }
 }
 
-/// Returns the entry that an earlier text of a file is; `None` if it is none, or a forgotten one. `now` is the entry of the file now.
+/// Returns the entry of an earlier text of a file; `None` if it has no entry, or a forgotten one. `now` is the entry of the file now.
 pub(crate) fn earlier(
     call: &Call,
     entries: &Entries,
@@ -64,7 +73,7 @@ pub(crate) fn earlier(
     let pool = entries.scope.as_ref()?.pools().find(|pool| pool.folder.has(path))?;
     let entry = Entry::parse(&pool.folder, path, text, 0, pool.shared).ok()?;
     let entry = Some(Arc::new(entry)).filter(|entry| entry.forgotten.is_none())?;
-    let (path, superseded_by) = (Some(path.clone()), now.and_then(|now| now.superseded_by));
+    let (path, superseded_by) = (Some(path.clone()), now.and_then(|now| now.marks.superseded_by));
     let readable = Readable { entry, path, doc: None, shared: pool.shared, expired: false, superseded_by };
     Some(readable.info(call))
 }
@@ -155,9 +164,7 @@ pub(crate) async fn searchable(
             category: fields.category.as_str().into(),
             created: readable.entry.created,
             updated: readable.entry.updated,
-            unapproved: fields.trust_state.unapproved(),
-            only_in: fields.only_in(call.scope.layout.project_name()).to_vec(),
-            superseded_by: readable.superseded_by.clone(),
+            marks: readable.marks(call),
         };
         Some((readable.doc?, entry))
     });

@@ -1,7 +1,7 @@
 //! Types that several commands of the entries share.
 
 use crate::json::word_and_value;
-use crate::trust::{Approved, ForModel, Provenance, TrustState};
+use crate::trust::{Approved, ForModel, Marks, Provenance, TrustState};
 use saddlebag_collections::prelude::*;
 
 /// Result of storing an entry.
@@ -101,13 +101,9 @@ pub struct EntryInfo {
     #[serde(serialize_with = "crate::json::moment_if_any")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub approved: Option<u64>,
-    /// Origin of its text, if the entry is kept out of prompts until a person approves it.
-    pub unapproved: Option<Provenance>,
-    /// Projects whose prompts it may go into, because an agent wrote it there; empty if it may go into the prompts of
-    /// this memory.
-    pub only_in: Vec<String>,
-    /// Key of the entry that supersedes it, so that it is in no prompt. An entry that was asked for by its key has none.
-    pub superseded_by: Option<String>,
+    /// What a reader must know before relying on its text.
+    #[serde(flatten)]
+    pub marks: Marks,
 }
 
 impl EntryInfo {
@@ -120,12 +116,6 @@ impl EntryInfo {
         Approved::with_state(TrustState { provenance: self.provenance, approved: self.approved }, self.content.clone())
     }
 
-    /// Returns true if its text may not go into the prompts of a memory: nobody has approved it, or an agent wrote it in other
-    /// projects only.
-    pub fn is_withheld(&self) -> bool {
-        self.unapproved.is_some() || !self.only_in.is_empty()
-    }
-
     /// Makes its text safe for a model to read.
     pub(super) fn make_harmless(&mut self) {
         let texts = [&mut self.key, &mut self.category, &mut self.content, &mut self.path];
@@ -134,8 +124,8 @@ impl EntryInfo {
             .chain(&mut self.tags)
             .chain(&mut self.source)
             .chain(&mut self.supersedes)
-            .chain(&mut self.superseded_by)
-            .chain(&mut self.only_in);
+            .chain(&mut self.marks.superseded_by)
+            .chain(&mut self.marks.only_in);
         texts.for_each(|text| *text = ForModel::escaped(text).into_string());
     }
 }

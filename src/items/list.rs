@@ -3,19 +3,20 @@
 use core::cmp::Ordering;
 
 use super::types::ItemsCall;
-use crate::entries::{self, Entry, EntryList, EntryPage, EntryProblem, ForgottenEntry, unavailable};
+use crate::entries::{self, Entry as StoredEntry, EntryList, EntryPage, EntryProblem, ForgottenEntry, unavailable};
 use crate::history::{ForgottenNote, forgotten_notes};
-use crate::names::{Stores, is_listed, kind_rule, scopes};
+use crate::journal::journal_files;
+use crate::names::{Stores, kind_rule};
 use crate::notebook::{
     Facts, ItemKind, ItemList, ListedItem, NoteFilter, NoteList, SortBy, SortFields, SortKey, Warning, list_notes,
-    of_user,
+    note_rule, of_user,
 };
 use crate::origin::Origin;
 use crate::request::{Run, request};
-use crate::search::{Skipped, list_markdown};
+use crate::search::Skipped;
 use crate::store::{RelPath, USER_FOLDER};
 use saddlebag_collections::{order, prelude::*, sorted::SortedSet};
-use saddlebag_protocol::{EntryKind, Error};
+use saddlebag_protocol::{Entry, Error};
 
 /// Lists items: notes of this memory and those for all projects, entries, and other files.
 ///
@@ -232,14 +233,14 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
         found = list_notes(&user, &notebook, asked.of_notes(0, asked.limit.map(|_| end))).await?;
     }
     if asked.is_for_others(ItemKind::Entry) && (asked.is_of_entries() || entries.agent().is_ok()) {
-        let order = |a: &Entry, b: &Entry| asked.compare(&sort_fields(a), &sort_fields(b));
+        let order = |a: &StoredEntry, b: &StoredEntry| asked.compare(&sort_fields(a), &sort_fields(b));
         let page = entries_of(with, origin, asked, facts, (Some(&order), end, None)).await?;
         found.total = found.total.saturating_add(page.total);
         found.items.extend(page.entries.into_iter().map(ListedItem::from));
         found.warnings.extend(page.problems.into_iter().map(warning));
     }
     if asked.is_for_others(ItemKind::File) && asked.category.is_none() {
-        let (files, skipped) = files(with, facts).await?;
+        let (files, skipped) = files(with, asked, facts).await?;
         found.total = found.total.saturating_add(u32::try_from(files.len()).unwrap_or(u32::MAX));
         found.items.extend(files);
         found.skipped.extend(skipped);
@@ -250,7 +251,7 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
 }
 
 /// Order, number and cursor of a page of entries.
-type Place<'a> = (Option<&'a (dyn Fn(&Entry, &Entry) -> Ordering + Sync)>, usize, Option<&'a str>);
+type Place<'a> = (Option<&'a (dyn Fn(&StoredEntry, &StoredEntry) -> Ordering + Sync)>, usize, Option<&'a str>);
 
 async fn entries_of(
     Stores { call, entries, .. }: Stores<'_>,
@@ -259,12 +260,12 @@ async fn entries_of(
     facts: &Facts,
     (order, limit, after): Place<'_>,
 ) -> Result<EntryPage, Error> {
-    let accepts = |entry: &Entry| facts.fit(&entry.fields.tags, entry.created, entry.created, entry.updated);
+    let accepts = |entry: &StoredEntry| facts.fit(&entry.fields.tags, entry.created, entry.created, entry.updated);
     let list = EntryList { category: asked.category.as_deref(), accepts: &accepts, order, limit, after };
     entries::list(call, entries, origin, list).await.map_err(unavailable)
 }
 
-fn sort_fields(entry: &Entry) -> SortFields<'_> {
+fn sort_fields(entry: &StoredEntry) -> SortFields<'_> {
     let key = entry.fields.key.as_str();
     SortFields { created: Some(entry.created), modified: entry.updated, path: key, title: key, word_count: 0 }
 }
@@ -273,20 +274,20 @@ fn warning(problem: EntryProblem) -> Warning {
     Warning { path: problem.path, message: problem.message }
 }
 
-/// Returns the files that are neither notes nor entries, and those that cannot be read.
-async fn files(with: Stores<'_>, facts: &Facts) -> Result<(Vec<ListedItem>, Vec<Skipped>), Error> {
-    let Stores { call, entries, .. } = with;
-    let layout = &call.scope.layout;
-    let listed = list_markdown(&call.fs, scopes(call, entries), &call.scope.limits).await?;
-    let skipped = listed.skipped(&|path| is_listed(call, entries, path), &|path| call.scope.display_path(path));
-    let mut files = listed.entries;
-    files.retain(|file| {
-        let is_here = is_listed(call, entries, &file.path) && !layout.is_of_user(file.path.as_str());
-        file.kind == EntryKind::File && is_here && facts.fit(&[], file.modified, file.modified, file.modified)
-    });
+/// Returns the files that `search` covers and that are not notes, and those that cannot be read.
+async fn files(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result<(Vec<ListedItem>, Vec<Skipped>), Error> {
+    let call = with.call;
+    let (files, skipped) = journal_files(call).await?;
     let paths: Vec<&RelPath> = files.iter().map(|file| &file.path).collect();
     let kind_of = kind_rule(with, &paths).await?;
-    let item = |file: &saddlebag_protocol::Entry| ListedItem {
+    let is_note = note_rule(call).await?;
+    let files = files.iter().filter(|Entry { path, modified: time, .. }| {
+        // The list of the notes has long-term memory and the scratchpad too, unless the configuration excludes them.
+        let is_here = !asked.is_for_notes() || !is_note(path);
+        let is_file = kind_of(path) == ItemKind::File && !call.scope.layout.is_of_user(path.as_str());
+        is_file && is_here && facts.fit(&[], *time, *time, *time)
+    });
+    let item = |file: &Entry| ListedItem {
         kind: ItemKind::File,
         name: file.path.file_stem().to_string(),
         path: call.scope.display_path(&file.path),
@@ -294,8 +295,7 @@ async fn files(with: Stores<'_>, facts: &Facts) -> Result<(Vec<ListedItem>, Vec<
         modified: file.modified,
         ..ListedItem::default()
     };
-    let files = files.iter().filter(|file| kind_of(&file.path) == ItemKind::File).map(item).collect();
-    Ok((files, skipped))
+    Ok((files.map(item).collect(), skipped))
 }
 
 /// Returns the notes and entries that were forgotten, in the order of the list.

@@ -5,10 +5,10 @@ use crate::entries::{self, EntryInfo, unavailable};
 use crate::history::text_of_version;
 use crate::journal::{FileState, Part, check_bytes, read_part};
 use crate::names::{Handle, Stores, file_of, kind_rule};
-use crate::notebook::{self, ItemKind, Successor, superseded_mark};
+use crate::notebook::{self, ItemKind};
 use crate::origin::Origin;
 use crate::request::{Run, request};
-use crate::trust::{Provenance, TrustState};
+use crate::trust::{Marks, TrustState};
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Note, TagSyntax};
 use saddlebag_protocol::{Error, ErrorCode};
@@ -59,61 +59,23 @@ pub struct Shown {
     pub size: u64,
     /// Position of the next part; `None` at the end.
     pub next_offset: Option<u64>,
-    /// Path of the newer note, or key of the newer entry, that supersedes this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<String>,
-    /// Day of the newer note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_since: Option<String>,
-    /// Origin of its text, if it is kept out of prompts until a person approves it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unapproved: Option<Provenance>,
+    /// What a reader must know before relying on the text.
+    #[serde(flatten)]
+    pub marks: Marks,
     /// The entry as a whole; `None` for every other kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryInfo>,
 }
 
 impl Shown {
-    fn new(
-        kind: ItemKind,
-        name: String,
-        path: String,
-        part: Part,
-        newer: Successor,
-        unapproved: Option<Provenance>,
-    ) -> Self {
+    fn new(kind: ItemKind, name: String, path: String, part: Part, marks: Marks) -> Self {
         let Part { state, text, offset, size, next_offset } = part;
-        let (superseded_by, superseded_since) = (newer.path, newer.since);
-        let (version, entry) = (None, None);
-        Self {
-            kind,
-            name,
-            path,
-            version,
-            state,
-            text,
-            offset,
-            size,
-            next_offset,
-            superseded_by,
-            superseded_since,
-            unapproved,
-            entry,
-        }
+        Self { kind, name, path, version: None, state, text, offset, size, next_offset, marks, entry: None }
     }
 
     fn of_entry(entry: EntryInfo, part: Part) -> Self {
-        let (name, path) = (entry.key.clone(), entry.path.clone());
-        let newer = Successor { path: entry.superseded_by.clone(), since: None };
-        let shown = Self::new(ItemKind::Entry, name, path, part, newer, entry.unapproved);
-        Self { entry: Some(entry), ..shown }
-    }
-
-    /// Returns what a reader must know before relying on the text, such as `superseded by facts/port.md since 2026-05-24`.
-    pub fn mark(&self) -> Option<String> {
-        let newer = superseded_mark(self.superseded_by.as_deref(), self.superseded_since.as_deref());
-        let unapproved = self.unapproved.map(|from| format!("unapproved: {from}"));
-        newer.into_iter().chain(unapproved).reduce(|newer, unapproved| format!("{newer}; {unapproved}"))
+        let (name, path, marks) = (entry.key.clone(), entry.path.clone(), entry.marks.clone());
+        Self { entry: Some(entry), ..Self::new(ItemKind::Entry, name, path, part, marks) }
     }
 }
 
@@ -157,8 +119,9 @@ async fn show_now(with: Stores<'_>, origin: &Origin, asked: &Show) -> Result<Sho
     match file_of(with, origin, name, *kind).await? {
         Some(Handle { kind, file }) => {
             let part = read_part(call, &file.path, *offset, *max_bytes).await?;
-            let newer = notebook::successor(call, notebook, &file.path).await;
-            Ok(Shown::new(kind, file.name, call.scope.display_path(&file.path), part, newer, file.unapproved))
+            let newer = notebook::marks_of(call, notebook, &file.path).await;
+            let marks = Marks { unapproved: file.unapproved, ..newer };
+            Ok(Shown::new(kind, file.name, call.scope.display_path(&file.path), part, marks))
         }
         None => {
             let entry = entries::get(call, entries, origin, name).await.map_err(unavailable)?;
@@ -189,8 +152,9 @@ async fn show_version(with: Stores<'_>, origin: &Origin, asked: &Show, number: u
             let note = Note::parse_file(&text, TagSyntax::default(), path.file_stem());
             let name = if kind.is_note() { note.title } else { path.file_stem().to_string() };
             let unapproved = TrustState::from_parsed(&note.frontmatter, &text).unapproved();
-            let newer = notebook::successor(call, notebook, &path).await;
-            Shown::new(kind, name, shown, part, newer, unapproved.filter(|_| kind.is_note()))
+            let newer = notebook::marks_of(call, notebook, &path).await;
+            let marks = Marks { unapproved: unapproved.filter(|_| kind.is_note()), ..newer };
+            Shown::new(kind, name, shown, part, marks)
         }
     };
     Ok(Shown { version: Some(number), ..earlier })

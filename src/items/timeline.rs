@@ -162,7 +162,7 @@ pub(super) fn add_entries(
     time: &Range<u64>,
 ) {
     for (entry, document) in entries_of(&entries.corpus.borrow(), entries, time) {
-        let SearchableEntry { key, category, updated, unapproved, only_in, superseded_by, .. } = entry.clone();
+        let SearchableEntry { key, category, updated, marks, .. } = entry.clone();
         times.push(updated);
         reply.total = reply.total.saturating_add(1);
         reply.hits.push(RecallHit {
@@ -173,9 +173,7 @@ pub(super) fn add_entries(
             date: updated,
             day: Some(call.now.day_of(updated)),
             passage: beginning_of(document.text.as_deref().unwrap_or_default(), PASSAGE_BYTES),
-            unapproved,
-            only_in,
-            superseded_by,
+            marks,
             ..RecallHit::default()
         });
     }
@@ -209,7 +207,7 @@ pub(crate) fn time_of(call: &Call, note: &ListedItem) -> u64 {
 }
 
 async fn hit(call: &Call, date: u64, note: ListedItem) -> RecallHit {
-    let ListedItem { kind, path, name: title, unapproved, superseded_by, superseded_since, .. } = note;
+    let ListedItem { kind, path, name: title, marks, .. } = note;
     let file = call.scope.file(&path);
     let log = file.as_ref().and_then(day_of_log);
     let (day, date) = match log {
@@ -221,19 +219,7 @@ async fn hit(call: &Call, date: u64, note: ListedItem) -> RecallHit {
         None => String::new(),
     };
     let passage = beginning_of(&text, PASSAGE_BYTES);
-    let day = Some(day);
-    RecallHit {
-        kind,
-        path,
-        title,
-        date,
-        day,
-        passage,
-        unapproved,
-        superseded_by,
-        superseded_since,
-        ..RecallHit::default()
-    }
+    RecallHit { kind, path, title, date, day: Some(day), passage, marks, ..RecallHit::default() }
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub use types::{
 pub use write::Write;
 
 pub(crate) use edit::edit_file;
-pub(crate) use list::{FileList, list};
+pub(crate) use list::{journal_files, list};
 pub(crate) use read::{Part, check_bytes, file_size, read_part, whole_characters};
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;

@@ -33,7 +33,7 @@ impl Part {
         Self { state: FileState::Missing, text: String::new(), offset: 0, size: 0, next_offset: None }
     }
 
-    /// Returns at most `max_bytes` of a text from `offset` on; `None` is the text of a file that does not exist.
+    /// Returns at most `max_bytes` of the text of a file from `offset` on; `None` is the text of a file that does not exist.
     pub(crate) fn of_text(path: &RelPath, text: Option<&str>, offset: u64, max_bytes: u32) -> Result<Self, Error> {
         let Some(text) = text else { return Ok(Self::missing()) };
         let rest = usize::try_from(offset).ok().and_then(|offset| text.as_bytes().get(offset..));

@@ -173,7 +173,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
         }
         SlashCommand::Read(target) => show(call, &target).await,
         SlashCommand::List => {
-            let files = list(call).await?.files;
+            let files = list(call).await?;
             let paths: alloc::vec::Vec<String> = files.into_iter().map(|file| file.path).collect();
             Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
         }

@@ -9,7 +9,7 @@ use super::index::{
     warnings,
 };
 use super::links::with_anchor;
-use super::listed_item::{ItemList, info};
+use super::listed_item::{GraphLink, ItemList, info};
 use super::listing::{LinkPlace, Listing, NoteList};
 use super::note_filter::NoteFilter;
 
@@ -26,32 +26,6 @@ use saddlebag_protocol::Error;
 const MAX_WHOLE_BLOCK: usize = 1_024;
 /// Maximum number of bytes before and after the link in the snippet of a larger block, except for parts of a character.
 const SNIPPET_REACH: usize = 128;
-
-/// A link between two notes.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GraphLink {
-    /// Path of the note with the link.
-    pub source: String,
-    /// Path of the note that it leads to.
-    pub target: String,
-    /// Text of the link.
-    pub title: String,
-    /// Target with its anchor; of a Markdown link relative to the root of the notebook.
-    pub href: String,
-    /// Kind: `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
-    pub kind: String,
-    /// Relations: `up`, `down`, or the words of the link's title.
-    pub relations: Vec<String>,
-    /// Block with the link; if it has more than 1,024 bytes, the part around the link. Empty unless requested.
-    pub snippet: String,
-    /// Start of the snippet in the file, in bytes.
-    #[serde(skip)]
-    pub snippet_start: u64,
-    /// End of the snippet in the file, in bytes.
-    #[serde(skip)]
-    pub snippet_end: u64,
-}
 
 /// Lists notes.
 pub(crate) async fn list_notes(call: &Call, notebook: &Arc<Notebook>, asked: NoteList) -> Result<ItemList, Error> {

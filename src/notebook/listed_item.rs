@@ -4,13 +4,12 @@ use super::config::{LinkFormat, NotebookConfig};
 use super::files::below_notebook;
 use super::item_kind::ItemKind;
 use super::links::{LinkTarget, format_link};
-use super::list_notes::GraphLink;
 use super::successor::newer_note;
 use super::types::{SortFields, Warning};
 use crate::changes::Call;
 use crate::entries::EntryInfo;
 use crate::search::{Corpus, IndexedFile, Skipped};
-use crate::trust::{Provenance, Writer};
+use crate::trust::{Marks, Writer};
 use saddlebag_collections::{order, part::TextPart, prelude::*};
 use saddlebag_markdown::{Note, Value, json_string};
 
@@ -77,17 +76,12 @@ pub struct ListedItem {
     #[serde(serialize_with = "crate::json::time")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub modified: u64,
-    /// Origin of its text, if the text is kept out of prompts until a person approves it.
-    pub unapproved: Option<Provenance>,
     /// Agent or client that wrote a note last, as its file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer: Option<String>,
-    /// Path of the newer note, or key of the newer entry, that supersedes this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<String>,
-    /// Day of the newer note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_since: Option<String>,
+    /// What a reader must know before relying on its text.
+    #[serde(flatten)]
+    pub marks: Marks,
     /// The entry as a whole; `None` for every other kind, and for a forgotten entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<EntryInfo>,
@@ -113,12 +107,37 @@ impl From<EntryInfo> for ListedItem {
             tags: entry.tags.clone(),
             created: entry.created,
             modified: entry.updated,
-            unapproved: entry.unapproved,
-            superseded_by: entry.superseded_by.clone(),
+            marks: entry.marks.clone(),
             entry: Some(entry),
             ..Self::default()
         }
     }
+}
+
+/// A link between two notes.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GraphLink {
+    /// Path of the note with the link.
+    pub source: String,
+    /// Path of the note that it leads to.
+    pub target: String,
+    /// Text of the link.
+    pub title: String,
+    /// Target with its anchor; of a Markdown link relative to the root of the notebook.
+    pub href: String,
+    /// Kind: `wiki-link`, `markdown`, `embed`, or `property` for a link of the frontmatter.
+    pub kind: String,
+    /// Relations: `up`, `down`, or the words of the link's title.
+    pub relations: Vec<String>,
+    /// Block with the link; if it has more than 1,024 bytes, the part around the link. Empty unless requested.
+    pub snippet: String,
+    /// Start of the snippet in the file, in bytes.
+    #[serde(skip)]
+    pub snippet_start: u64,
+    /// End of the snippet in the file, in bytes.
+    #[serde(skip)]
+    pub snippet_end: u64,
 }
 
 /// Returns a note as listings show it.
@@ -151,11 +170,9 @@ pub(super) fn info(
         created: stated.map_or(document.modified, |date| call.now.moment_of(date)),
         day: call.now.day_of(stated.map_or(document.modified, |date| call.now.calendar_of(date))),
         modified: document.modified,
-        unapproved: document.unapproved,
         kind: ItemKind::of_note(&call.scope.layout, &document.path),
         writer: Writer::name_in(&note.frontmatter),
-        superseded_by: newer.path,
-        superseded_since: newer.since,
+        marks: Marks { unapproved: document.unapproved, ..newer },
         ..ListedItem::default()
     }
 }

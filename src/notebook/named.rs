@@ -1,10 +1,11 @@
 //! Notes that a name may mean, of this memory and of the memory for all projects.
 
 use super::index::{Notebook, catch_up, look_checked};
-use super::successor::{Successor, newer_note};
+use super::successor::newer_note;
 use crate::changes::Call;
 use crate::engine::{NamedFile, Scope};
 use crate::store::{Layout, RelPath};
+use crate::trust::Marks;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -37,11 +38,11 @@ pub(crate) async fn named_user_notes(
     }
 }
 
-/// Returns the note that supersedes the one at a path, by the index as it is now. A file is read even if the index cannot be.
-pub(crate) async fn successor(call: &Call, notebook: &Arc<Notebook>, path: &RelPath) -> Successor {
+/// Returns the marks of the note at a path that other notes give, by the index as it is now. A file is read even if the index cannot be.
+pub(crate) async fn marks_of(call: &Call, notebook: &Arc<Notebook>, path: &RelPath) -> Marks {
     let is_note = call.scope.layout.below_any_notebook(path.as_str()).is_some();
     if !is_note || catch_up(call, notebook).await.is_err() {
-        return Successor::default();
+        return Marks::default();
     }
     newer_note(call, &notebook.corpus.borrow(), path.as_str()).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use super::snapshot::Snapshot;
 use super::successor::newer_note;
 use crate::request::{Run, request};
 use crate::search::Skipped;
-use crate::trust::Provenance;
+use crate::trust::Marks;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
@@ -42,14 +42,9 @@ pub struct RelatedNote {
     pub distance: u32,
     /// Relation: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
-    /// Provenance of the text if it waits for approval.
-    pub unapproved: Option<Provenance>,
-    /// Path of the newer note that supersedes this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<String>,
-    /// Day of the newer note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_since: Option<String>,
+    /// What a reader must know before relying on its text.
+    #[serde(flatten)]
+    pub marks: Marks,
 }
 
 request!(Related "related" => RelatedReply, Reads, |name| vec![Self { note: name.into(), limit: 3 }]);
@@ -65,7 +60,7 @@ impl Run<NotebookCall<'_>> for Related {
         for note in &mut notes {
             let file = with.call.scope.file(&note.path);
             let newer = file.and_then(|file| newer_note(with.call, &corpus, file.as_str())).unwrap_or_default();
-            (note.superseded_by, note.superseded_since) = (newer.path, newer.since);
+            note.marks = Marks { unapproved: note.marks.unapproved, ..newer };
         }
         drop(corpus);
         Ok(RelatedReply { notes, skipped: skipped(with.call, with.notebook) })
@@ -89,8 +84,9 @@ fn related_notes(snapshot: &Snapshot<'_>, note: &str, limit: usize) -> Result<Ve
             }
         };
         let title = snapshot.title(found.index)?.to_string();
-        let (path, unapproved) = (snapshot.display_path(found.index)?, snapshot.unapproved(found.index)?);
-        Ok(RelatedNote { path, title, distance: found.distance, reason, unapproved, ..RelatedNote::default() })
+        let path = snapshot.display_path(found.index)?;
+        let marks = Marks { unapproved: snapshot.unapproved(found.index)?, ..Marks::default() };
+        Ok(RelatedNote { path, title, distance: found.distance, reason, marks })
     });
     notes.collect()
 }

@@ -1,19 +1,11 @@
-//! The note that supersedes another, as everything that shows a note marks it.
+//! Marks of a note that another one supersedes.
 
 use crate::changes::Call;
 use crate::search::{Corpus, IndexedFile};
-use saddlebag_collections::prelude::*;
+use crate::trust::Marks;
 
-/// The note that supersedes another one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Successor {
-    /// Path, as replies show it.
-    pub(crate) path: Option<String>,
-    pub(crate) since: Option<String>,
-}
-
-/// Returns the note that supersedes the one at a path. An unapproved note supersedes nothing.
-pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<Successor> {
+/// Returns the marks of a note that another one supersedes. An unapproved note supersedes nothing.
+pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<Marks> {
     let scope = &call.scope;
     let (below, of_user) = scope.layout.below_any_notebook(path)?;
     let may = |newer: &IndexedFile| {
@@ -23,11 +15,6 @@ pub(crate) fn newer_note(call: &Call, notes: &Corpus, path: &str) -> Option<Succ
     let newer = notes.newer(below, may)?;
     let stated = notes.files.note(newer).and_then(|note| note.stated());
     let since = call.now.day_of(stated.map_or(newer.modified, |date| call.now.calendar_of(date)));
-    Some(Successor { path: Some(scope.display_path(&newer.path)), since: Some(since) })
-}
-
-/// Returns the mark of a superseded note, such as `superseded by facts/port.md since 2026-05-24`.
-pub fn superseded_mark(by: Option<&str>, since: Option<&str>) -> Option<String> {
-    let since = since.map(|day| format!(" since {day}")).unwrap_or_default();
-    Some(format!("superseded by {}{since}", by?))
+    let superseded_by = Some(scope.display_path(&newer.path));
+    Some(Marks { superseded_by, superseded_since: Some(since), ..Marks::default() })
 }

@@ -4,7 +4,7 @@ use atomic_refcell::AtomicRefCell;
 
 use super::corpus::Corpus;
 use super::files::DocId;
-use crate::trust::Provenance;
+use crate::trust::Marks;
 use saddlebag_collections::{prelude::*, sorted::SortedMap};
 
 /// Entries that a caller may see, with the index of their words.
@@ -22,22 +22,12 @@ pub(crate) struct SearchableEntry {
     /// Times of creation and of the last change, in nanoseconds since 1970-01-01T00:00:00Z.
     pub(crate) created: u64,
     pub(crate) updated: u64,
-    /// Origin of its text, if nobody has approved it.
-    pub(crate) unapproved: Option<Provenance>,
-    /// Projects whose prompts it is for, if this one is not among them.
-    pub(crate) only_in: Vec<String>,
-    /// Key of the entry that supersedes it.
-    pub(crate) superseded_by: Option<String>,
+    pub(crate) marks: Marks,
 }
 
 impl SearchableEntry {
-    /// Returns true if a prompt may bring it: it is not withheld, and no other entry supersedes it.
+    /// Returns true if a prompt may bring it: nothing withholds it, and no other entry supersedes it.
     pub(crate) fn is_for_prompts(&self) -> bool {
-        !self.is_withheld() && self.superseded_by.is_none()
-    }
-
-    /// Returns true if its text may not go into the prompts of this memory.
-    pub(crate) fn is_withheld(&self) -> bool {
-        self.unapproved.is_some() || !self.only_in.is_empty()
+        !self.marks.is_withheld() && self.marks.superseded_by.is_none()
     }
 }

@@ -388,7 +388,7 @@ async fn of_time(
         // Copies, because the index must be free for other commands while the notes are read.
         let corpus = entries.corpus.borrow();
         let mut found = entries_of(&corpus, entries, &time);
-        found.retain(|(entry, _)| entry.superseded_by.is_none());
+        found.retain(|(entry, _)| entry.marks.superseded_by.is_none());
         let older = found.len().saturating_sub(MAX_HITS as usize);
         items.extend(found.into_iter().skip(older).map(|(entry, file)| {
             let text = file.text.as_deref().unwrap_or_default().into();
@@ -443,8 +443,8 @@ async fn of_time(
                 let (path, is_part) = (call.scope.display_path(path), text.len() > room);
                 let text = Approved::judge(text.clone());
                 let found = match text {
-                    _ if entry.unapproved.is_some() => Err(NotShownReason::Unapproved),
-                    _ if entry.is_withheld() => Err(NotShownReason::OtherProject),
+                    _ if entry.marks.unapproved.is_some() => Err(NotShownReason::Unapproved),
+                    _ if entry.marks.is_withheld() => Err(NotShownReason::OtherProject),
                     Err(_) => Err(NotShownReason::Unapproved),
                     Ok(text) => {
                         let passage = text.map(|text| beginning_of(text, room));

@@ -42,7 +42,7 @@ pub(super) async fn without_unapproved_text(with: &SessionCall<'_>, answer: &str
     }
     if let Some(searchable) = &searchable {
         let corpus = searchable.corpus.borrow();
-        let withheld = searchable.entries.iter().filter(|(_, entry)| entry.is_withheld()).take(MAX_ENTRIES);
+        let withheld = searchable.entries.iter().filter(|(_, entry)| entry.marks.is_withheld()).take(MAX_ENTRIES);
         for file in withheld.filter_map(|(id, _)| corpus.files.doc(*id)) {
             unapproved.extend(sentences(file.text.as_deref().unwrap_or_default()));
         }

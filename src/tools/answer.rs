@@ -1,7 +1,8 @@
 //! [`Answer`]: text and structured result of a tool, in pages of bounded size.
 
+use super::arguments::on_one_line;
 use super::json::{Object, cursor_text};
-use crate::trust::{Flag, ForModel};
+use crate::trust::{Flag, ForModel, Marks};
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::head;
 
@@ -21,6 +22,11 @@ impl Answer {
     pub(super) fn new(text: impl Into<String>, structured: Object) -> Self {
         Self { text: text.into(), structured: Some(structured.finish()), flags: Vec::new() }
     }
+}
+
+/// Returns the marks of an item, each in brackets after a space.
+pub(super) fn marked(marks: &Marks) -> String {
+    marks.texts().iter().map(|mark| format!(" ({})", on_one_line(mark))).collect()
 }
 
 /// One item of a list or a search: text for the model, and JSON for programs.

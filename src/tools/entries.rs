@@ -1,6 +1,6 @@
 //! Tools of the entries.
 
-use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, marked, more};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
@@ -140,7 +140,7 @@ pub(super) fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     if !entry.tags.is_empty() {
         text.push_str(&format!(" tags: {}", on_one_line(&entry.tags.join(", "))));
     }
-    text.push_str(&format!(", updated {}{}\n{part}", seconds(entry.updated), unapproved(entry)));
+    text.push_str(&format!(", updated {}{}\n{part}", seconds(entry.updated), marked(&entry.marks)));
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {start} to {next} of {size})"));
         text.push_str(&more(next));
@@ -158,7 +158,7 @@ fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
         let content = content(&entry.content);
         let number = number.saturating_add(start.into());
         let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
-        let text = format!("{number}. [{key}] ({category}){}: {content}", unapproved(entry));
+        let text = format!("{number}. [{key}] ({category}){}: {content}", marked(&entry.marks));
         let mut object = fields(entry, &content);
         object.texts("terms", &hit.terms);
         Item { text, object }
@@ -184,7 +184,7 @@ fn listed(reply: &ItemList) -> Answer {
         let rest = if preview.len() < entry.content.len() { "…" } else { "" };
         let preview = normalize_line(preview);
         let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
-        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", seconds(entry.updated), unapproved(entry));
+        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", seconds(entry.updated), marked(&entry.marks));
         Item { text, object: fields(entry, &preview) }
     });
     let page = Page::from_items(items);
@@ -223,16 +223,6 @@ fn seconds(nanoseconds: u64) -> String {
     utc_text(nanoseconds - nanoseconds % 1_000_000_000)
 }
 
-/// Returns the mark of text that nobody approved, or not for this project, or that another entry supersedes.
-fn unapproved(entry: &EntryInfo) -> String {
-    match (entry.unapproved, &entry.superseded_by) {
-        (Some(from), _) => format!(" (unapproved: {from})"),
-        (None, Some(by)) => format!(" (superseded by {})", by),
-        (None, None) if entry.only_in.is_empty() => String::new(),
-        (None, None) => " (unapproved: of another project)".to_string(),
-    }
-}
-
 fn fields(entry: &EntryInfo, content: &str) -> Object {
     let mut object = Object::new();
     object.text("key", &entry.key);
@@ -240,11 +230,6 @@ fn fields(entry: &EntryInfo, content: &str) -> Object {
     object.text("content", content);
     object.texts("tags", &entry.tags);
     object.text("updated", &seconds(entry.updated));
-    if let Some(provenance) = entry.unapproved {
-        object.text("unapproved", provenance.as_str());
-    }
-    if !entry.only_in.is_empty() {
-        object.texts("only_in", &entry.only_in);
-    }
+    object.marks(&entry.marks);
     object
 }

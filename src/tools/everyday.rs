@@ -1,6 +1,6 @@
 //! The everyday tools: one set over the whole memory, in which any name means any item.
 
-use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page};
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, marked};
 use super::arguments::{Arguments, on_one_line};
 use super::json::Object;
 use super::spec::{Id, Spec};
@@ -14,7 +14,6 @@ use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, Writ
 use crate::names::{Handle, handle};
 use crate::notebook::{
     ConditionKind, Forget, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey, locate_page,
-    superseded_mark,
 };
 use crate::origin::Origin;
 use crate::request::Run;
@@ -247,12 +246,10 @@ async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: Entrie
 fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {
     let items = reply.items.iter().map(|item| {
         let day = now.day_of(item.modified);
-        let mark = item.unapproved.map_or_else(String::new, |from| format!(" (unapproved: {from})"));
+        let marks = marked(&item.marks);
         let writer = item.writer.as_ref().map(|name| format!(" (by {})", on_one_line(name))).unwrap_or_default();
-        let newer = superseded_mark(item.superseded_by.as_deref(), item.superseded_since.as_deref());
-        let newer = newer.map(|newer| format!(" [{newer}]")).unwrap_or_default();
         let place = item.category.as_ref().map_or_else(|| item.path.clone(), |category| format!("fact, {category}"));
-        let text = format!("- {} ({}), {day}{newer}{writer}{mark}", on_one_line(&item.name), on_one_line(&place));
+        let text = format!("- {} ({}), {day}{writer}{marks}", on_one_line(&item.name), on_one_line(&place));
         Item { text, object: Object::new() }
     });
     let page = Page::from_items(items);

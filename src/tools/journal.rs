@@ -1,13 +1,13 @@
 //! Tools of the journal.
 
-use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, more};
+use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, marked, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use crate::changes::Call;
 use crate::items::Shown;
 use crate::journal::{
-    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileList, FileState, JournalCommand, JournalReply, Search, Target,
+    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, JournalCommand, JournalReply, ListedFile, Search, Target,
     TargetRole, Write, WriteMode, WriteReply,
 };
 use crate::search::SearchResults;
@@ -87,8 +87,8 @@ fn shared_memory(call: &Call) -> Option<String> {
 }
 
 /// Returns the error for a missing note, which names the notes that exist.
-pub(super) fn no_note(name: &str, list: &FileList) -> Error {
-    let names = list.files.iter().filter_map(|file| {
+pub(super) fn no_note(name: &str, list: &[ListedFile]) -> Error {
+    let names = list.iter().filter_map(|file| {
         let (folder, name) = file.path.rsplit_once('/')?;
         (folder.rsplit('/').next() == Some(NOTES_FOLDER)).then_some(name.strip_suffix(NOTE_SUFFIX)?)
     });
@@ -131,7 +131,10 @@ pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
         FileState::Missing if reply.version.is_some() => "(it does not exist in this version)".to_string(),
         FileState::Missing => format!("(empty: there is no {} yet)", reply.path),
         FileState::Empty => format!("(empty: {} has no text)", reply.path),
-        FileState::Text => reply.mark().map(|mark| format!("({mark})\n")).unwrap_or_default() + &reply.text,
+        FileState::Text => match marked(&reply.marks).trim_start() {
+            "" => reply.text.clone(),
+            marks => format!("{marks}\n{}", reply.text),
+        },
     };
     if let Some(next) = &next {
         text.push_str(&format!("\n(bytes {} to {next} of {})", reply.offset, reply.size));
@@ -149,9 +152,9 @@ pub(super) fn read(call: &Call, reply: &Shown) -> Answer {
     Answer::new(text, object)
 }
 
-pub(super) fn listed(reply: &FileList, start: u32) -> Answer {
-    let total = reply.files.len();
-    let items = reply.files.iter().skip(start as usize).take(DEFAULT_LISTED_FILES as usize).map(|file| {
+pub(super) fn listed(files: &[ListedFile], start: u32) -> Answer {
+    let total = files.len();
+    let items = files.iter().skip(start as usize).take(DEFAULT_LISTED_FILES as usize).map(|file| {
         let mut object = Object::new();
         object.text("path", &file.path);
         object.count("size", file.size);

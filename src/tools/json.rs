@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::trust::{ForModel, for_model};
+use crate::trust::{ForModel, Marks, for_model};
 use saddlebag_collections::prelude::*;
 
 /// A JSON object.
@@ -40,6 +40,19 @@ impl Object {
     pub(super) fn flag(&mut self, name: &str, value: bool) {
         self.name(name);
         self.0.push_str(if value { "true" } else { "false" });
+    }
+
+    /// Adds the marks that an item has.
+    pub(super) fn marks(&mut self, marks: &Marks) {
+        if let Some(from) = marks.unapproved {
+            self.text("unapproved", from.as_str());
+        }
+        if !marks.only_in.is_empty() {
+            self.texts("only_in", &marks.only_in);
+        }
+        if let Some(newer) = &marks.superseded_by {
+            self.text("superseded_by", newer);
+        }
     }
 
     pub(super) fn texts<T: AsRef<str>>(&mut self, name: &str, values: &[T]) {

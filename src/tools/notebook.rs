@@ -1,13 +1,13 @@
 //! Tools of the notebook.
 
-use super::answer::{Answer, Item, Page};
+use super::answer::{Answer, Item, Page, marked};
 use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use super::table::MAX_LIMIT;
 use crate::notebook::{
     ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
-    RelatedNote, Remember, RememberReply, RememberState, Warning, superseded_mark,
+    RelatedNote, Remember, RememberReply, RememberState, Warning,
 };
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -124,19 +124,8 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
         }
         object.text("passage", &hit.passage);
         object.texts("terms", &hit.terms);
-        let mut newer = String::new();
-        if let Some(path) = &hit.superseded_by {
-            let mark = superseded_mark(Some(path), hit.superseded_since.as_deref());
-            newer = mark.map(|mark| format!(" [{mark}]")).unwrap_or_default();
-            object.text("superseded_by", path);
-        }
-        if let Some(provenance) = hit.unapproved {
-            object.text("unapproved", provenance.as_str());
-        }
-        if !hit.only_in.is_empty() {
-            object.texts("only_in", &hit.only_in);
-        }
-        let text = format!("{number}. {name}{day}{newer}{}\n{}", hit.mark(), hit.passage.trim_end());
+        object.marks(&hit.marks);
+        let text = format!("{number}. {name}{day}{}\n{}", marked(&hit.marks), hit.passage.trim_end());
         Item { text, object }
     });
     // What does not answer is named, so that the model can look, and costs no more.
@@ -160,20 +149,14 @@ pub(super) fn recalled(reply: &RecallReply, query: &str, start: u32) -> Answer {
 fn related(notes: &[RelatedNote], note: &str, start: u32, limit: u32) -> Answer {
     let limit = limit.min(MAX_LIMIT as u32) as usize;
     let items = notes.iter().skip(start as usize).take(limit).map(|related| {
-        let mut text = format!("- {} ({}): {}", on_one_line(&related.title), related.path, related.reason);
+        let marks = marked(&related.marks);
+        let text = format!("- {} ({}): {}{marks}", on_one_line(&related.title), related.path, related.reason);
         let mut object = Object::new();
         object.text("path", &related.path);
         object.text("title", &related.title);
         object.count("distance", related.distance.into());
         object.text("reason", &related.reason);
-        if let Some(mark) = superseded_mark(related.superseded_by.as_deref(), related.superseded_since.as_deref()) {
-            text.push_str(&format!(" [{mark}]"));
-            object.text("superseded_by", related.superseded_by.as_deref().unwrap_or_default());
-        }
-        if let Some(provenance) = related.unapproved {
-            text.push_str(&format!(" (unapproved: {provenance})"));
-            object.text("unapproved", provenance.as_str());
-        }
+        object.marks(&related.marks);
         Item { text, object }
     });
     let page = Page::from_items(items);

@@ -43,6 +43,7 @@
 mod approved;
 mod config;
 mod for_model;
+mod marks;
 mod pending_approval;
 mod provenance;
 mod rejected;
@@ -50,6 +51,7 @@ mod writer;
 
 pub use config::{HOST_SECRET_BYTES, HostSecret, SecretPolicy, TrustConfig};
 pub use for_model::{ForModel, for_model};
+pub use marks::Marks;
 pub use provenance::{Provenance, TrustState};
 pub use saddlebag_sanitize::{
     Flag, FlagKind, FoundSecret, for_terminal, head_without_divided_secret, is_hidden, is_line_break, secrets_in,

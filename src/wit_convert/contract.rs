@@ -77,7 +77,7 @@ macro_rules! wit_contract {
             entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
-            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, unapproved, only_in, superseded_by }
+            entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, marks }
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
             entries::FindEntriesReply { hits, total, problems }
@@ -200,7 +200,7 @@ macro_rules! wit_contract {
             items::EditReply { path, backup, entry, message }
             items::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             items::ListItems { forgotten, name, kinds, category, filter = $crate::notebook::NoteFilter::default(), sort, limit, after, zk_links, with_text, with_links }
-            items::ListedItem { kind, name, path, category, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, unapproved, writer, superseded_by, superseded_since, entry }
+            items::ListedItem { kind, name, path, category, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, marks, writer, entry }
             items::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
             items::ItemList { items, links, total, next, warnings, skipped }
             items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
@@ -209,10 +209,10 @@ macro_rules! wit_contract {
             items::Show { name, kind, version, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             items::Tag { name, kind, add, remove }
             items::TagReply { path, tags, changed, message }
-            items::Shown { kind, name, path, version, state, text, offset, size, next_offset, superseded_by, superseded_since, unapproved, entry }
+            items::Shown { kind, name, path, version, state, text, offset, size, next_offset, marks, entry }
             items::FilePage { files, next, total, skipped }
             items::ScorePart { reason, field, amount }
-            items::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, superseded_by, superseded_since, parts, unapproved, only_in }
+            items::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, marks, parts }
             items::RecallReply { hits, total, is_doubtful, rendered, warnings, skipped }
         }
 
@@ -276,7 +276,7 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
-            notebook::RelatedNote { path, title, distance, reason, unapproved, superseded_by, superseded_since }
+            notebook::RelatedNote { path, title, distance, reason, marks }
             notebook::RelatedReply { notes, skipped }
             notebook::TagCount { name, notes, number }
             notebook::TagsReply { tags, skipped }
@@ -386,6 +386,7 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
+            types::Marks { unapproved, only_in, superseded_by, superseded_since }
             types::Origin { agent, workspace, run, client, session, tool, provenance, operation, reason, at }
             types::Flag { kind, what, count }
         }

@@ -127,7 +127,7 @@ pub mod own {
     pub mod types {
         pub use crate::entries::HydrationPolicy;
         pub use crate::store::Timestamp;
-        pub use crate::trust::{Flag, Provenance};
+        pub use crate::trust::{Flag, Marks, Provenance};
         pub use crate::{Moment, Origin};
         pub use saddlebag_protocol::ErrorDetails as Error;
     }

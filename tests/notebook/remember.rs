@@ -60,8 +60,8 @@ fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind
     assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
     let reply = call(&mut drive, ask::recall("which port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
-    assert_eq!(reply.hits[0].superseded_by, None);
-    assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
+    assert_eq!(reply.hits[0].marks.superseded_by, None);
+    assert_eq!(reply.hits[1].marks.superseded_by.as_deref(), Some("facts/port-2.md"));
     assert!(reply.rendered.as_str().contains("(superseded by facts/port-2.md since 2026-05-25)"), "{}", reply.rendered);
     let text = text(&drive, "facts/port-2.md");
     assert!(text.contains("facts/port"), "it links to the old one: {text}");
@@ -92,7 +92,7 @@ fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     run(&mut drive, ask::rename("facts/port", "Old port"));
     let reply = call(&mut drive, ask::recall("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
-    assert_eq!(reply.hits[1].superseded_by.as_deref(), Some("facts/port-2.md"));
+    assert_eq!(reply.hits[1].marks.superseded_by.as_deref(), Some("facts/port-2.md"));
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);
 }
 

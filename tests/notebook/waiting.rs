@@ -70,7 +70,7 @@ fn a_related_note_that_waits_is_marked(kind: Kind) {
     approved.links = vec!["Trusted".into()];
     let agreed = call(&mut drive, approved).path;
     let found = call(&mut drive, ask::related("Trusted")).notes;
-    let mut found: Vec<_> = found.into_iter().map(|note| (note.path, note.unapproved)).collect();
+    let mut found: Vec<_> = found.into_iter().map(|note| (note.path, note.marks.unapproved)).collect();
     found.sort();
     let mut wanted = [(path, Some(Provenance::Tool)), (agreed, None)];
     wanted.sort();

@@ -325,7 +325,7 @@ proptest! {
         // Where text is found, it is marked, and its title is that of the file.
         for hit in found.iter().flat_map(|reply| &reply.hits) {
             let is_hidden = hit.path.contains("hush") || hit.passage.contains("hush") || hit.title.contains("hush");
-            prop_assert!(!is_hidden || hit.unapproved.is_some(), "{hit:?}");
+            prop_assert!(!is_hidden || hit.marks.unapproved.is_some(), "{hit:?}");
         }
     }
 

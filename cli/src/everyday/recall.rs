@@ -1,7 +1,6 @@
 //! `recall`: finds the notes and entries that answer a question.
 
 use saddlebag::items::{DEFAULT_HITS, ItemKind, Recall, RecallHit, RecallReply};
-use saddlebag::notebook::superseded_mark;
 
 use crate::entry::shared::preview;
 use crate::input;
@@ -130,13 +129,8 @@ fn print_hit(hit: &RecallHit, output: &mut Output) -> Result<(), Failure> {
     // What a question about a time finds has no words of it.
     let parts = [Some(words).filter(|_| !hit.terms.is_empty()), hit.day.clone()];
     let mut why = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    if let Some(from) = hit.unapproved {
-        why.push_str(&format!(", unapproved: {from}"));
-    } else if !hit.only_in.is_empty() {
-        why.push_str(&format!(", only in {}", single_line(&hit.only_in.join(", "))));
-    }
-    if let Some(newer) = superseded_mark(hit.superseded_by.as_deref(), hit.superseded_since.as_deref()) {
-        why.push_str(&format!("; {newer}"));
+    for mark in hit.marks.texts() {
+        why.push_str(&format!("; {}", single_line(&mark)));
     }
     match &hit.category {
         Some(category) => {

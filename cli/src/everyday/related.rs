@@ -3,7 +3,7 @@
 use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply, UnlinkedMentions, UnlinkedMentionsReply};
 
 use crate::input::shown_path;
-use crate::note::shared::{mark, marks};
+use crate::note::shared::{mark, marked};
 use crate::output::warn_of_skipped;
 use crate::prelude::*;
 
@@ -60,8 +60,7 @@ impl Subcommand for RelatedArgs {
 fn print(around: &Around, output: &mut Output) -> Result<(), Failure> {
     match around {
         Around::Related(reply) => reply.notes.iter().try_for_each(|note| {
-            let newer = marks(note.superseded_by.as_deref(), note.superseded_since.as_deref(), None);
-            output.line(&format!("{}  {}  ({}){newer}{}", note.path, note.title, note.reason, mark(note.unapproved)))
+            output.line(&format!("{}  {}  ({}){}", note.path, note.title, note.reason, marked(&note.marks)))
         }),
         Around::Mentions(reply) => reply.notes.iter().try_for_each(|note| {
             let lines: Vec<String> = note.lines.iter().map(u32::to_string).collect();

@@ -8,7 +8,7 @@ use saddlebag::store::utc_text;
 use serde_json::Value;
 
 use crate::input::shown_path;
-use crate::note::shared::mark;
+use crate::note::shared::marked;
 use crate::output::{single_line, warn_of_skipped};
 use crate::prelude::*;
 
@@ -173,7 +173,7 @@ impl Session {
             choice: text("hand-off"),
             title: note.name,
             path: note.path,
-            mark: mark(note.unapproved),
+            mark: marked(&note.marks),
         }
     }
 

@@ -2,7 +2,6 @@
 
 use saddlebag::items::{Show, Shown};
 use saddlebag::journal::{DEFAULT_READ_BYTES, FileState};
-use saddlebag::notebook::superseded_mark;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag::trust::Provenance;
@@ -10,6 +9,7 @@ use saddlebag_host::Project;
 
 use super::path::{Place, show_path};
 use crate::item::{ItemName, with_kind};
+use crate::output::single_line;
 use crate::past::AtArgs;
 use crate::prelude::*;
 
@@ -87,32 +87,24 @@ fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
     if is_missing {
         return Err(missing(item));
     }
-    let mark = superseded_mark(item.superseded_by.as_deref(), item.superseded_since.as_deref());
+    let marks = item.marks.texts().join("; ");
     if let Some(entry) = &item.entry {
         // Standard output gets only the content, byte for byte.
         output.text(&entry.content)?;
         output.flush()?;
-        if let Some(mark) = mark {
-            output.warning(&mark);
-        }
-        if !entry.only_in.is_empty() && item.unapproved.is_none() {
-            output.warning(&format!(
-                "only in {}: it goes into the prompts of other projects after `saddlebag memory approve`",
-                entry.only_in.join(", ")
-            ));
-        }
     } else {
         // The text must not be taken for valid. A part from an offset is for programs.
-        if let Some(mark) = mark.filter(|_| item.offset == 0) {
-            output.line(&format!("({mark})"))?;
+        if item.marks.superseded_by.is_some() && item.offset == 0 {
+            output.line(&format!("({marks})"))?;
         }
         output.text(&item.text)?;
         output.flush()?;
     }
-    if let Some(from) = item.unapproved {
-        output.warning(&format!(
-            "unapproved: {from}: it does not go into prompts until you approve it with `saddlebag memory approve`"
-        ));
+    if item.marks.is_withheld() {
+        let approve = "it goes into these prompts after `saddlebag memory approve`";
+        output.warning(&format!("{}; {approve}", single_line(&marks)));
+    } else if item.entry.is_some() && !marks.is_empty() {
+        output.warning(&single_line(&marks));
     }
     if item.state == FileState::Empty {
         output.note(&format!("{} is empty", item.path));

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 use saddlebag::items::{ItemList, ListedItem};
-use saddlebag::notebook::superseded_mark;
 use saddlebag::trust::for_terminal;
 
 use crate::failure::Failure;
@@ -29,9 +28,8 @@ pub(super) fn print(reply: &ItemList, form: GraphForm, output: &mut Output) -> R
         .filter_map(|link| Some((*numbers.get(link.source.as_str())?, *numbers.get(link.target.as_str())?)))
         .collect();
     let title = |note: &ListedItem| {
-        let newer = superseded_mark(note.superseded_by.as_deref(), note.superseded_since.as_deref());
-        let newer = newer.map(|mark| format!(" ({mark})")).unwrap_or_default();
-        for_terminal(&format!("{}{newer}", note.name)).replace('\n', " ")
+        let marks: String = note.marks.texts().iter().map(|mark| format!(" ({mark})")).collect();
+        for_terminal(&format!("{}{marks}", note.name)).replace('\n', " ")
     };
     let titles: Vec<String> = reply.items.iter().map(title).collect();
     match form {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::items::{GraphLink, ItemKind, ItemList, ListItems, ListedItem};
+use saddlebag::items::{GraphLink, ItemList, ListItems, ListedItem};
 use saddlebag::store::LocalTime;
 
 use super::args::ListArgs;
 use super::graph;
-use crate::entry::shared::{mark as mark_of_entry, preview};
-use crate::note::shared::{mark, marks, warn};
+use crate::entry::shared::preview;
+use crate::note::shared::{marked, warn};
 use crate::output::{STRONG, single_line, warn_of_skipped};
 use crate::prelude::*;
 
@@ -102,20 +102,20 @@ fn print(item: &ListedItem, request: &ListItems, now: Option<LocalTime>, output:
         (_, Some(category)) => format!("{name}  ({})", single_line(category)),
         (_, None) => item.path.clone(),
     };
-    let rest = match &item.entry {
-        Some(entry) if request.kinds == [ItemKind::Entry] => {
-            format!("{}  {}", mark_of_entry(entry), preview(&entry.content))
-        }
-        Some(entry) => mark_of_entry(entry),
-        None => marks_of(item),
+    let marks = marks_of(item);
+    let line = match &item.entry {
+        _ if request.kinds.is_empty() => format!("{:7}  {day:DAY$}  {what}{marks}", item.kind.as_str()),
+        // In a list of one kind, a line begins with the name that other commands take.
+        Some(entry) => format!("{what}{marks}  {}", preview(&entry.content)),
+        None => what + &marks,
     };
-    output.line(&format!("{:7}  {day:DAY$}  {what}{rest}", item.kind.as_str()))?;
+    output.line(&line)?;
     Ok(())
 }
 
 fn marks_of(item: &ListedItem) -> String {
-    let newer = marks(item.superseded_by.as_deref(), item.superseded_since.as_deref(), item.writer.as_deref());
-    newer + &mark(item.unapproved)
+    let writer = item.writer.as_ref().map(|name| format!("  [by {}]", single_line(name))).unwrap_or_default();
+    marked(&item.marks) + &writer
 }
 
 fn print_links(page: &ItemList, output: &mut Output) -> Result<(), Failure> {

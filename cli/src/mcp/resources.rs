@@ -175,8 +175,8 @@ pub(crate) fn file_contents(reply: Shown) -> Result<ResourceContents, ErrorData>
         );
         return Err(ErrorData::invalid_params(message, None));
     }
-    let mark = reply.mark().map(|mark| format!("({mark})\n\n")).unwrap_or_default();
-    let text = ForModel::escaped(&format!("{mark}{}", reply.text)).into_string();
+    let marks: String = reply.marks.texts().iter().map(|mark| format!("({mark})\n\n")).collect();
+    let text = ForModel::escaped(&format!("{marks}{}", reply.text)).into_string();
     Ok(ResourceContents::text(text, file_uri(&reply.path)).with_mime_type(MARKDOWN))
 }
 

@@ -1,7 +1,7 @@
 //! Output that several subcommands of the notebook share.
 
-use saddlebag::notebook::{Warning, superseded_mark};
-use saddlebag::trust::Provenance;
+use saddlebag::notebook::Warning;
+use saddlebag::trust::{Marks, Provenance};
 
 use crate::output::{Output, single_line};
 
@@ -9,11 +9,9 @@ pub(crate) fn warn(warnings: &[Warning], output: &mut Output) {
     warnings.iter().for_each(|warning| output.warning(&warning.to_string()));
 }
 
-/// Returns the marks of a superseded note and of one that an agent wrote or edited last, or an empty string.
-pub(crate) fn marks(by: Option<&str>, since: Option<&str>, writer: Option<&str>) -> String {
-    let newer = superseded_mark(by, since).map(|mark| format!("  [{mark}]")).unwrap_or_default();
-    let writer = writer.map(|name| format!("  [by {}]", single_line(name))).unwrap_or_default();
-    newer + &writer
+/// Returns the marks of an item as they follow its line.
+pub(crate) fn marked(marks: &Marks) -> String {
+    marks.texts().iter().map(|mark| format!("  [{}]", single_line(mark))).collect()
 }
 
 /// Returns the mark of an unapproved note, or an empty string.

@@ -24,8 +24,8 @@ fn a_written_text_is_read_listed_and_found() {
         .exits(0)
         .prints("jose")
         .complains("--offset 9");
-    let files = ["MEMORY.md", "SCRATCHPAD.md", TODAY, "notes/auth.md"].map(|path| store.printed(path) + "\n");
-    store.run(&["list", "--kind", "file"]).exits(0).prints(&files.concat());
+    let files = ["MEMORY.md", "SCRATCHPAD.md"].map(|path| store.printed(path) + "\n");
+    store.run(&["list", "--kind", "file", "--sort", "path"]).exits(0).prints(&files.concat());
     let found = store.run(&["search", "JOSE"]).exits(0);
     assert!(found.stdout.starts_with("Searched 1 term: JOSE(1) across 1 file. Showing top 1"), "{found:?}");
     let block = store.run(&["context"]).exits(0);
@@ -167,7 +167,7 @@ fn no_output_has_an_absolute_path_unless_it_is_asked_for() {
             assert!(!shown.stdout.contains(absolute) && !shown.stderr.contains(absolute), "{arguments:?}: {shown:?}");
         }
     }
-    let listed = store.run(&["--absolute", "list", "--kind", "file"]).exits(0);
+    let listed = store.run(&["--absolute", "list", "--kind", "note"]).exits(0);
     assert!(listed.stdout.contains(&store.file("notes/auth.md").display().to_string()), "{listed:?}");
 }
 

@@ -128,7 +128,7 @@ fn a_path_that_cannot_be_written_says_what_can() {
 fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
     let store = Store::notebook();
     store.put("top.md", "# Top\n\ntext\n");
-    store.run(&["list", "--kind", "file"]).exits(0).prints("top.md\n");
+    store.run(&["list", "--kind", "note"]).exits(0).prints("top.md  Top\n");
     store.run(&["show", "top.md"]).exits(0).prints("# Top\n\ntext\n");
     store.run(&["edit", "top.md", "--old", "text", "--new", "words"]).exits(0);
     assert!(store.run(&["show", "--path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));

@@ -534,7 +534,7 @@ fn a_list_of_notes_has_those_for_all_projects_in_its_order() {
     store.run(&["list", "--kind", "note", "-n", "1"]).exits(0).prints(&a);
     store.run(&["list", "--kind", "note", "--tag", "style"]).exits(0).prints(&[&*b, &*c].concat());
     let json = store.run(&["--json", "list", "--kind", "note"]).exits(0).json();
-    assert_eq!((json["notes"].as_array().unwrap().len(), &json["total"]), (3, &3.into()), "{json}");
+    assert_eq!((json["items"].as_array().unwrap().len(), &json["total"]), (3, &3.into()), "{json}");
     store.run(&["--user", "list", "--kind", "note"]).exits(0).prints(&b);
     store.run(&["list", "--linked-by", "A here"]).exits(0).prints("");
     store.run(&["list", "--kind", "log"]).exits(0).prints("");

@@ -291,7 +291,7 @@ fn every_list_says_what_nobody_has_approved() {
         let notes = store.run(command).exits(0).stdout;
         let marked = notes.lines().filter(|line| line.ends_with("A page  [unapproved: tool]")).count();
         assert_eq!((marked, notes.matches("unapproved").count()), (1, 1), "{notes}");
-        let notes = store.run(&[&["--json"], command].concat()).exits(0).json()["notes"].clone();
+        let notes = store.run(&[&["--json"], command].concat()).exits(0).json()["items"].clone();
         let of = |note: &serde_json::Value| note["unapproved"].as_str().map(str::to_string);
         let marks: Vec<_> = notes.as_array().unwrap().iter().filter_map(of).collect();
         assert_eq!(marks, ["tool"]);

@@ -60,7 +60,7 @@ fn a_file_of_memory_that_cannot_be_opened_is_named_and_fails_nothing_else() {
                 (&["list", "--kind", "note"], "facts/port.md"),
                 (&["list", "--tags"], ""),
                 (&["list", "--dead-links"], ""),
-                (&["list", "--kind", "file"], "facts/port.md"),
+                (&["list"], "facts/port.md"),
                 (&["list", "--pending"], ""),
                 (&["list", "--kind", "entry"], "host"),
             ] {

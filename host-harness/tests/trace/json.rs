@@ -123,7 +123,7 @@ fn options_may_be_left_out_and_a_memory_must_be_open() {
     assert!(parsed(&memory.take_printed("{}"))["err"]["malformed"].is_string());
     assert_eq!(JsonMemory::new().take_printed(r#"{"id":"1"}"#), r#"{"err":"not-open"}"#);
     assert_eq!(parsed(&memory.call("cancel", r#"{"id":"7"}"#)), json!({ "ok": null }));
-    let read = r#"{"interface":"files","id":"2","now":{"seconds":"0","nanoseconds":0,"utc-offset-seconds":0},"origin":{},"command":{"show":{"name":"long_term","offset":"0"}}}"#;
+    let read = r#"{"interface":"items","id":"2","now":{"seconds":"0","nanoseconds":0,"utc-offset-seconds":0},"origin":{},"command":{"show":{"name":"long_term","offset":"0"}}}"#;
     assert!(parsed(&memory.call("submit", read))["ok"].is_object());
     assert!(parsed(&memory.call("submit", &read.replace(",\"offset\":\"0\"", "")))["err"]["malformed"].is_string());
     // Another opening replaces the first.

@@ -35,7 +35,7 @@ fn an_agent_that_repeats_unapproved_text_does_not_approve_it() {
             store_as(&mut world, Provenance::Tool, None, first.clone());
             store_as(&mut world, Provenance::Agent, None, again.clone());
             let found = world.get("k").unwrap();
-            assert_eq!(found.unapproved, Some(Provenance::Tool), "{first:?}, {again:?}");
+            assert_eq!(found.marks.unapproved, Some(Provenance::Tool), "{first:?}, {again:?}");
             assert_eq!((found.category, found.tags), (again.category, again.tags));
             assert_eq!(world.hydrated_keys(1_000), Vec::<String>::new());
         }
@@ -66,7 +66,7 @@ fn a_person_approves_unapproved_text_by_repeating_it_and_an_agent_may_replace_it
         let mut world = World::new();
         store_as(&mut world, Provenance::Tool, None, entry("k", "a page", "notes"));
         store_as(&mut world, provenance, None, again);
-        assert_eq!(world.get("k").unwrap().unapproved, None);
+        assert_eq!(world.get("k").unwrap().marks.unapproved, None);
         assert_eq!(world.hydrated_keys(1_000), ["k"]);
     }
 }

@@ -182,6 +182,6 @@ fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
     for (content, unapproved) in [("one", Some(Provenance::Tool)), ("two", None), ("one", Some(Provenance::Tool))] {
         stored(world.run(restore()));
         let found = world.get("k").unwrap();
-        assert_eq!((found.content.as_str(), found.unapproved), (content, unapproved));
+        assert_eq!((found.content.as_str(), found.marks.unapproved), (content, unapproved));
     }
 }

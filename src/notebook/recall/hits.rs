@@ -1,7 +1,7 @@
 //! [`RecallHit`]s from ranked items: path, title and passage, as the files have them.
 
 use super::super::checks::title_or_stem;
-use super::super::successor::{newer_note, superseded_mark};
+use super::super::successor::newer_note;
 use super::corpora::Corpora;
 use super::search::Asked;
 use super::texts::{Texts, with_cuts};
@@ -9,7 +9,7 @@ use super::types::{LEAST_BYTES, RecallHit, ScorePart};
 use crate::search::day_of_log;
 use crate::search::ranked::{CUT, Passage, Ranked};
 use crate::store::Date;
-use crate::trust::{ForModel, TrustState};
+use crate::trust::{ForModel, Marks, TrustState};
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{Note, head};
 use saddlebag_protocol::Error;
@@ -37,7 +37,10 @@ pub(super) fn hit(
     let stated = note.filter(|_| entry.is_none()).and_then(Note::stated);
     let of_note = || stated.map(|date| now.moment_of(date)).or(log.map(Date::start_in_utc));
     let day_of_note = || stated.map(|date| now.day_of(now.calendar_of(date))).or(log.map(|day| day.to_string()));
-    let newer = newer_note(asked.call, &corpora.notes, path).filter(|_| entry.is_none()).unwrap_or_default();
+    let of_note_marks = || {
+        let newer = newer_note(asked.call, &corpora.notes, path).unwrap_or_default();
+        Marks { unapproved: of_text(), ..newer }
+    };
     Ok(RecallHit {
         kind: corpora.kind(document, entry),
         path: scope.display_path(&document.path),
@@ -50,11 +53,8 @@ pub(super) fn hit(
         fields: ranked.fields.iter().map(|field| field.name().to_string()).collect(),
         lines: passage.map(|passage| vec![passage.lines.0, passage.lines.1]).unwrap_or_default(),
         passage: text.unwrap_or_default(),
-        superseded_by: newer.path.or_else(|| entry?.superseded_by.clone()),
-        superseded_since: newer.since,
         parts: if asked.request.explain { parts(ranked) } else { Vec::new() },
-        unapproved: entry.map_or_else(of_text, |entry| entry.unapproved),
-        only_in: entry.map(|entry| entry.only_in.clone()).unwrap_or_default(),
+        marks: entry.map_or_else(of_note_marks, |entry| entry.marks.clone()),
     })
 }
 
@@ -141,13 +141,11 @@ pub(crate) fn render(hits: &[RecallHit]) -> ForModel {
             [first, ..] => format!(":{first}"),
             [] => String::new(),
         };
-        let newer = superseded_mark(hit.superseded_by.as_deref(), hit.superseded_since.as_deref());
-        let newer = newer.map(|mark| format!(" ({mark})")).unwrap_or_default();
-        let mark = hit.mark();
+        let marks: String = hit.marks.texts().iter().map(|mark| format!(" ({mark})")).collect();
         // The title of a log is its date.
         let day = hit.day.as_ref().filter(|day| !hit.title.contains(day.as_str()));
         let date = day.map(|day| format!(" ({day})")).unwrap_or_default();
-        let block = format!("{}{lines}  {}{date}{newer}{mark}\n{}", hit.path, hit.title, hit.passage.trim_end());
+        let block = format!("{}{lines}  {}{date}{marks}\n{}", hit.path, hit.title, hit.passage.trim_end());
         rendered.push_escaped(&block);
     }
     rendered

@@ -7,8 +7,8 @@ use super::hits::hit;
 use super::search::Asked;
 use super::types::{Recall, RecallHit};
 use crate::changes::Call;
+use crate::search::SearchableEntries;
 use crate::search::ranked::{Fit, Ranked};
-use crate::search::{SearchableEntries, SearchableEntry};
 use crate::store::{LONG_TERM_FILE, is_name};
 use crate::trust::Approved;
 use saddlebag_collections::prelude::*;
@@ -152,7 +152,9 @@ pub(crate) async fn recall_for_prompt(
     }
     let is_withheld = |ranked: &Ranked| {
         let found = corpora.document(ranked).ok();
-        found.is_some_and(|(document, entry)| entry.map_or(document.unapproved.is_some(), SearchableEntry::is_withheld))
+        found.is_some_and(|(document, entry)| {
+            entry.map_or(document.unapproved.is_some(), |entry| entry.marks.is_withheld())
+        })
     };
     let withheld = all.iter().filter(|ranked| is_withheld(ranked)).map(|ranked| {
         let (document, entry) = corpora.document(ranked)?;
@@ -160,7 +162,7 @@ pub(crate) async fn recall_for_prompt(
             path: call.scope.display_path(&document.path),
             key: entry.map(|entry| entry.key.clone()),
             fit: fits.as_ref().map_or_else(Fit::default, |fits| texts.fit_of_terms(fits, &ranked.terms)),
-            is_of_other_project: entry.is_some_and(|entry| entry.unapproved.is_none()),
+            is_of_other_project: entry.is_some_and(|entry| entry.marks.unapproved.is_none()),
         })
     });
     let withheld = withheld.collect::<Result<_, Error>>()?;
@@ -170,7 +172,8 @@ pub(crate) async fn recall_for_prompt(
 /// Returns true if any item may not go into a prompt.
 fn has_withheld(asked: &Asked<'_>) -> bool {
     let files = &asked.corpora().notes.files;
-    let of_entries = asked.entries.is_some_and(|entries| entries.entries.values().any(SearchableEntry::is_withheld));
+    let of_entries =
+        asked.entries.is_some_and(|entries| entries.entries.values().any(|entry| entry.marks.is_withheld()));
     of_entries || files.approved().len() < files.len()
 }
 

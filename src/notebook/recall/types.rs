@@ -5,7 +5,7 @@ use super::super::note_filter::NoteFilter;
 use super::super::types::{SortKey, Warning};
 use crate::request::{SAMPLE_TEXT, request};
 use crate::search::Skipped;
-use crate::trust::{ForModel, Provenance};
+use crate::trust::{ForModel, Marks};
 use saddlebag_collections::prelude::*;
 
 /// Maximum size of a query in bytes.
@@ -97,18 +97,11 @@ pub struct RecallHit {
     pub lines: Vec<u32>,
     /// Passage that matches best.
     pub passage: String,
-    /// Path of the newer note that supersedes this one.
-    pub superseded_by: Option<String>,
-    /// Day of the newer note.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_since: Option<String>,
     /// Parts of the score, if requested.
     pub parts: Vec<ScorePart>,
-    /// Origin of its text, if the text is kept out of prompts until a person approves it.
-    pub unapproved: Option<Provenance>,
-    /// Projects whose prompts the entry is for, because an agent wrote it there; empty if it is for the prompts of this
-    /// memory.
-    pub only_in: Vec<String>,
+    /// What a reader must know before relying on its text.
+    #[serde(flatten)]
+    pub marks: Marks,
 }
 
 /// A part of a score.
@@ -121,17 +114,6 @@ pub struct ScorePart {
     pub field: String,
     /// Amount that is added; a factor for `superseded`.
     pub amount: f64,
-}
-
-impl RecallHit {
-    /// Returns a note for models and people that the text may not go into prompts; empty if it may.
-    pub fn mark(&self) -> String {
-        match self.unapproved {
-            Some(from) => format!(" (unapproved: {from})"),
-            None if self.only_in.is_empty() => String::new(),
-            None => " (unapproved: of another project)".into(),
-        }
-    }
 }
 
 request!(Recall "recall" => RecallReply, Reads, |name| {

@@ -74,7 +74,7 @@ async function bytesOfMemory(page) {
   const { commands, memory } = page;
   const [items, files, history, index] = await Promise.all([
     itemsOf(page),
-    everyFile(commands),
+    every('files', after => commands.files(PAGE_FILES, after)),
     commands.historyPolicy(),
     memory.indexSize(),
   ]);

@@ -51,23 +51,13 @@ async function entriesUpTo(commands, limit) {
   return { entries: all, total };
 }
 
-async function everyNote(commands) {
+/** Returns what all pages have in a field. */
+async function every(field, ask) {
   const all = [];
   let after = null;
   do {
-    const page = await commands.notes({ limit: PAGE_NOTES, after });
-    all.push(...page.notes);
-    after = page.next;
-  } while (after);
-  return all;
-}
-
-async function everyFile(commands) {
-  const all = [];
-  let after = null;
-  do {
-    const page = await commands.files(PAGE_FILES, after);
-    all.push(...page.files);
+    const page = await ask(after);
+    all.push(...page[field]);
     after = page.next;
   } while (after);
   return all;
@@ -87,9 +77,9 @@ function itemsOf(page) {
 
 async function readItems({ commands, memory }) {
   const [notes, entries, files, pending, sources] = await Promise.all([
-    everyNote(commands),
+    every('notes', after => commands.notes({ limit: PAGE_NOTES, after })),
     entriesUpTo(commands, MAX_ENTRIES),
-    everyFile(commands),
+    every('files', after => commands.files(PAGE_FILES, after)),
     commands.pending({ limit: MAX_PENDING }),
     memory.sources(),
   ]);
