@@ -20,6 +20,7 @@ macro_rules! family {
         }
 
         $(#[$reply_doc])*
+        #[allow(clippy::large_enum_variant, reason = "a reply is made once, and moved as it is")]
         #[derive(Clone, Debug, PartialEq, serde::Serialize)]
         #[serde(untagged)]
         #[non_exhaustive]

@@ -85,13 +85,18 @@ fn what_was_forgotten_is_listed_by_its_name_whatever_its_kind(kind: Kind) {
         assert_eq!(list.total as usize, list.items.len());
         list.items.into_iter().map(|item| (item.kind, item.name)).collect::<Vec<_>>()
     };
-    let (note, entry) = ((ItemKind::Note, "Proxy".to_string()), (ItemKind::Entry, "x/y".to_string()));
+    let of = |kind: ItemKind, name: &str| vec![(kind, name.to_string())];
+    let (note, entry) = (of(ItemKind::Note, "Proxy"), of(ItemKind::Entry, "x/y"));
     let mut both = forgotten(None, Vec::new());
     both.sort_by_key(|(_, name)| name.clone());
-    assert_eq!(both, [note.clone(), entry.clone()]);
-    assert_eq!(forgotten(Some("x/y"), Vec::new()), [entry.clone()]);
-    assert_eq!(forgotten(Some("Proxy"), Vec::new()), [note.clone()]);
-    assert_eq!(forgotten(None, vec![ItemKind::Entry]), [entry]);
-    assert_eq!(forgotten(None, vec![ItemKind::Note]), [note]);
-    assert_eq!(forgotten(Some("Port"), Vec::new()), []);
+    assert_eq!(both, [note.clone(), entry.clone()].concat());
+    for (name, kinds, expected) in [
+        (Some("x/y"), Vec::new(), entry.clone()),
+        (Some("Proxy"), Vec::new(), note.clone()),
+        (None, vec![ItemKind::Entry], entry),
+        (None, vec![ItemKind::Note], note),
+        (Some("Port"), Vec::new(), Vec::new()),
+    ] {
+        assert_eq!(forgotten(name, kinds), expected, "{name:?}");
+    }
 }

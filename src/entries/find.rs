@@ -138,6 +138,9 @@ pub(super) async fn get(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo,
     found.first().map(|readable| readable.info(call)).ok_or_else(|| absent(&view, &key))
 }
 
+/// An order of entries.
+pub(crate) type EntryOrder<'a> = &'a (dyn Fn(&Entry, &Entry) -> Ordering + Sync);
+
 /// What a list of entries asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryList<'a> {
@@ -145,7 +148,7 @@ pub(crate) struct EntryList<'a> {
     pub(crate) category: Option<&'a str>,
     pub(crate) accepts: &'a (dyn Fn(&Entry) -> bool + Sync),
     /// Order; `None` is the one of creation, in which alone a page can begin after a cursor.
-    pub(crate) order: Option<&'a (dyn Fn(&Entry, &Entry) -> Ordering + Sync)>,
+    pub(crate) order: Option<EntryOrder<'a>>,
     pub(crate) limit: usize,
     /// The `next` of the previous page.
     pub(crate) after: Option<&'a str>,

@@ -94,7 +94,7 @@ pub(crate) use adopt::adopt;
 pub(crate) use document::{Entry, is_confined};
 pub(crate) use edit::EntryChange;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
-pub(crate) use find::{EntryList, EntryPage, ForgottenEntry, cursor_of, forgotten};
+pub(crate) use find::{EntryList, EntryOrder, EntryPage, ForgottenEntry, cursor_of, forgotten};
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};

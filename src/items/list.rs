@@ -3,7 +3,9 @@
 use core::cmp::Ordering;
 
 use super::types::ItemsCall;
-use crate::entries::{self, Entry as StoredEntry, EntryList, EntryPage, EntryProblem, ForgottenEntry, unavailable};
+use crate::entries::{
+    self, Entry as StoredEntry, EntryList, EntryOrder, EntryPage, EntryProblem, ForgottenEntry, unavailable,
+};
 use crate::history::{ForgottenNote, forgotten_notes};
 use crate::journal::journal_files;
 use crate::names::{Stores, kind_rule};
@@ -251,7 +253,7 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
 }
 
 /// Order, number and cursor of a page of entries.
-type Place<'a> = (Option<&'a (dyn Fn(&StoredEntry, &StoredEntry) -> Ordering + Sync)>, usize, Option<&'a str>);
+type Place<'a> = (Option<EntryOrder<'a>>, usize, Option<&'a str>);
 
 async fn entries_of(
     Stores { call, entries, .. }: Stores<'_>,

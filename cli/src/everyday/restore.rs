@@ -2,9 +2,9 @@
 
 use saddlebag::Moment;
 use saddlebag::entries::RestoreEntry;
-use saddlebag::history::{ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion, VersionInfo};
-use saddlebag::items::{ItemKind, ListItems};
-use saddlebag::journal::{Restore, Target};
+use saddlebag::history::{ChangeKind, ListVersions, MAX_HISTORY_ITEMS, RestoreVersion, RestoredVersion, VersionInfo};
+use saddlebag::items::{ItemKind, ListItems, Show};
+use saddlebag::journal::{FileState, Restore, Target};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 
@@ -116,6 +116,10 @@ impl RestoreArgs {
     /// The name may mean a forgotten entry as well.
     fn has_version_before(&self, global: &Global, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
         let name = self.item.without_lines();
+        let asked = Show { kind: self.item.kind, max_bytes: 4, ..Show::new(name.clone()) };
+        if store.call(asked, output).is_ok_and(|shown| shown.state == FileState::Missing) {
+            return Ok(false);
+        }
         if self.item.kind.is_none() {
             let (name, kinds) = (Some(name.clone()), vec![ItemKind::Entry]);
             let gone = store.call(ListItems { forgotten: true, name, kinds, ..ListItems::default() }, output);
@@ -128,7 +132,9 @@ impl RestoreArgs {
         let versions = list.map(|list| list.versions).unwrap_or_default();
         let is_person = global.provenance.is_none_or(|provenance| provenance == Provenance::User);
         let is_kept = |version: &VersionInfo| version.size.is_some() && !version.unkept;
-        Ok(is_person && versions.len() == 2 && versions.iter().all(is_kept))
+        // The text before a rename is that of the old path.
+        let is_moved = versions.first().is_some_and(|last| last.kind == ChangeKind::Moved);
+        Ok(is_person && !is_moved && versions.len() == 2 && versions.iter().all(is_kept))
     }
 }
 

@@ -101,8 +101,9 @@ fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
         output.flush()?;
     }
     if item.marks.is_withheld() {
-        let approve = "it goes into these prompts after `saddlebag memory approve`";
-        output.warning(&format!("{}; {approve}", single_line(&marks)));
+        let of = if item.marks.unapproved.is_some() { "" } else { " of other projects" };
+        let until = format!("it does not go into prompts{of} until you approve it with `saddlebag memory approve`");
+        output.warning(&format!("{}: {until}", single_line(&marks)));
     } else if item.entry.is_some() && !marks.is_empty() {
         output.warning(&single_line(&marks));
     }

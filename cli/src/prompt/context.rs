@@ -138,7 +138,8 @@ fn is_empty(args: &ContextArgs, store: &mut Store, output: &mut Output) -> Resul
         let none = ListItems { kinds: vec![kind], limit: Some(0), ..ListItems::default() };
         Ok::<_, Failure>(store.call(none, output)?.total > 0)
     };
-    Ok(!(args.entries.is_none() && has(ItemKind::Entry)?) && !has(ItemKind::Note)?)
+    let has_entries = args.entries.is_none() && has(ItemKind::Entry)?;
+    Ok(!has_entries && !has(ItemKind::Note)?)
 }
 
 /// Recalls the notes that answer a question, and returns the turn that they were recalled for.

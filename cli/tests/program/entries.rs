@@ -313,7 +313,7 @@ fn a_recall_finds_notes_and_entries_and_a_search_names_the_entries() {
         "entry balancer  (core)\n",
         "is renewed in May",
         "entry told  (core)\n",
-        ", unapproved: tool",
+        "; unapproved: tool",
     ] {
         assert!(found.contains(part), "{part}: {found}");
     }

@@ -110,7 +110,7 @@ fn notes_are_listed_by_what_they_are() {
         .run(&["list", "--kind", "note", "--tag", "nope"])
         .exits(0)
         .prints("")
-        .complains("no note passes the filters with the tag `nope`; `saddlebag list --tags` lists the tags");
+        .complains("nothing passes the filters with the tag `nope`; `saddlebag list --tags` lists the tags of notes");
     assert_eq!(says(&store, &["list", "--kind", "note", "--sort", "modified", "--limit", "1"], 0).lines().count(), 1);
     assert_eq!(says(&store, &["list", "--kind", "note", "--sort", "modified"], 0).lines().count(), 3);
     assert_eq!(says(&store, &["list", "--tags"], 0), "2  db\n1  ops\n");

@@ -384,7 +384,7 @@ fn an_entry_of_an_agent_is_in_the_prompts_of_its_project_until_a_person_approves
         }
     }
     let answer = store.run_in("b", &["tools", "memory_recall", r#"{"key": "port"}"#]).exits(0).stdout;
-    assert!(answer.contains("of another project"), "{answer}");
+    assert!(answer.contains("(only in a-"), "{answer}");
     store.run_in("b", &["--provenance", "agent", "edit", "port", "--old", "5433", "--new", "5434"]).exits(3);
     let port = r#"{"key": "port", "content": "the database listens on port 5434"}"#;
     let is_refused_in_b = |reason: &str| {

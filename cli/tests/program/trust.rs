@@ -22,7 +22,7 @@ fn an_import_waits_until_it_is_approved() {
     store.run(&["context", "--entries"]).exits(1).complains("port (Entries (hydrated)): not hydrated: unapproved");
     let found = store.run(&["recall", "--kind", "entry", "port"]).exits(0);
     assert!(found.stdout.starts_with("entry port  (core)\n"), "{}", found.stdout);
-    assert!(found.stdout.contains(", unapproved: import\n"), "{}", found.stdout);
+    assert!(found.stdout.contains("; unapproved: import\n"), "{}", found.stdout);
     let pending = store.run(&["--json", "list", "--pending"]).exits(0).json();
     assert_eq!((&pending["total"], &pending["items"][0]["source"]), (&1.into(), &"old".into()));
     assert_eq!(pending["items"][0]["preview"], "The port is 5433[U+202E]");

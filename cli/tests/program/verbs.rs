@@ -123,8 +123,8 @@ fn without_a_terminal_an_edit_needs_the_text_to_replace() {
     store.refuses(&["--json", "edit", "The port"], 2, "a run with --json does not ask");
     store.refuses(&["edit", "The port", "--old", "5432"], 2, "no new text is given");
     store.refuses(&["edit", "The port", "--new", "5432"], 2, "--old");
-    store.refuses(&["edit", "The port", "5432"], 2, "2 values required");
-    store.refuses(&["edit", "The port", "5432", "5433", "--old", "5432"], 2, "4 were provided");
+    store.refuses(&["edit", "The port", "5432"], 2, "<NEW>");
+    store.refuses(&["edit", "The port", "5432", "5433", "--old", "5432"], 2, "cannot be used with");
     store.run(&["edit", "The port", "5432", "5433"]).exits(0);
     store.run(&["edit", "The port", "--old", "5433", "--delete"]).exits(0);
     store.run(&["log", "--line", "Deployed."]).exits(0);
