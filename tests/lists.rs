@@ -50,6 +50,9 @@ fn a_list_has_every_kind_in_one_order_and_its_pages_are_the_whole(kind: Kind) {
         }
         assert_eq!(found, whole.items, "pages of {size}");
     }
+    assert_eq!(drive.call(ask::show("For all")).unwrap().kind, note, "as the list says");
+    let refused = drive.run(ask::tag("For all", vec!["x".into()], Vec::new())).unwrap_err();
+    assert!(refused.message.contains("is kept for all projects"), "{refused}");
     // Without sort keys the last changed comes first.
     let newest = drive.call(ListItems { limit: Some(1), ..ask::list() }).unwrap();
     assert_eq!(names(&newest), [(entry, "x/y")]);

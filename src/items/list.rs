@@ -177,33 +177,26 @@ impl ListItems {
         }
     }
 
-    fn compare(&self, a: &SortFields<'_>, b: &SortFields<'_>) -> Ordering {
-        // Where the keys are equal, a list is in the order of the names.
-        let last = [SortBy::Title, SortBy::Path].map(|by| SortKey { by, ascending: true });
-        SortKey::compare(&[self.keys(), last.to_vec()].concat(), a, b)
-    }
-
     /// Returns the page of the notes of this memory and the others in one order.
     fn page(&self, Found { offset, list: notes }: Found, mut others: ItemList) -> Result<ItemList, Error> {
         let start = self.start()?;
-        let before = |a: &ListedItem, b: &ListedItem| self.compare(&a.sort_fields(), &b.sort_fields()).is_lt();
-        let mut rest = core::mem::take(&mut others.items).into_iter().peekable();
-        let mut items = Vec::new();
-        for note in notes.items {
-            while let Some(other) = rest.next_if(|other| before(other, &note)) {
-                items.push(other);
-            }
-            items.push(note);
+        let mut items = notes.items;
+        if !others.items.is_empty() {
+            items.append(&mut others.items);
+            let keys = self.keys();
+            order::sort_slice(&mut items, |a, b| compare(&keys, &a.sort_fields(), &b.sort_fields()));
         }
-        items.extend(rest);
-        let items: Vec<ListedItem> = items.into_iter().skip(start - offset).take(self.size()).collect();
+        items.truncate(self.end()? - offset);
+        items.drain(..(start - offset).min(items.len()));
         let here: SortedSet<&str> = items.iter().map(|item| item.path.as_str()).collect();
-        let mut links = [others.links, notes.links].concat();
+        let mut links = others.links;
+        links.extend(notes.links);
         links.retain(|link| here.contains(&link.source.as_str()));
         let total = notes.total.saturating_add(others.total);
         let end = start.saturating_add(items.len());
         let next = (!items.is_empty() && end < total as usize).then(|| end.to_string());
-        let (mut warnings, mut skipped) = ([notes.warnings, others.warnings].concat(), notes.skipped);
+        let (mut warnings, mut skipped) = (notes.warnings, notes.skipped);
+        warnings.append(&mut others.warnings);
         for file in others.skipped {
             if skipped.iter().all(|known: &Skipped| known.path != file.path) {
                 skipped.push(file);
@@ -217,7 +210,12 @@ impl ListItems {
     }
 }
 
-/// Returns the first items, in their order, that are not notes of this memory: as many as the page may need.
+/// Compares two items by the keys. Where these are equal, a list is in the order of the names.
+fn compare(keys: &[SortKey], a: &SortFields<'_>, b: &SortFields<'_>) -> Ordering {
+    SortKey::compare(keys, a, b).then_with(|| (a.title, a.path).cmp(&(b.title, b.path)))
+}
+
+/// Returns the items that are not notes of this memory, as many of each kind as the page may need.
 async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Facts) -> Result<ItemList, Error> {
     let Stores { call, notebook, entries } = with;
     let end = asked.end()?;
@@ -235,7 +233,8 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
         found = list_notes(&user, &notebook, asked.of_notes(0, asked.limit.map(|_| end))).await?;
     }
     if asked.is_for_others(ItemKind::Entry) && (asked.is_of_entries() || entries.agent().is_ok()) {
-        let order = |a: &StoredEntry, b: &StoredEntry| asked.compare(&sort_fields(a), &sort_fields(b));
+        let keys = asked.keys();
+        let order = |a: &StoredEntry, b: &StoredEntry| compare(&keys, &sort_fields(a), &sort_fields(b));
         let page = entries_of(with, origin, asked, facts, (Some(&order), end, None)).await?;
         found.total = found.total.saturating_add(page.total);
         found.items.extend(page.entries.into_iter().map(ListedItem::from));
@@ -247,8 +246,6 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
         found.items.extend(files);
         found.skipped.extend(skipped);
     }
-    order::sort_slice(&mut found.items, |a, b| asked.compare(&a.sort_fields(), &b.sort_fields()));
-    found.items.truncate(end);
     Ok(found)
 }
 
@@ -289,18 +286,14 @@ async fn files(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result<(Ve
         let is_file = kind_of(path) == ItemKind::File && !call.scope.layout.is_of_user(path.as_str());
         is_file && is_here && facts.fit(&[], *time, *time, *time)
     });
-    let item = |file: &Entry| ListedItem {
-        kind: ItemKind::File,
-        name: file.path.file_stem().to_string(),
-        path: call.scope.display_path(&file.path),
-        created: file.modified,
-        modified: file.modified,
-        ..ListedItem::default()
+    let item = |file: &Entry| {
+        let (name, path) = (file.path.file_stem().to_string(), call.scope.display_path(&file.path));
+        ListedItem { created: file.modified, ..ListedItem::new(ItemKind::File, name, path, file.modified) }
     };
     Ok((files.map(item).collect(), skipped))
 }
 
-/// Returns the notes and entries that were forgotten, in the order of the list.
+/// Returns the notes and entries that were forgotten.
 async fn forgotten(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result<ItemList, Error> {
     let mut found = ItemList::default();
     let fits = |tags: &[String], time: u64| facts.fit(tags, time, time, time);
@@ -309,8 +302,7 @@ async fn forgotten(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result
             let kind = ItemKind::of_note(&with.call.scope.layout, &path);
             if fits(&note.tags, time) && kind.is_one_of(&asked.kinds) {
                 let path = with.call.scope.display_path(&path);
-                let (name, tags) = (note.title, note.tags);
-                found.items.push(ListedItem { kind, name, path, tags, modified: time, ..ListedItem::default() });
+                found.items.push(ListedItem { tags: note.tags, ..ListedItem::new(kind, note.title, path, time) });
             }
         }
     }
@@ -323,20 +315,12 @@ async fn forgotten(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result
             let is_named = asked.name.as_ref().is_none_or(|name| *name == key || *name == path);
             let is_of_category = asked.category.as_ref().is_none_or(|name| *name == category);
             if is_named && is_of_category && fits(&entry.fields.tags, time) {
-                found.items.push(ListedItem {
-                    kind: ItemKind::Entry,
-                    name: key,
-                    path,
-                    category: Some(category),
-                    tags: entry.fields.tags.clone(),
-                    created: entry.created,
-                    modified: time,
-                    ..ListedItem::default()
-                });
+                let (category, tags) = (Some(category), entry.fields.tags.clone());
+                let item = ListedItem::new(ItemKind::Entry, key, path, time);
+                found.items.push(ListedItem { category, tags, created: entry.created, ..item });
             }
         }
     }
-    order::sort_slice(&mut found.items, |a, b| asked.compare(&a.sort_fields(), &b.sort_fields()));
     found.total = u32::try_from(found.items.len()).unwrap_or(u32::MAX);
     Ok(found)
 }

@@ -88,6 +88,11 @@ pub struct ListedItem {
 }
 
 impl ListedItem {
+    /// Returns an item of which nothing else is known.
+    pub(crate) fn new(kind: ItemKind, name: String, path: String, modified: u64) -> Self {
+        Self { kind, name, path, modified, ..Self::default() }
+    }
+
     /// Returns what lists sort by.
     pub(crate) fn sort_fields(&self) -> SortFields<'_> {
         let Self { created, modified, path, name, word_count, .. } = self;
@@ -99,18 +104,12 @@ impl ListedItem {
 
 impl From<EntryInfo> for ListedItem {
     fn from(entry: EntryInfo) -> Self {
-        Self {
-            kind: ItemKind::Entry,
-            name: entry.key.clone(),
-            path: entry.path.clone(),
-            category: Some(entry.category.clone()),
-            tags: entry.tags.clone(),
-            created: entry.created,
-            modified: entry.updated,
-            marks: entry.marks.clone(),
-            entry: Some(entry),
-            ..Self::default()
-        }
+        let mut item = Self::new(ItemKind::Entry, entry.key.clone(), entry.path.clone(), entry.updated);
+        item.category = Some(entry.category.clone());
+        (item.tags, item.created) = (entry.tags.clone(), entry.created);
+        item.marks = entry.marks.clone();
+        item.entry = Some(entry);
+        item
     }
 }
 

@@ -117,14 +117,15 @@ impl RestoreArgs {
     fn has_version_before(&self, global: &Global, store: &mut Store, output: &mut Output) -> Result<bool, Failure> {
         let name = self.item.without_lines();
         let asked = Show { kind: self.item.kind, max_bytes: 4, ..Show::new(name.clone()) };
-        if store.call(asked, output).is_ok_and(|shown| shown.state == FileState::Missing) {
-            return Ok(false);
-        }
+        let shown = match store.call(asked, output) {
+            Ok(shown) if shown.state != FileState::Missing => shown.path,
+            _ => return Ok(false),
+        };
         if self.item.kind.is_none() {
             let (name, kinds) = (Some(name.clone()), vec![ItemKind::Entry]);
             let gone = store.call(ListItems { forgotten: true, name, kinds, ..ListItems::default() }, output);
             if let Some(entry) = gone.ok().and_then(|gone| gone.items.into_iter().next()) {
-                let message = format!("`{}` is an item, and the forgotten entry {}", self.item.name, entry.path);
+                let message = format!("`{}` could be {shown}, or the forgotten entry {}", self.item.name, entry.path);
                 return Err(Failure::new(ErrorCode::AmbiguousName, single_line(&message), "give a path, or --kind"));
             }
         }
