@@ -84,8 +84,6 @@ pub(crate) async fn kind_rule<'a>(
     Ok(move |path: &RelPath| match () {
         () if entries.folders().any(|folder| folder.has(path)) => ItemKind::Entry,
         () if is_note.as_ref().is_some_and(|is_note| is_note(path)) => ItemKind::of_note(layout, path),
-        // The configuration of a project says nothing about the notes for all projects.
-        () if layout.is_of_user(path.as_str()) => ItemKind::of_note(layout, path),
         () => ItemKind::File,
     })
 }

@@ -39,9 +39,11 @@ impl Run<ItemsCall<'_>> for Tag {
             notebook::settle_rename(call, notebook).await;
         }
         match file_of(stores, origin, &name, kind).await? {
-            Some(found) if let Some(error) = call.scope.kept_for_all_projects(found.file.path.as_str()) => Err(error),
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
-            Some(_) => Err(Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one")),
+            Some(found) => {
+                let error = Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one");
+                Err(call.scope.kept_for_all_projects(found.file.path.as_str()).unwrap_or(error))
+            }
             None => {
                 let change = EntryChange::Tags { add: &add, remove: &remove };
                 let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;

@@ -97,7 +97,7 @@ impl ListedItem {
     pub(crate) fn sort_fields(&self) -> SortFields<'_> {
         let Self { created, modified, path, name, word_count, .. } = self;
         // A note without a date has the time of its last change for that of its creation.
-        let created = Some(*created).filter(|created| created != modified);
+        let created = Some(*created).filter(|created| created != modified || self.kind == ItemKind::Entry);
         SortFields { created, modified: *modified, path, title: name, word_count: *word_count }
     }
 }
