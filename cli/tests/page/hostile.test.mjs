@@ -26,7 +26,7 @@ const unharmed = text => text.replaceAll('&lt;', '<').replace(/\[(U\+[0-9A-F]+)\
 /** Stores each text as the title, text, tag, name, key, line and reason of something. */
 function fillHostile(store) {
   store.run('remember', 'Zebra', 'A harmless note.');
-  const folder = path.dirname(path.join(store.root, store.json('list', '--kind', 'note').notes[0].path));
+  const folder = path.dirname(path.join(store.root, store.json('list', '--kind', 'note').items[0].path));
   TEXTS.forEach(({ text }, index) => {
     const line = inLine(text);
     const tag = JSON.stringify(line);

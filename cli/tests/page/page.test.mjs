@@ -201,7 +201,7 @@ test('the inbox has one key for each answer, and each can be undone', () =>
     await press('a', 'Accepted: ');
     const rejected = await press('r', 'Rejected: ');
     assert.equal(waiting(), 3);
-    assert.ok(!store.json('list', '--kind', 'entry').entries.some(entry => entry.key === rejected));
+    assert.ok(!store.json('list', '--kind', 'entry').items.some(item => item.name === rejected));
     const name = await press('R');
     await page.getByRole('dialog').getByRole('button', { name: 'Do it' }).click();
     await notice(page).filter({ hasText: 'Rejected for good' }).waitFor();
@@ -211,7 +211,7 @@ test('the inbox has one key for each answer, and each can be undone', () =>
     await field.fill('A person has corrected this.');
     await page.keyboard.press('Control+s');
     await notice(page).filter({ hasText: 'Accepted: ' }).waitFor();
-    const { entries } = store.json('list', '--kind', 'entry');
+    const entries = store.json('list', '--kind', 'entry').items.map(item => item.entry);
     const entry = entries.find(entry => entry.key === edited);
     assert.equal(entry.content, 'A person has corrected this.');
     assert.equal(entry.unapproved, null);
@@ -461,12 +461,12 @@ test('facets choose by kind, scope, source and age, and their numbers follow the
     hook(store, 'UserPromptSubmit', { prompt: 'Move the checkout to port 9000.' });
     hook(store, 'UserPromptSubmit', { prompt: 'And test the checkout.' });
     hook(store, 'SessionEnd', { reason: 'exit' });
-    const notes = store.json('list', '--kind', 'note').notes;
-    const named = title => notes.find(note => note.title === title).path;
+    const notes = store.json('list', '--kind', 'note').items;
+    const named = title => notes.find(note => note.name === title).path;
     age(store, named('Load balancer'), 3);
     age(store, named('Postgres port'), 20);
     age(store, named('Rate limits'), 400);
-    const [log, session] = ['daily/', 'sessions/'].map(folder => notes.find(note => note.path.includes(folder)).title);
+    const [log, session] = ['daily/', 'sessions/'].map(folder => notes.find(note => note.path.includes(folder)).name);
     const page = await store.open('#');
     await numbersAre(page, {
       'Notes': 5, 'Logs': 1, 'Sessions': 1, 'Entries': 2, 'Other files': 1,
@@ -520,7 +520,7 @@ test('facets choose by kind, scope, source and age, and their numbers follow the
 test('exact words are searched among the items of a tag, however many others have the words', () =>
   withStore(async store => {
     store.run('remember', 'Wanted', 'The zebra is tagged.', '--tag', 'stripes');
-    const { path: wanted } = store.json('list', '--kind', 'note').notes[0];
+    const { path: wanted } = store.json('list', '--kind', 'note').items[0];
     for (let index = 0; index < 60; index += 1) {
       writeFileSync(path.join(store.root, path.dirname(wanted), `zebra-zebra-${index}.md`), `# Zebra ${index}\n\nzebra zebra zebra\n`);
     }
@@ -547,7 +547,7 @@ test('a facet shows the entries that expire, and when, those that expire first b
     store.run('remember', '--key', 'later', 'The checkout is frozen.', '--category', 'daily');
     store.run('remember', '--key', 'sooner', 'Deploys wait for the audit.', '--category', 'daily');
     // It was written two days ago.
-    const { path: file, updated } = store.json('list', '--kind', 'entry').entries.find(entry => entry.key === 'sooner');
+    const { path: file, modified: updated } = store.json('list', '--kind', 'entry').items.find(item => item.name === 'sooner');
     const text = readFileSync(path.join(store.root, file), 'utf8');
     const old = new Date(new Date(updated).valueOf() - 48 * 3_600_000).toISOString();
     writeFileSync(path.join(store.root, file), text.replace(/^(created|updated): .*$/gm, `$1: ${old}`));
@@ -811,7 +811,7 @@ test('health shows the sizes of notes, entries, other files, the history and the
   withStore(async store => {
     fill(store);
     store.run('write', 'long_term', 'The shop sells saddles.');
-    const { path: note } = store.json('list', '--kind', 'note').notes[0];
+    const { path: note } = store.json('list', '--kind', 'note').items[0];
     for (let index = 0; index < 300; index += 1) {
       const file = path.join(path.dirname(note), `note-${index}.md`);
       writeFileSync(path.join(store.root, file), `# Note ${index}\n\nA saddle has a number: ${index}.\n`);
@@ -1378,7 +1378,7 @@ test('a person at an empty page finds out who wrote an item', () =>
 test('a person at an empty page takes back what an agent wrote', () =>
   withStore(async store => {
     const page = await firstVisit(store);
-    const isKept = () => store.json('list', '--kind', 'note').notes.some(note => note.title === 'Checkout timeout');
+    const isKept = () => store.json('list', '--kind', 'note').items.some(note => note.name === 'Checkout timeout');
     await page.getByRole('link', { name: 'History' }).click();
     const written = page.locator('.day .rows > li', { hasText: 'checkout-timeout.md' });
     await written.getByRole('button', { name: /^Undo this/ }).click();
