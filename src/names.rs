@@ -137,22 +137,7 @@ pub(crate) async fn candidates(
     Ok(found)
 }
 
-/// Returns the folders with the files of the scope.
-pub(crate) fn scopes(call: &Call, entries: &Entries) -> Vec<FolderScope> {
-    let mut scopes = FolderScope::all(&call.scope.layout);
-    scopes.extend(entries.folders().map(|folder| FolderScope { folder: Some(folder.root().clone()), tree: true }));
-    scopes
-}
-
 pub(crate) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool {
     entries.folders().any(|folder| folder.has(path))
         || FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(path))
-}
-
-pub(crate) fn parse(path: &str) -> Result<RelPath, Error> {
-    RelPath::new(path).map_err(|error| {
-        let message = format!("`{}` is not a valid path: {error}", path.escape_debug());
-        let help = "give a path relative to the root, as the list of files shows it";
-        Error::new(ErrorCode::InvalidName, message, help)
-    })
 }

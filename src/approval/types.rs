@@ -113,7 +113,7 @@ pub(super) async fn named<'a>(
         return Ok(item);
     }
     let meant = candidates(Stores { call, notebook, entries }, name).await?;
-    // Stores and paths are listed with hidden characters shown, so that form must match too.
+    // Names and paths are listed with hidden characters shown, so that form must match too.
     let is_listed = |item: &PendingApproval| {
         for_model(&item.name).0 == name || for_model(&call.scope.display_path(&item.path)).0 == name
     };

@@ -141,7 +141,7 @@ pub(super) async fn get(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo,
 /// An order of entries.
 pub(crate) type EntryOrder<'a> = &'a (dyn Fn(&Entry, &Entry) -> Ordering + Sync);
 
-/// What a list of entries asks for.
+/// Conditions, order and page of a list of entries.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryList<'a> {
     /// Category that the entries must have.

@@ -101,7 +101,7 @@ pub struct EntryInfo {
     #[serde(serialize_with = "crate::json::moment_if_any")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub approved: Option<u64>,
-    /// What a reader must know before relying on its text.
+    /// Whether the text is unapproved, superseded or for other projects.
     #[serde(flatten)]
     pub marks: Marks,
 }

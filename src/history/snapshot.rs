@@ -8,7 +8,7 @@ use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
-/// Stores a point in the history: records an operation without changes.
+/// Names a point in the history: records an operation without changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Name of the point: 1 to [`MAX_REASON_BYTES`] bytes.

@@ -2,11 +2,11 @@
 
 use super::types::{FileListing, ItemsCall};
 use crate::journal::ListedFile;
-use crate::names::parse;
 use crate::request::{Run, request};
 use crate::search::Skipped;
+use crate::store::RelPath;
 use saddlebag_collections::prelude::*;
-use saddlebag_protocol::Error;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Maximum number of files on a page.
 pub const MAX_LISTED_FILES: u32 = 1000;
@@ -68,4 +68,12 @@ impl Run<ItemsCall<'_>> for ListFiles {
         }
         Ok(FilePage { files, next, total, skipped })
     }
+}
+
+fn parse(path: &str) -> Result<RelPath, Error> {
+    RelPath::new(path).map_err(|error| {
+        let message = format!("`{}` is not a valid path: {error}", path.escape_debug());
+        let help = "give a path relative to the root, as the list of files shows it";
+        Error::new(ErrorCode::InvalidName, message, help)
+    })
 }

@@ -3,12 +3,13 @@
 use core::cmp::Ordering;
 
 use super::types::ItemsCall;
+use crate::changes::Call;
 use crate::entries::{
     self, Entry as StoredEntry, EntryList, EntryOrder, EntryPage, EntryProblem, ForgottenEntry, unavailable,
 };
 use crate::history::{ForgottenNote, forgotten_notes};
 use crate::journal::journal_files;
-use crate::names::{Stores, kind_rule};
+use crate::names::Stores;
 use crate::notebook::{
     Facts, ItemKind, ItemList, ListedItem, NoteFilter, NoteList, SortBy, SortFields, SortKey, Warning, list_notes,
     note_rule, of_user,
@@ -16,7 +17,7 @@ use crate::notebook::{
 use crate::origin::Origin;
 use crate::request::{Run, request};
 use crate::search::Skipped;
-use crate::store::{RelPath, USER_FOLDER};
+use crate::store::USER_FOLDER;
 use saddlebag_collections::{order, prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Entry, Error};
 
@@ -241,7 +242,7 @@ async fn others(with: Stores<'_>, origin: &Origin, asked: &ListItems, facts: &Fa
         found.warnings.extend(page.problems.into_iter().map(warning));
     }
     if asked.is_for_others(ItemKind::File) && asked.category.is_none() {
-        let (files, skipped) = files(with, asked, facts).await?;
+        let (files, skipped) = files(call, asked, facts).await?;
         found.total = found.total.saturating_add(u32::try_from(files.len()).unwrap_or(u32::MAX));
         found.items.extend(files);
         found.skipped.extend(skipped);
@@ -274,17 +275,14 @@ fn warning(problem: EntryProblem) -> Warning {
 }
 
 /// Returns the files that `search` covers and that are not notes, and those that cannot be read.
-async fn files(with: Stores<'_>, asked: &ListItems, facts: &Facts) -> Result<(Vec<ListedItem>, Vec<Skipped>), Error> {
-    let call = with.call;
+async fn files(call: &Call, asked: &ListItems, facts: &Facts) -> Result<(Vec<ListedItem>, Vec<Skipped>), Error> {
     let (files, skipped) = journal_files(call).await?;
-    let paths: Vec<&RelPath> = files.iter().map(|file| &file.path).collect();
-    let kind_of = kind_rule(with, &paths).await?;
+    let layout = &call.scope.layout;
     let is_note = note_rule(call).await?;
     let files = files.iter().filter(|Entry { path, modified: time, .. }| {
         // The list of the notes has long-term memory and the scratchpad too, unless the configuration excludes them.
-        let is_here = !asked.is_for_notes() || !is_note(path);
-        let is_file = kind_of(path) == ItemKind::File && !call.scope.layout.is_of_user(path.as_str());
-        is_file && is_here && facts.fit(&[], *time, *time, *time)
+        let is_file = !is_note(path) || (!asked.is_for_notes() && layout.is_kept(path));
+        is_file && !layout.is_of_user(path.as_str()) && facts.fit(&[], *time, *time, *time)
     });
     let item = |file: &Entry| {
         let (name, path) = (file.path.file_stem().to_string(), call.scope.display_path(&file.path));

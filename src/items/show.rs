@@ -59,7 +59,7 @@ pub struct Shown {
     pub size: u64,
     /// Position of the next part; `None` at the end.
     pub next_offset: Option<u64>,
-    /// What a reader must know before relying on the text.
+    /// Whether the text is unapproved, superseded or for other projects.
     #[serde(flatten)]
     pub marks: Marks,
     /// The entry as a whole; `None` for every other kind.

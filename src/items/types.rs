@@ -4,10 +4,12 @@ use core::ops::Deref;
 
 use atomic_refcell::AtomicRefCell;
 
+use crate::changes::Call;
+use crate::entries::Entries;
 use crate::journal::ListedFile;
-use crate::names::{Stores, is_listed, scopes};
+use crate::names::{Stores, is_listed};
 use crate::origin::Origin;
-use crate::search::{Skipped, list_markdown};
+use crate::search::{FolderScope, Skipped, list_markdown};
 use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error};
 
@@ -55,4 +57,11 @@ impl FileListing {
     pub(super) fn position(&self, path: &str) -> Result<usize, usize> {
         self.files.binary_search_by(|file| file.path.as_str().cmp(path))
     }
+}
+
+/// Returns the folders with the files of the scope.
+fn scopes(call: &Call, entries: &Entries) -> Vec<FolderScope> {
+    let mut scopes = FolderScope::all(&call.scope.layout);
+    scopes.extend(entries.folders().map(|folder| FolderScope { folder: Some(folder.root().clone()), tree: true }));
+    scopes
 }

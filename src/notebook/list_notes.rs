@@ -12,7 +12,6 @@ use super::links::with_anchor;
 use super::listed_item::{GraphLink, ItemList, info};
 use super::listing::{LinkPlace, Listing, NoteList};
 use super::note_filter::NoteFilter;
-
 use super::select::{link_table, select, zk_href};
 use super::snapshot::Snapshot;
 use crate::changes::Call;

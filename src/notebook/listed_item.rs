@@ -79,7 +79,7 @@ pub struct ListedItem {
     /// Agent or client that wrote a note last, as its file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writer: Option<String>,
-    /// What a reader must know before relying on its text.
+    /// Whether the text is unapproved, superseded or for other projects.
     #[serde(flatten)]
     pub marks: Marks,
     /// The entry as a whole; `None` for every other kind, and for a forgotten entry.

@@ -42,7 +42,7 @@ pub struct RelatedNote {
     pub distance: u32,
     /// Relation: `links both ways`, `links here`, `linked from here`, `both linked with PATH, …`.
     pub reason: String,
-    /// What a reader must know before relying on its text.
+    /// Whether the text is unapproved, superseded or for other projects.
     #[serde(flatten)]
     pub marks: Marks,
 }

@@ -1,9 +1,9 @@
-//! [`Marks`]: what a reader must know before relying on the text of an item.
+//! [`Marks`]: whether the text of an item is unapproved, superseded or for other projects.
 
 use super::provenance::Provenance;
 use saddlebag_collections::prelude::*;
 
-/// What a reader must know before relying on the text of an item. Everything that shows an item shows them.
+/// Whether the text of an item is unapproved, superseded or for other projects. Everything that shows an item shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marks {

@@ -99,7 +99,7 @@ pub struct RecallHit {
     pub passage: String,
     /// Parts of the score, if requested.
     pub parts: Vec<ScorePart>,
-    /// What a reader must know before relying on its text.
+    /// Whether the text is unapproved, superseded or for other projects.
     #[serde(flatten)]
     pub marks: Marks,
 }

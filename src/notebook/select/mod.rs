@@ -189,7 +189,7 @@ enum Relation {
     After,
 }
 
-/// What a filter says about tags and dates, which items of every kind have.
+/// Conditions of a filter on tags and dates. Items of every kind have both.
 pub(crate) struct Facts {
     tags: TagFilter,
     tagless: bool,
