@@ -86,6 +86,8 @@ pub(crate) struct Driver {
     program: Program,
     hello: Hello,
     process: Option<Process>,
+    /// The process that was killed last. A message has its standard error too.
+    killed: Option<Process>,
     /// Requests whose answers did not come.
     silent: Vec<String>,
 }
@@ -93,7 +95,7 @@ pub(crate) struct Driver {
 impl Driver {
     /// Starts the program, and asks it what its host is.
     pub(crate) fn start(program: Program) -> Result<Self, String> {
-        let mut driver = Self { program, hello: Hello::default(), process: None, silent: Vec::new() };
+        let mut driver = Self { program, hello: Hello::default(), process: None, killed: None, silent: Vec::new() };
         driver.ready()?;
         Ok(driver)
     }
@@ -106,7 +108,8 @@ impl Driver {
         let program = Program { command: Vec::new(), patience: Duration::from_secs(30) };
         let process =
             Process { child: None, input: Box::new(input), answers: lines_of(output), errors: lines_of(empty()) };
-        let mut driver = Self { program, hello: Hello::default(), process: Some(process), silent: Vec::new() };
+        let hello = Hello::default();
+        let mut driver = Self { program, hello, process: Some(process), killed: None, silent: Vec::new() };
         driver.greet()?;
         Ok(driver)
     }
@@ -180,7 +183,7 @@ impl Driver {
 
     /// Kills the driver. Returns the result of the operation that was begun, if the driver has answered.
     pub(crate) fn kill(&mut self) -> Option<Answer> {
-        let line = self.process.take()?.kill()?;
+        let line = self.killed.insert(self.process.take()?).kill()?;
         serde_json::from_str(&line).ok().and_then(|answer| Answer::read(answer).ok())
     }
 
@@ -248,12 +251,13 @@ impl Driver {
 
     /// Ends the driver, and returns the last lines of its standard error as the end of a message.
     pub(crate) fn errors(&mut self) -> String {
-        let Some(process) = &mut self.process else { return String::new() };
-        process.end();
         let mut lines = Vec::new();
-        // A program that the driver started may still hold its standard error open.
-        while let Ok(line) = process.errors.recv_timeout(TO_END) {
-            lines.push(line.trim_end().to_string());
+        for process in self.killed.iter_mut().chain(&mut self.process) {
+            process.end();
+            // A program that the driver started may still hold its standard error open.
+            while let Ok(line) = process.errors.recv_timeout(TO_END) {
+                lines.push(line.trim_end().to_string());
+            }
         }
         let last = lines[lines.len().saturating_sub(ERROR_LINES)..].join("\n");
         if last.is_empty() { last } else { format!("; its standard error ends in {last:?}") }
@@ -279,7 +283,7 @@ struct Process {
 
 impl Process {
     /// Kills the driver. Returns a line that it had written before.
-    fn kill(mut self) -> Option<String> {
+    fn kill(&mut self) -> Option<String> {
         self.end();
         self.answers.recv().ok().filter(|line| line.ends_with('\n'))
     }
