@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::items::{ItemKind, ListItems};
-use saddlebag::notebook::{ConditionKind, NoteFilter};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::RelPath;
 
@@ -81,12 +80,11 @@ fn sync(args: SyncArgs, global: &Global, output: &mut Output) -> Result<Exit, Fa
 /// Asks for confirmation if no entry has one of the tags or keys. A mistyped name would take facts out of the section.
 fn check_names(args: &SyncArgs, store: &mut Store, output: &mut Output) -> Result<(), Failure> {
     let mut unknown: Vec<String> = Vec::new();
-    for tag in &args.tag {
-        let filter = NoteFilter::default().with(ConditionKind::Tag, [tag]);
-        let tagged = ListItems { kinds: vec![ItemKind::Entry], filter, limit: Some(0), ..ListItems::default() };
-        if store.call(tagged, output)?.total == 0 {
-            unknown.push(format!("the tag `{}`", tag.escape_debug()));
-        }
+    if !args.tag.is_empty() {
+        // The condition of a list on tags has patterns; the section takes a tag as it is written.
+        let entries = store.call(ListItems { kinds: vec![ItemKind::Entry], ..ListItems::default() }, output)?.items;
+        let missing = args.tag.iter().filter(|tag| !entries.iter().any(|entry| entry.tags.contains(tag)));
+        unknown.extend(missing.map(|tag| format!("the tag `{}`", tag.escape_debug())));
     }
     for key in &args.key {
         match entry(key.clone(), store, output) {

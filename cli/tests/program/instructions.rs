@@ -199,6 +199,7 @@ fn a_tag_or_key_that_no_entry_has_takes_no_fact_out_of_the_section() {
     let before = here(&store, "AGENTS.md");
     for (arguments, unknown) in [
         (&["--tag", "opps"][..], "no entry has the tag `opps`"),
+        (&["--tag", "op*"], "no entry has the tag `op*`"),
         (&["--key", "nosuch"], "no entry has the key `nosuch`"),
         (&["--tag", "ops", "--key", "nosuch"], "no entry has the key `nosuch`"),
         (&["--tag", "opps", "--key", "nosuch"], "no entry has the tag `opps` or the key `nosuch`"),
