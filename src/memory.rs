@@ -15,7 +15,7 @@ use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply,
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::history::{HistoryCommand, HistoryReply};
 use crate::items::{FileListing, ItemsCall, ItemsCommand, ItemsReply};
-use crate::journal::{JournalCall, JournalCommand, JournalReply};
+use crate::journal::{JournalCall, JournalCommand, JournalReply, Search};
 use crate::names::Stores;
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
 use crate::origin::{Moment, Origin, Submission};
@@ -572,7 +572,9 @@ async fn run(
     let stores = Stores { call, notebook, entries };
     Ok(match command {
         Command::Journal(command) => {
-            let command = notebook::locate_page(call, notebook, command).await?;
+            if let JournalCommand::Search(Search { all_files: true, .. }) = &command {
+                notebook::adopt_config(call, notebook).await?;
+            }
             Reply::Journal(command.run(&JournalCall { call, corpus }).await?)
         }
         Command::Prompt(command) => {

@@ -40,7 +40,7 @@ fn script() -> Vec<Submission<Command>> {
         FlushSummary { messages: Some(3), ..ask::flush("s") },
         ask::overwrite(note(), "first"),
         ask::overwrite(note(), "second"),
-        ask::forget_target(&note()),
+        ask::forget(note()),
         ask::restore(note()),
         ask::slash("/memory clear daily"),
         ask::slash("/memory clear note n"),

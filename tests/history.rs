@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use saddlebag::approval::Unforget;
 use saddlebag::entries::NewEntry;
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile, RestoreVersion,
-    SetHistoryPolicy, Undo, UndoReply,
+    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile, SetHistoryPolicy,
+    Undo, UndoReply,
 };
-use saddlebag::items::{ItemKind, ListItems, Show};
+use saddlebag::items::{ItemKind, ListItems, Restore, Show};
 use saddlebag::journal::{Target, Write};
 use saddlebag::notebook::Remember;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
@@ -62,7 +62,7 @@ fn what_an_editor_replaced_is_shown_and_brought_back(kind: Kind) {
         "{error}"
     );
     let restore = |version| ask::restore_version("facts/port", version);
-    let dry = drive.call(RestoreVersion { dry_run: true, ..restore(2) }).unwrap();
+    let dry = drive.call(Restore { dry_run: true, ..restore(2) }).unwrap();
     assert!(dry.operation.is_none() && dry.diff.contains("+5432"), "{dry:?}");
     drive.call(restore(2)).unwrap();
     assert_eq!(drive.executor.files()[NOTE], remembered);
@@ -671,7 +671,7 @@ fn a_version_is_restored_as_of_an_operation_of_another_file(kind: Kind) {
     drive.now.seconds += 10;
     drive.run(ask::edit("facts/port", "one", "two")).unwrap();
     let at = Some(saddlebag::Moment::Operation(between));
-    drive.call(RestoreVersion { name: "facts/port".into(), at, ..RestoreVersion::default() }).unwrap();
+    drive.call(Restore { at, ..ask::restore("facts/port") }).unwrap();
     assert!(String::from_utf8_lossy(&kept(&drive.executor)["projects/proj/facts/port.md"]).contains("one"));
 }
 

@@ -3,7 +3,7 @@
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, PurgeEntries, RetainEntries};
-use saddlebag::items::{Edit, ItemKind, ItemsCommand, Show, Tag};
+use saddlebag::items::{Edit, Forget, ItemKind, ItemsCommand, Restore, Show, Tag};
 use saddlebag::journal::{JournalCommand, JournalReply, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -94,7 +94,7 @@ fn the_wrong_kind_of_result_is_refused_and_the_request_still_owed(kind: Kind) {
         ]
     };
     let overwrite = ask::overwrite(Target::Note("n".into()), "x");
-    let delete = ask::forget_target(&Target::Note("n".into()));
+    let delete = ask::forget(Target::Note("n".into()));
     let mut drive = drive(kind, project_config(), &[("projects/proj/notes/n.md", b"old")]);
     for command in
         commands![ask::append(Target::Scratchpad, "a"), ask::search("old"), overwrite.clone(), delete.clone()]
@@ -457,9 +457,12 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                 (_, Err(error)) => {
                     let is_of_entries = match &command {
                         Command::Items(
-                            ItemsCommand::Show(Show { kind, .. }) | ItemsCommand::Edit(Edit { kind, .. }),
+                            ItemsCommand::Show(Show { kind, .. })
+                            | ItemsCommand::Edit(Edit { kind, .. })
+                            | ItemsCommand::Tag(Tag { kind, .. })
+                            | ItemsCommand::Forget(Forget { kind, .. })
+                            | ItemsCommand::Restore(Restore { kind, .. }),
                         ) => *kind == Some(ItemKind::Entry),
-                        Command::Items(ItemsCommand::Tag(Tag { kind, .. })) => *kind == Some(ItemKind::Entry),
                         Command::Items(ItemsCommand::ListItems(list)) => list.kinds == [ItemKind::Entry],
                         command => {
                             matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use saddlebag::approval::{ApproveItem, Reject};
 use saddlebag::entries::PurgeEntries;
-use saddlebag::history::{Expunge, RestoreVersion, SetHistoryPolicy, Undo};
+use saddlebag::history::{Expunge, SetHistoryPolicy, Undo};
 use saddlebag::journal::{Target, Write, WriteMode};
 use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImportState};
 use saddlebag::protocol::ErrorCode;
@@ -70,7 +70,7 @@ fn the_history_keeps_what_is_replaced_and_every_byte_comes_back(kind: Kind) {
     drive.run(fact("Port", "5432")).unwrap();
     let before = text(&drive, NOTE);
     let reply = drive.call(ask::forget("facts/port")).unwrap();
-    assert_eq!((reply.backup.as_str(), kept(&drive).contains_key(NOTE)), ("", false));
+    assert_eq!((reply.backup, kept(&drive).contains_key(NOTE)), (None, false));
     assert_eq!(reply.message, format!("Forgot {NOTE}; `restore` brings it back"));
     drive.run(ask::restore(page())).unwrap();
     assert_eq!(text(&drive, NOTE), before);
@@ -207,8 +207,7 @@ fn the_text_of_an_entry_follows_it_to_another_category(kind: Kind) {
     assert!(text(&drive, MOVED).contains("two") && backups(&drive).is_empty());
     // An earlier version comes back in the category that the entry has now.
     let all = drive.call(ask::list_versions("k")).unwrap();
-    let first = all.versions.last().map(|version| version.number);
-    drive.call(RestoreVersion { name: "k".into(), version: first, ..RestoreVersion::default() }).unwrap();
+    drive.call(ask::restore_version("k", all.versions.last().unwrap().number)).unwrap();
     assert!(text(&drive, MOVED).contains("one") && text(&drive, MOVED).contains("category: notes"));
 }
 
@@ -316,7 +315,7 @@ fn any_command(random: &mut Random, number: usize) -> Submission<Command> {
         0..=3 => fact("Port", &content).submission(),
         4 => ask::edit(target, "text", format!("{number} text")).submission(),
         5 => ask::forget("facts/port.md").submission(),
-        6 => ask::forget_target(&Target::Note("n".into())).submission(),
+        6 => ask::forget(Target::Note("n".into())).submission(),
         7 | 8 => ask::restore(target).submission(),
         9 => keep("k", &content, if random.number().is_multiple_of(3) { "daily" } else { "core" }).submission(),
         10 => ask::restore_entry("k").submission(),
@@ -423,7 +422,11 @@ fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
             let found = kept(&drive);
             let made = (done..=done + 1).find(|made| states.get(*made) == Some(&found));
             let made = made.unwrap_or_else(|| panic!("after {done} commands: {found:?}"));
-            assert_eq!(after(&drive.executor), expected[made], "{done} commands, state {made}");
+            for (found, expected) in after(&drive.executor).iter().zip(&expected[made]) {
+                // A new file that only its record has cannot be told from one that others removed.
+                let is_new = expected.0 == Err(ErrorCode::NotFound) && states.get(made + 1) == Some(&found.1);
+                assert!(is_new || found == expected, "{done} commands, state {made}: {found:?}, not {expected:?}");
+            }
         }
     }
 }

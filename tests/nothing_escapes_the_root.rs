@@ -84,7 +84,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         ask::append(target.clone(), "mine"),
         ask::overwrite(target.clone(), "mine"),
         ask::edit(target.clone(), SECRET, "gone"),
-        ask::forget_target(target),
+        ask::forget(target),
         ask::restore(target.clone()),
         ask::append_daily("h", "b"),
         ask::list(),

@@ -2,7 +2,8 @@
 
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::HydrationPolicy;
-use saddlebag::history::{ListOperations, RestoreVersion, Snapshot, Undo};
+use saddlebag::history::{ListOperations, Snapshot, Undo};
+use saddlebag::items::Restore;
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::{Answered, Config, Moment, Origin, ReplyTo, Submission};
 use saddlebag_host::Simulator;
@@ -81,10 +82,10 @@ fn two_operations_of_one_second_are_told_apart(kind: Kind) {
     assert!(text(&list[1].operation).unwrap().contains("5432"));
     assert!(text(&list[1].operation[..8]).unwrap().contains("5432"));
     assert_eq!(text("zzzz").unwrap_err().code, ErrorCode::NotFound);
-    let at = |at| RestoreVersion { name: file.into(), at: Some(at), ..RestoreVersion::default() };
+    let at = |at| Restore { at: Some(at), ..ask::restore(file) };
     let late = drive.call(at(Moment::Second(drive.now.seconds + 1))).unwrap_err();
     assert_eq!((late.code, late.message.contains("in the future")), (ErrorCode::InvalidArgument, true), "{late}");
-    assert_eq!(drive.call(at(Moment::Operation(list[1].operation.clone()))).unwrap().version, 2);
+    assert_eq!(drive.call(at(Moment::Operation(list[1].operation.clone()))).unwrap().version, Some(2));
     assert!(String::from_utf8_lossy(&drive.executor.files()[file]).contains("5432"));
 }
 

@@ -3,12 +3,12 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, Explain, ExportEntries, ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile,
-    ImportMode, ImportState, ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES,
-    MAX_IMPORTED, MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries,
-    RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, Explain, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
+    ImportState, ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
+    MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries,
+    StoreEntry,
 };
-use saddlebag::items::ListItems;
+use saddlebag::items::{Forget, ListItems};
 use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
 use saddlebag::notebook::NoteFilter;
 use saddlebag::protocol::{Error, ErrorCode, FsError};
@@ -173,7 +173,7 @@ fn an_edit_that_is_too_large_is_refused(kind: Kind) {
 #[both_engines]
 fn only_a_note_can_be_deleted(kind: Kind) {
     let targets = [Target::LongTerm, Target::Scratchpad];
-    assert_refused(kind, ErrorCode::InvalidArgument, targets.each_ref().map(ask::forget_target).to_vec());
+    assert_refused(kind, ErrorCode::InvalidArgument, targets.map(ask::forget).to_vec());
 }
 
 #[both_engines]
@@ -183,7 +183,7 @@ fn a_missing_file_cannot_be_edited_deleted_or_restored(kind: Kind) {
         ErrorCode::NotFound,
         commands![
             ask::edit(note("nowhere"), "a", "b"),
-            ask::forget_target(&note("nowhere")),
+            ask::forget(note("nowhere")),
             ask::edit(Target::Daily(None), "a", "b"),
             ask::restore(Target::LongTerm),
             ask::restore(note("a")),
@@ -216,7 +216,7 @@ fn a_file_over_the_limit_is_left_alone(kind: Kind) {
         ask::overwrite(Target::LongTerm, "mine"),
         ask::edit(Target::LongTerm, "fact", "x"),
         ask::overwrite(note("large"), "mine"),
-        ask::forget_target(&note("large")),
+        ask::forget(note("large")),
         ask::restore(note("large")),
         ask::slash("/memory clear long_term"),
         ask::slash("/memory clear note large"),
@@ -420,7 +420,7 @@ fn a_run_that_is_not_open_stores_and_returns_nothing(kind: Kind) {
 #[both_engines]
 fn a_version_that_is_not_the_current_one_changes_nothing(kind: Kind) {
     let base = || Some("0123456789abcdef".to_string());
-    let forget = ForgetEntry { expected_version: base(), ..ask::forget_entry("k") };
+    let forget = Forget { expected_version: base(), ..ask::forget_entry("k") };
     assert_entries_refused(kind, ErrorCode::StaleVersion, vec![forget]);
 }
 

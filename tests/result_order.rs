@@ -28,7 +28,7 @@ fn commutative() -> Vec<Submission<Command>> {
         ask::append(Target::LongTerm, "x\ny\nx"),
         ask::append_daily("h", "b"),
         ask::edit(note("a"), "fact", "truth"),
-        ask::forget_target(&note("b")),
+        ask::forget(note("b")),
         ask::overwrite(note("c"), "new"),
         ask::show(Target::Daily(Some("2026-05-24".into()))),
         ask::restore(note("none")),

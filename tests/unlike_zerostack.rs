@@ -127,7 +127,7 @@ fn nothing_shown_is_an_absolute_path(kind: Kind) {
         ask::list(),
         ask::search("fact"),
         ask::slash("/memory editor"),
-        ask::forget_target(&note("none")),
+        ask::forget(note("none")),
     ];
     for command in commands {
         let shown = format!("{:?}", drive.run(command));
@@ -250,7 +250,7 @@ fn deleting_is_said_and_edits_are_bounded_and_unambiguous(kind: Kind) {
     assert_eq!(drive.run(replace("aa", "b".into())).unwrap_err().code, ErrorCode::NoUniqueMatch);
     assert_eq!(drive.run(replace("aaa", "b".repeat(65_537))).unwrap_err().code, ErrorCode::TooLarge);
     assert!(SlashCommand::from_str("edit note:n aaa").is_err(), "an edit without a new text deletes nothing");
-    drive.run(ask::forget_target(&note("n"))).unwrap();
+    drive.run(ask::forget(note("n"))).unwrap();
     assert_eq!(text(&drive, "projects/proj/notes/n.bak"), "aaa");
 }
 

@@ -1,9 +1,9 @@
 //! [`ItemName`]: the argument that names an item of memory, and the item that it means.
 
 use saddlebag::entries::EntryInfo;
-use saddlebag::items::{Item, ItemKind, ListItems, Resolve, Show};
+use saddlebag::items::{Item, ItemKind, Resolve, Show};
 use saddlebag::journal::{FileState, Target};
-use saddlebag::protocol::{Error, ErrorCode};
+use saddlebag::protocol::ErrorCode;
 use saddlebag::{Limits, Request as _};
 
 use crate::failure::set_changes;
@@ -117,16 +117,4 @@ pub(crate) fn with_kind(failure: Failure) -> Failure {
     let is_ambiguous = failure.code == ErrorCode::AmbiguousName.into();
     let help = if is_ambiguous { format!("{}, or --kind if they differ in it", failure.help) } else { failure.help };
     Failure { help, ..failure }
-}
-
-/// Returns the path of the forgotten note that a name means, if it means one.
-pub(crate) fn forgotten_note(name: &str, store: &mut Store, output: &mut Output) -> Result<Option<String>, Failure> {
-    let kinds = vec![ItemKind::Note];
-    let asked = ListItems { forgotten: true, name: Some(name.to_string()), kinds, ..ListItems::default() };
-    let mut paths: Vec<String> = store.call(asked, output)?.items.into_iter().map(|note| note.path).collect();
-    if paths.len() > 1 {
-        let message = format!("`{}` could be {}", name.escape_debug(), paths.join(", "));
-        return Err(Error::new(ErrorCode::AmbiguousName, message, "give the path of one of them").into());
-    }
-    Ok(paths.pop())
 }

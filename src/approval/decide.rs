@@ -2,7 +2,7 @@
 
 use super::types::{ApproveItem, MAX_NAMES, SkippedItem, named, pending_approvals};
 use crate::changes::{Backups, Call, File};
-use crate::entries::{self, ForgetEntry};
+use crate::entries;
 use crate::history::REVIEW_SOURCE;
 use crate::names::Stores;
 use crate::notebook::forget_version;
@@ -122,8 +122,8 @@ async fn reject(with: &Stores<'_>, item: &PendingApproval) -> Result<(), Error> 
     if !item.is_entry {
         return forget_version(with.call, &item.path, &item.version).await;
     }
-    let request = ForgetEntry { key: item.path.as_str().into(), expected_version: Some(item.version.clone()) };
-    entries::run(with.call, with.entries, &Origin::default(), request).await.map(|_| ())
+    let version = Some(item.version.clone());
+    entries::forget(with.call, with.entries, &Origin::default(), item.path.as_str(), version).await.map(|_| ())
 }
 
 /// Returns the error for an item that has another version.

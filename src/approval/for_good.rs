@@ -3,7 +3,7 @@
 use super::decide::{Decided, check_items, stale};
 use super::types::{ApproveItem, SkippedItem};
 use crate::engine::ambiguous;
-use crate::entries::{self, ForgetEntry};
+use crate::entries;
 use crate::history::find_forgotten;
 use crate::names::{Stores, candidates};
 use crate::notebook::{check_not_kept, forget_version};
@@ -73,8 +73,7 @@ async fn reject(with: &Stores<'_>, given: &ApproveItem, dry_run: bool) -> Result
         false => forget_version(call, &item.path, &item.version).await,
         true => {
             let key = call.scope.display_path(&item.path);
-            let request = ForgetEntry { key, expected_version: Some(item.version) };
-            entries::run(call, with.entries, &Origin::default(), request).await.map(|_| ())
+            entries::forget(call, with.entries, &Origin::default(), &key, Some(item.version)).await.map(|_| ())
         }
     };
     forgotten.map_err(|error| {

@@ -1,7 +1,7 @@
 //! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
 
 use super::for_good::{Meant, meant};
-use crate::entries::{self, RestoreEntry};
+use crate::entries;
 use crate::journal::restore_file;
 use crate::names::Stores;
 use crate::origin::Origin;
@@ -57,11 +57,10 @@ impl Run<Stores<'_>> for Unforget {
         match (is_forgotten, is_entry) {
             (false, _) => {}
             (true, true) => {
-                let request = RestoreEntry { key: shown.clone() };
-                entries::run(call, entries, &Origin::default(), request).await?;
+                entries::restore(call, entries, &Origin::default(), &shown).await?;
             }
             (true, false) => {
-                restore_file(call, path).await?;
+                restore_file(call, &path).await?;
             }
         }
         Ok(reply(shown, is_forgotten, lifted))

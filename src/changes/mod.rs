@@ -33,5 +33,5 @@ pub(crate) use operation::{HistoryPolicy, Progress, Recorder};
 pub(crate) use policy::InputPolicy;
 pub(crate) use recorder::is_session_of;
 pub(crate) use rejections::{is_tombstone, refusal};
-pub(crate) use texts::{Field, Screen, Texts, run};
+pub(crate) use texts::{Field, Screen, Texts};
 pub(crate) use written::WrittenLogs;

@@ -2,9 +2,7 @@
 
 use core::mem;
 
-use super::call::Call;
 use super::policy::InputPolicy;
-use crate::request::Run;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
@@ -21,12 +19,6 @@ pub(crate) type Screen<'a> = &'a mut dyn FnMut(String) -> Result<String, Error>;
 pub(crate) trait Field {
     /// Screens each text.
     fn each(&mut self, screen: Screen<'_>) -> Result<(), Error>;
-}
-
-/// Runs a command with its texts as the policy permits them to be stored.
-pub(crate) async fn run<C, R: Run<C> + Texts>(call: &Call, with: &C, mut request: R) -> Result<R::Reply, Error> {
-    request.screen(&call.screen)?;
-    request.run(with).await
 }
 
 /// Screens text that is stored unchanged or not at all.

@@ -81,8 +81,7 @@ pub use import::{
 pub use plan::{
     Budget, Candidate, DEFAULT_HYDRATE_BYTES, HydrationPolicy, OutReason, Placement, WORKSPACE_SHARE, plan, taken,
 };
-pub(crate) use purge::with_category_of;
-pub use purge::{ForgetEntry, ForgetEntryReply, PurgeEntries, PurgeReply, RestoreEntry};
+pub use purge::{PurgeEntries, PurgeReply};
 pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
@@ -98,14 +97,14 @@ pub(crate) use find::{EntryList, EntryOrder, EntryPage, ForgottenEntry, cursor_o
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
+pub(crate) use purge::{ForgottenAs, with_category_of};
 pub(crate) use readable::{current, earlier, searchable};
 pub(crate) use state::Entries;
 
-use crate::changes::{self, Call, Texts};
+use crate::changes::Call;
 use crate::engine::NamedFile;
 use crate::family::family;
 use crate::origin::Origin;
-use crate::request::Run;
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance};
 use saddlebag_collections::prelude::*;
@@ -118,10 +117,8 @@ family! {
     EntriesCommand =>
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
-        StoreEntry { entry: parts "entry", expected_version }
-            | RestoreEntry { key },
+        StoreEntry { entry: parts "entry", expected_version },
         FindEntries,
-        ForgetEntry { key, expected_version },
         PurgeEntries { key },
         ExportEntries,
         ImportEntries { files: parts "files", mode, dry_run, earlier },
@@ -229,17 +226,25 @@ pub(crate) async fn edit(
     edit::edit(&with_origin(call, entries, origin)?, name, change).await
 }
 
+/// Forgets an entry, if it has the expected version.
+pub(crate) async fn forget(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    name: &str,
+    expected_version: Option<String>,
+) -> Result<ForgottenAs, Error> {
+    purge::forget(&with_origin(call, entries, origin)?, name, expected_version).await
+}
+
+/// Brings back a forgotten entry, or the text that an entry had before.
+pub(crate) async fn restore(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<StoreReply, Error> {
+    purge::restore(&with_origin(call, entries, origin)?, name).await
+}
+
 /// Returns true if the run of the origin holds an entry of this key.
 pub(crate) fn is_held(entries: &Entries, origin: &Origin, key: &str) -> bool {
     entries.held(origin.run.as_deref()).is_ok_and(|held| held.iter().any(|held| held.entry.fields.key == key))
-}
-
-/// Runs one command.
-pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
-where
-    R: for<'a> Run<EntriesCall<'a>> + Texts,
-{
-    changes::run(call, &with_origin(call, entries, origin)?, request).await
 }
 
 /// Runs a command of any kind.

@@ -1,5 +1,5 @@
-//! `forget-entry`: marks an entry as forgotten in its file, so that it is no longer shown. `restore-entry` brings it back, or its
-//! text from before. `purge-entries`: removes it for good.
+//! Forgetting an entry marks it in its file, so that it is no longer shown, and restoring it brings it back, or its text from before.
+//! `purge-entries` removes it for good.
 
 use super::category::Category;
 use super::document::{Entry, Fields, version_of};
@@ -151,61 +151,48 @@ fn permitted(removal: Result<Option<Change>, Error>, kept: &mut u32) -> Result<O
     }
 }
 
-/// Forgets an entry. Its file becomes a tombstone, so that older text cannot restore the entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ForgetEntry {
-    /// Key of the entry, or path of its file.
-    pub key: String,
-    /// If given, forgets the entry only if it still has this version.
-    pub expected_version: Option<String>,
-}
-
-/// Result of forgetting an entry.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ForgetEntryReply {
+/// What became of a forgotten entry.
+#[derive(Debug)]
+pub(crate) struct ForgottenAs {
     /// Key of the entry.
-    pub key: String,
+    pub(crate) key: String,
     /// Path of its file; empty if only a run held it.
-    pub path: String,
-    /// Version of its file now. With this as the expected version, the same text can be stored again.
-    pub version: String,
+    pub(crate) path: String,
+    /// Version of its file now; `None` if only a run held it.
+    pub(crate) version: Option<String>,
     /// True if it had been forgotten before.
-    pub already_forgotten: bool,
-    /// Summary for a person or a model. Stored text in it is made harmless.
-    pub message: ForModel,
+    pub(crate) already_forgotten: bool,
+    pub(crate) message: ForModel,
 }
 
-request!(ForgetEntry "forget-entry" => ForgetEntryReply, Removes, |name| {
-    vec![Self { key: name.into(), expected_version: None }]
-});
-
-impl Run<EntriesCall<'_>> for ForgetEntry {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<ForgetEntryReply, Error> {
-        let EntriesCall { call, entries, scope, run, .. } = *with;
-        let (key, base) = (&self.key, &Base::from_version(self.expected_version));
-        let dropped = match run {
-            Some(run) => drop_held(call, entries, scope, run, key).await?,
-            None => Dropped::default(),
-        };
-        if dropped.only_conversation {
-            return Ok(let_go(key));
-        }
-        match forget(call, entries, scope, key, base).await {
-            Err(error) if error.code == ErrorCode::EntryNotFound && dropped.any => Ok(let_go(key)),
-            forgotten => forgotten,
-        }
+/// Forgets an entry, if it has the expected version. Its file becomes a tombstone, so that older text cannot restore the entry.
+pub(super) async fn forget(
+    with: &EntriesCall<'_>,
+    name: &str,
+    expected_version: Option<String>,
+) -> Result<ForgottenAs, Error> {
+    let EntriesCall { call, entries, scope, run, .. } = *with;
+    let dropped = match run {
+        Some(run) => drop_held(call, entries, scope, run, name).await?,
+        None => Dropped::default(),
+    };
+    if dropped.only_conversation {
+        return Ok(let_go(name));
+    }
+    match forget_stored(call, entries, scope, name, &Base::from_version(expected_version)).await {
+        Err(error) if error.code == ErrorCode::EntryNotFound && dropped.any => Ok(let_go(name)),
+        forgotten => forgotten,
     }
 }
 
-/// Forgets an entry: marks it in its file, so that it is no longer shown.
-async fn forget(
+/// Marks an entry in its file, so that it is no longer shown.
+async fn forget_stored(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
     name: &str,
     base: &Base,
-) -> Result<ForgetEntryReply, Error> {
+) -> Result<ForgottenAs, Error> {
     let mut races = 0;
     loop {
         let (view, key) = look_for(call, entries, scope, name).await?;
@@ -221,43 +208,28 @@ async fn forget(
         };
         let path = call.scope.display_path(&stored.path);
         let message = format!("Forgot {key}; `restore` brings it back");
-        return Ok(ForgetEntryReply { key, path, version, already_forgotten, message: ForModel::escaped(&message) });
+        let (version, message) = (Some(version), ForModel::escaped(&message));
+        return Ok(ForgottenAs { key, path, version, already_forgotten, message });
     }
 }
 
 /// Builds the reply for an entry that only a run held.
-fn let_go(key: &str) -> ForgetEntryReply {
-    let message = format!("Forgot {key}, which only the run held");
-    ForgetEntryReply {
-        key: key.into(),
-        path: String::new(),
-        version: String::new(),
-        already_forgotten: false,
-        message: ForModel::escaped(&message),
-    }
+fn let_go(key: &str) -> ForgottenAs {
+    let message = ForModel::escaped(&format!("Forgot {key}, which only the run held"));
+    ForgottenAs { key: key.into(), path: String::new(), version: None, already_forgotten: false, message }
 }
 
-/// Restores an entry. A forgotten entry is shown again; any other gets the text from before it was last overwritten. A
-/// second restore undoes the first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RestoreEntry {
-    /// Key of the entry, or path of its file or backup.
-    pub key: String,
-}
-
-request!(RestoreEntry "restore-entry" => StoreReply, Replaces, |name| vec![Self { key: name.into() }]);
-
-impl Run<EntriesCall<'_>> for RestoreEntry {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
-        let EntriesCall { call, entries, scope, provenance, .. } = *with;
-        let of_backup = call.scope.original(&self.key).filter(|path| scope.pools().any(|pool| pool.folder.has(path)));
-        let name = of_backup.map_or(self.key, |path| call.scope.display_path(&path));
-        let (view, key) = look_for(call, entries, scope, &name).await?;
-        let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
-        match stored.entry.forgotten {
-            Some(_) => revive(call, &view, pool, stored).await,
-            None => put_back(call, &view, pool, stored, call.scope.trust.provenance_of(provenance)?).await,
-        }
+/// Restores the entry of a key, or the one whose file or backup has this path. A forgotten entry is shown again; any other gets
+/// the text from before it was last overwritten, and a second restore undoes the first.
+pub(super) async fn restore(with: &EntriesCall<'_>, name: &str) -> Result<StoreReply, Error> {
+    let EntriesCall { call, entries, scope, provenance, .. } = *with;
+    let of_backup = call.scope.original(name).filter(|path| scope.pools().any(|pool| pool.folder.has(path)));
+    let name = of_backup.map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
+    let (view, key) = look_for(call, entries, scope, &name).await?;
+    let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+    match stored.entry.forgotten {
+        Some(_) => revive(call, &view, pool, stored).await,
+        None => put_back(call, &view, pool, stored, call.scope.trust.provenance_of(provenance)?).await,
     }
 }
 

@@ -126,11 +126,22 @@ impl World {
         self.hydrate(max_bytes, None).entries.into_iter().map(|entry| entry.key).collect()
     }
 
-    fn forget(&mut self, key: &str) -> ForgetEntryReply {
-        match self.run(EntriesCommand::ForgetEntry(ForgetEntry { key: key.into(), expected_version: None })).unwrap() {
-            EntriesReply::ForgetEntry(reply) => reply,
-            other => panic!("{other:?}"),
-        }
+    fn forget_with(&mut self, origin: Origin, key: &str, version: Option<String>) -> Result<ForgottenAs, Error> {
+        let (entries, now, key) = (self.entries.clone(), self.now(), key.to_string());
+        self.store.run(|fs| async move { forget(&call_at(fs, now), &entries, &origin, &key, version).await })
+    }
+
+    fn forget(&mut self, key: &str) -> ForgottenAs {
+        self.forget_with(Origin::default(), key, None).unwrap()
+    }
+
+    fn restore_with(&mut self, origin: Origin, key: &str) -> Result<StoreReply, Error> {
+        let (entries, now, key) = (self.entries.clone(), self.now(), key.to_string());
+        self.store.run(|fs| async move { restore(&call_at(fs, now), &entries, &origin, &key).await })
+    }
+
+    fn restore(&mut self, key: &str) -> Result<StoreReply, Error> {
+        self.restore_with(Origin::default(), key)
     }
 
     fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
@@ -333,11 +344,9 @@ fn a_forgotten_entry_comes_back_only_with_another_text() {
     });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help.clone();
-    assert!(help.contains(&tombstone.version), "{help}");
-    let knowing = EntriesCommand::StoreEntry(StoreEntry {
-        entry: entry("k", "v", "core"),
-        expected_version: Some(tombstone.version),
-    });
+    assert!(help.contains(tombstone.version.as_deref().unwrap()), "{help}");
+    let knowing =
+        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: tombstone.version });
     assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
@@ -513,8 +522,8 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let absent =
         EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
-    let forget = EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: Some(first.version) });
-    assert_eq!(world.run(forget).unwrap_err().code, ErrorCode::StaleVersion);
+    let forgotten = world.forget_with(Origin::default(), "k", Some(first.version));
+    assert_eq!(forgotten.unwrap_err().code, ErrorCode::StaleVersion);
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub(super) async fn history_of(
     name: &str,
     kind: Option<ItemKind>,
 ) -> Result<(RelPath, History), Error> {
-    let Stores { call, entries, .. } = *with;
+    let call = with.call;
     let path = match handle(*with, name, kind).await {
         Ok(found) => found.file.path,
         Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
@@ -140,11 +140,17 @@ pub(super) async fn history_of(
     if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
         return Err(error);
     }
-    let mut history = History::read(call, entries, Some(&path)).await?;
-    if history.is_moved(&path) {
-        history = History::read(call, entries, None).await?;
-    }
+    let history = records_of(with, &path).await?;
     Ok((path, history))
+}
+
+/// Returns the records of a file, with those of its earlier paths.
+pub(super) async fn records_of(with: &Stores<'_>, path: &RelPath) -> Result<History, Error> {
+    let history = History::read(with.call, with.entries, Some(path)).await?;
+    match history.is_moved(path) {
+        true => History::read(with.call, with.entries, None).await,
+        false => Ok(history),
+    }
 }
 
 /// Returns the file of a name, and the text that it has in a version; `None` if it does not exist in this version. Bytes that are

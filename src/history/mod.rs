@@ -37,7 +37,6 @@ pub use merge::{
 };
 pub use redo::Redo;
 pub use replace_file::{ReplaceFile, ReplacedFile};
-pub use restore_version::{RestoreVersion, RestoredVersion};
 pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{
     ChangeKind, DEFAULT_HISTORY_ITEMS, FileChange, MAX_HISTORY_ITEMS, MIN_OPERATION_DIGITS, OperationInfo,
@@ -49,6 +48,7 @@ pub use crate::changes::EXPUNGED;
 pub(crate) use forgotten::{ForgottenNote, find_forgotten, forgotten_notes};
 pub(crate) use list_versions::text_of_version;
 pub(crate) use past::look_back;
+pub(crate) use restore_version::{NewText, removed_by_others, restore_version, version_before};
 
 use crate::family::family;
 use crate::names::Stores;
@@ -64,7 +64,6 @@ family! {
         CompareVersions,
         Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run } | Redo { dry_run },
         SetHistoryPolicy,
-        RestoreVersion { name, version, at, dry_run },
         Expunge { text, name, dry_run },
         Snapshot { message: name "message" },
         ReplaceFile { path, version, content },

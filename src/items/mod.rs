@@ -3,9 +3,11 @@
 mod edit;
 mod everywhere;
 mod files;
+mod forget;
 mod list;
 mod recall;
 mod resolve;
+mod restore;
 mod show;
 mod tag;
 mod timeline;
@@ -18,12 +20,15 @@ pub use crate::notebook::{
 };
 pub use edit::{Edit, EditReply};
 pub use files::{FilePage, ListFiles, MAX_LISTED_FILES};
+pub use forget::{Forget, Forgotten};
 pub use list::ListItems;
 pub use resolve::{Item, Resolve};
+pub use restore::{Restore, Restored};
 pub use show::{Show, Shown};
 pub use tag::Tag;
 
 pub(crate) use edit::edit;
+pub(crate) use forget::forget;
 pub(crate) use list::list;
 pub(crate) use recall::{answer as answer_recall, has_name};
 pub(crate) use show::show;
@@ -41,10 +46,12 @@ family! {
     /// Reply of a [`ItemsCommand`].
     ItemsReply {
         Edit { name, kind, old_text, new_text: parts "new text" },
+        Forget { name, kind, expected_version },
         ListFiles,
         ListItems,
         Recall,
         Resolve,
+        Restore { name, kind, version, at, dry_run },
         Show,
         Tag { name, kind, add: name "tag", remove },
     }

@@ -23,7 +23,6 @@ mod write;
 pub use append_daily::AppendDaily;
 pub use flush_summary::{FlushSummary, compaction_heading};
 pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
-pub use restore::Restore;
 pub use search::Search;
 pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};
 pub use status::{Status, StatusReply};
@@ -52,7 +51,6 @@ family! {
         Write { target, mode, content: text "content", truncate }
             | AppendDaily { heading: name "heading", body: text "body" }
             | FlushSummary { summary: summary "summary", messages },
-        Restore { target },
         Search,
         Status,
         Slash { line: parts "line" },

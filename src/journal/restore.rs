@@ -1,37 +1,17 @@
-//! `restore`: puts back the text that a file had before it was last changed or removed, from the history or from its backup.
+//! Puts back the text that a file had before it was last changed or removed, from the history or from its backup.
 
-use super::target::Target;
-use super::types::{ChangedFile, JournalCall};
 use crate::changes::{Backups, Call, File, KeptText};
-use crate::request::{Run, request};
 use crate::store::{Layout, RelPath};
 use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
-/// Restores the text that was kept when a file was changed or removed. The replaced text is kept in its place, so a second restore
-/// undoes the first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restore {
-    /// File to restore.
-    pub target: Target,
-}
-
-request!(Restore "restore" => ChangedFile, Replaces, |name| {
-    Target::samples(name).into_iter().map(|target| Self { target }).collect()
-});
-
-impl Run<JournalCall<'_>> for Restore {
-    async fn run(self, with: &JournalCall<'_>) -> Result<ChangedFile, Error> {
-        let call = with.call;
-        restore_file(call, self.target.changed_path(call)?).await
-    }
-}
-
-/// Restores the kept text of a file of memory.
-pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFile, Error> {
-    let backup = Layout::backup_of(&path);
-    let Some(KeptText { file: kept, is_in_history }) = call.load_kept(&path, &backup).await? else {
-        let message = format!("there is no backup of {}", call.scope.display_path(&path));
+/// Restores the kept text of a file of memory. The replaced text is kept in its place, so a second restore undoes the first. Returns
+/// the path of its backup, if it has one, and a summary.
+pub(crate) async fn restore_file(call: &Call, path: &RelPath) -> Result<(Option<String>, ForModel), Error> {
+    let backup = Layout::backup_of(path);
+    let Some(KeptText { file: kept, is_in_history }) = call.load_kept(path, &backup).await? else {
+        let message = format!("there is no backup of {}", call.scope.display_path(path));
         let help = "an edit, an overwrite and a removal keep one, at the path that the file had; `list --forgotten` lists the \
                     forgotten; to undo a rename, rename the note again";
         return Err(Error::new(ErrorCode::NotFound, message, help));
@@ -41,16 +21,15 @@ pub(crate) async fn restore_file(call: &Call, path: RelPath) -> Result<ChangedFi
     let change = |file: &File| {
         // Whoever changed the file meanwhile may have replaced the backup too.
         if first.get_or_insert_with(|| file.clone()).bytes() != file.bytes() {
-            let message = format!("{} was changed meanwhile", call.scope.display_path(&path));
+            let message = format!("{} was changed meanwhile", call.scope.display_path(path));
             return Err(Error::new(ErrorCode::Contention, message, "look at it again"));
         }
         Ok((Some(call.screen.restore(file, &kept, bytes)?), ()))
     };
     let backups = if is_in_history { Backups::Keep } else { Backups::Exchange(&backup) };
-    let (_, replaced) = call.update(&path, backups, change).await?;
+    let (_, replaced) = call.update(path, backups, change).await?;
     let source = if is_in_history { "the history".into() } else { call.scope.display_path(&backup) };
-    let (path, bytes) = (call.scope.display_path(&path), bytes.len() as u64);
+    let (path, bytes) = (call.scope.display_path(path), bytes.len());
     let message = ForModel::escaped(&format!("Restored {path} from {source} ({bytes} bytes)"));
-    let backup = replaced.file().map(|kept| call.scope.display_path(&kept));
-    Ok(ChangedFile { path, bytes, backup, message })
+    Ok((replaced.file().map(|kept| call.scope.display_path(&kept)), message))
 }

@@ -194,9 +194,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(edit(call, &path, Some(&target), &change, Backups::Keep).await?.message.into_string())
         }
         SlashCommand::Clear(target) => clear(call, &target).await,
-        SlashCommand::Restore(target) => {
-            Ok(restore_file(call, target.changed_path(call)?).await?.message.into_string())
-        }
+        SlashCommand::Restore(target) => Ok(restore_file(call, &target.changed_path(call)?).await?.1.into_string()),
     }
 }
 

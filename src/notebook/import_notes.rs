@@ -420,10 +420,10 @@ impl<'a> Work<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::forget::Forget;
     use super::super::rename::Rename;
-    use super::super::testing::{Store, run_alone};
+    use super::super::testing::{Store, run_alone, run_items};
     use super::*;
+    use crate::items::Forget;
     use crate::trust::approve;
 
     const ID: &str = "git ~/shop 1f0c9d";
@@ -534,7 +534,7 @@ mod tests {
     fn a_forgotten_note_stays_forgotten_even_after_a_rename() {
         let mut store = Store::default();
         import(&mut store, parked("one"));
-        store.run(|fs| run_alone(fs, Forget { note: PATH.into() })).expect("forgotten");
+        store.run(|fs| run_items(fs, Forget::new(PATH))).expect("forgotten");
         kept(import(&mut store, parked("one")), "`restore` brings it back");
         kept(import(&mut store, parked("two")), "`restore` brings it back");
         kept(
@@ -548,7 +548,7 @@ mod tests {
         let rename = Rename { note: PATH.into(), title: "Four attempts".into() };
         let renamed = store.run(|fs| run_alone(fs, rename)).expect("renamed").path;
         kept(import(&mut store, parked("two")), "edited here");
-        store.run(|fs| run_alone(fs, Forget { note: renamed })).expect("forgotten");
+        store.run(|fs| run_items(fs, Forget::new(renamed))).expect("forgotten");
         kept(import(&mut store, parked("one")), "`restore` brings it back");
     }
 

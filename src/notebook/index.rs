@@ -74,7 +74,7 @@ struct KnownConfig {
 }
 
 /// Takes over the current configuration, which says which files are notes.
-pub(super) async fn adopt_config(call: &Call, notebook: &Arc<Notebook>) -> Result<(), Error> {
+pub(crate) async fn adopt_config(call: &Call, notebook: &Arc<Notebook>) -> Result<(), Error> {
     adopt(call, notebook, load_config(call).await?);
     Ok(())
 }

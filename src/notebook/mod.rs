@@ -54,7 +54,6 @@ mod zk_output;
 pub use checks::{MAX_TAG_BYTES, MAX_TAGS, MAX_TITLE_BYTES};
 pub use config::{CONFIG_FILE, Group, LinkFormat, NoteConfig, NotebookConfig};
 pub use dead_links::{DeadLink, DeadLinks, DeadLinksReply};
-pub use forget::{Forget, ForgetReply};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use import_notes::{
     ImportNotes, ImportNotesReply, ImportedNote, MAX_IMPORT_ID_BYTES, MAX_IMPORTED_NOTES, MAX_IMPORTED_NOTES_BYTES,
@@ -95,13 +94,13 @@ pub use zk_output::{ZkNote, ZkOutputError, parse_note_path, parse_zk_list_output
 pub(crate) use checks::title_or_stem;
 pub(crate) use draft::moment;
 pub(crate) use files::check_not_kept;
-pub(crate) use forget::forget_version;
-pub(crate) use index::{Notebook, NotebookCall};
+pub(crate) use forget::{forget, forget_version};
+pub(crate) use index::{Notebook, NotebookCall, adopt_config};
 pub(crate) use init::{is_made_by_setup, remove_empty_template_folders};
 pub(crate) use list_notes::list_notes;
 pub(crate) use listing::NoteList;
 pub(crate) use named::{marks_of, named_notes, named_user_notes, of_user};
-pub(crate) use page::{existing_page, locate_page, note_at, note_rule, similar_notes};
+pub(crate) use page::{existing_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{
     PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render, shortened,
@@ -125,7 +124,6 @@ family! {
         Related,
         Link { source, target, text: name "text" },
         Rename { note, title: name "title" },
-        Forget { note },
         Tags,
         DeadLinks,
         UnlinkedMentions,

@@ -2,15 +2,18 @@
 //! request is performed next.
 
 use alloc::collections::BTreeMap;
+use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::str::FromStr;
 
 use super::index::{Notebook, NotebookCall};
-use super::page::locate_page;
-use crate::changes::{Call, Texts, run};
+use crate::changes::{Call, Texts};
 use crate::context::DEFAULT_MAP_BYTES;
 use crate::engine::{Limits, Scope};
-use crate::journal::{ChangedFile, JournalCall, JournalReply, Restore, Target};
+use crate::entries::Entries;
+use crate::items::{ItemsCall, ItemsCommand, ItemsReply};
+use crate::names::Stores;
+use crate::origin::Origin;
 use crate::request::Run;
 use crate::store::{BackupPlace, Layout, LocalTime, ProjectSlug, RelPath, Timestamp};
 use crate::trust::{Provenance, TrustConfig, Writer};
@@ -58,23 +61,21 @@ where
 }
 
 /// Runs a command like [`run_alone`], for text of this provenance.
-pub(crate) async fn run_as<R>(fs: Fs, provenance: Provenance, request: R) -> Result<R::Reply, Error>
+pub(crate) async fn run_as<R>(fs: Fs, provenance: Provenance, mut request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
     let call = call_at(fs, day()).of_provenance(Some(provenance))?;
-    run(&call, &NotebookCall { call: &call, notebook: &Arc::new(Notebook::default()) }, request).await
+    request.screen(&call.screen)?;
+    request.run(&NotebookCall { call: &call, notebook: &Arc::new(Notebook::default()) }).await
 }
 
-/// Restores a page like a separate process.
-pub(crate) async fn restore_page(fs: Fs, name: String) -> Result<ChangedFile, Error> {
-    let (call, notebook) = (call_at(fs, day()), Arc::new(Notebook::default()));
-    let command = Restore { target: Target::Page(name) }.into();
-    let command = locate_page(&call, &notebook, command).await?;
-    match command.run(&JournalCall { call: &call, corpus: &notebook.corpus }).await? {
-        JournalReply::Restore(reply) => Ok(reply),
-        other => panic!("{other:?}"),
-    }
+/// Runs a command about items like a separate process.
+pub(crate) async fn run_items(fs: Fs, command: impl Into<ItemsCommand>) -> Result<ItemsReply, Error> {
+    let (call, notebook, entries) = (call_at(fs, day()), Arc::default(), Entries::new(None).expect("no agent"));
+    let stores = Stores { call: &call, notebook: &notebook, entries: &entries };
+    let (origin, listing) = (Origin::default(), AtomicRefCell::default());
+    command.into().run(&ItemsCall { stores, origin: &origin, listing: &listing }).await
 }
 
 pub(crate) fn path(text: &str) -> RelPath {

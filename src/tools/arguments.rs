@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::spec::{Field, Kind, Spec};
+use crate::origin::Origin;
 use crate::trust::Provenance;
 use saddlebag_collections::{part::TextPart, prelude::*};
 use saddlebag_markdown::breaks_one_line;
@@ -127,6 +128,11 @@ impl Arguments {
     /// Returns the given provenance of the text.
     pub(super) fn provenance(&self) -> Result<Option<Provenance>, Error> {
         Ok(self.text("provenance").map(str::parse).transpose()?)
+    }
+
+    /// Returns the origin of a call, with the given provenance.
+    pub(super) fn origin(&self, of_call: &Origin) -> Result<Origin, Error> {
+        Ok(Origin { provenance: self.provenance()?.or(of_call.provenance), ..of_call.clone() })
     }
 
     /// Returns the requested number of hits.

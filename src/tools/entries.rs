@@ -6,10 +6,10 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
 use crate::entries::{
-    EntriesCommand, EntriesReply, EntryInfo, FindEntries, FindEntriesReply, ForgetEntry, ForgetEntryReply, NewEntry,
-    StoreEntry, StoreReply, StoreState, cursor_of,
+    EntriesCommand, EntriesReply, EntryInfo, FindEntries, FindEntriesReply, NewEntry, StoreEntry, StoreReply,
+    StoreState, cursor_of,
 };
-use crate::items::{self, ItemKind, ItemList, ListItems};
+use crate::items::{self, Forget, Forgotten, ItemKind, ItemList, ListItems};
 use crate::notebook::{ConditionKind, NoteFilter};
 use crate::store::utc_text;
 use saddlebag_collections::prelude::*;
@@ -57,9 +57,6 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesComma
             let limit = start.saturating_add(arguments.hits());
             EntriesCommand::FindEntries(FindEntries { query: arguments.needed("query")?, limit })
         }
-        Id::Forget => {
-            EntriesCommand::ForgetEntry(ForgetEntry { key: arguments.needed("key")?, expected_version: None })
-        }
         _ => return Err(Error::internal("no tool of the entries")),
     };
     Ok(verb)
@@ -97,7 +94,6 @@ pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answe
     Ok(match reply {
         EntriesReply::StoreEntry(reply) => stored(&reply)?,
         EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query")?, arguments.start()?),
-        EntriesReply::ForgetEntry(reply) => forgotten(&reply),
         _ => return Err(Error::internal("no answer of the entries")),
     })
 }
@@ -201,12 +197,16 @@ fn listed(reply: &ItemList) -> Answer {
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
 }
 
-fn forgotten(reply: &ForgetEntryReply) -> Answer {
+/// Forgets an entry.
+pub(super) async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let asked = Forget { kind: Some(ItemKind::Entry), ..Forget::new(arguments.needed("key")?) };
+    let Forgotten { name, already_forgotten, .. } =
+        items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;
     let mut object = Object::new();
-    object.text("key", &reply.key);
-    object.flag("already_forgotten", reply.already_forgotten);
-    let again = if reply.already_forgotten { " (it was forgotten before)" } else { "" };
-    Answer::new(format!("Forgot memory: {}{again}", on_one_line(&reply.key)), object)
+    object.text("key", &name);
+    object.flag("already_forgotten", already_forgotten);
+    let again = if already_forgotten { " (it was forgotten before)" } else { "" };
+    Ok(Answer::new(format!("Forgot memory: {}{again}", on_one_line(&name)), object))
 }
 
 /// Shortens the content of an entry to fit the answer. The whole content can be recalled by its key.

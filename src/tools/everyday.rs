@@ -7,19 +7,16 @@ use super::spec::{Id, Spec};
 use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
-use crate::entries::{EntriesCommand, ForgetEntry, run_any, unavailable};
+use crate::entries::{EntriesCommand, run_any, unavailable};
 use crate::history::{ListOperations, Undo};
-use crate::items::{self, Edit, ItemKind, ItemList, ListItems, Show, Shown, answer_recall};
+use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall};
 use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
 use crate::names::{Handle, handle};
-use crate::notebook::{
-    ConditionKind, Forget, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey, locate_page,
-};
-use crate::origin::Origin;
+use crate::notebook::{ConditionKind, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey};
 use crate::request::Run;
 use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath};
 use saddlebag_collections::prelude::*;
-use saddlebag_protocol::{Error, ErrorCode};
+use saddlebag_protocol::Error;
 
 /// Default number of items in a list.
 const USUAL_LIST: u32 = 20;
@@ -180,7 +177,7 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let name = arguments.needed("name")?;
     let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
-    let origin = Origin { provenance: arguments.provenance()?.or(with.origin.provenance), ..with.origin.clone() };
+    let origin = arguments.origin(with.origin)?;
     let reply = items::edit(with.stores(), &origin, Edit { name, kind: None, old_text, new_text }).await?;
     match &reply.entry {
         Some(stored) => entries::stored(stored),
@@ -202,29 +199,10 @@ pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPat
 }
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
-    let name = arguments.needed("name")?;
-    let Handle { kind, file } = handle(with.stores(), &name, None).await?;
-    let shown = with.call.scope.display_path(&file.path);
-    if kind == ItemKind::Entry {
-        let key = file.path.into_string();
-        let command = EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version: None });
-        let answer = of_entries(with, arguments, command).await?;
-        return Ok(Answer { text: format!("{}; `mem_undo` brings it back", answer.text), ..answer });
-    }
-    // A log is forgotten by its path only: its day may get more lines.
-    if kind == ItemKind::File || matches!(Target::from_name(&name)?, Target::Daily(_)) {
-        let message = format!("{shown} cannot be forgotten as a whole");
-        let help = "mem_edit with an empty new_str removes text from it";
-        let of_others = with.call.scope.kept_for_all_projects(file.path.as_str());
-        return Err(of_others.unwrap_or_else(|| Error::new(ErrorCode::NotPermitted, message, help)));
-    }
-    match of_notebook(with, NotebookCommand::Forget(Forget { note: shown })).await? {
-        // A model has no `restore`, and its last operation is this one.
-        NotebookReply::Forget(reply) => {
-            Ok(Answer::new(reply.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
-        }
-        _ => Err(Error::internal("no answer of the notebook")),
-    }
+    let asked = Forget::new(arguments.needed("name")?);
+    let forgotten = items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;
+    // A model has no `restore`, and its last operation is this one.
+    Ok(Answer::new(forgotten.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
 }
 
 async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {
@@ -232,14 +210,13 @@ async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<N
 }
 
 async fn of_journal(with: &ToolsCall<'_>, arguments: &Arguments, command: JournalCommand) -> Result<Answer, Error> {
-    let command = locate_page(with.call, with.notebook, command).await?;
     let reply = command.run(&JournalCall { call: with.call, corpus: with.corpus }).await?;
     journal::answer(arguments, reply)
 }
 
 async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: EntriesCommand) -> Result<Answer, Error> {
-    let origin = Origin { provenance: arguments.provenance()?.or(with.origin.provenance), ..with.origin.clone() };
-    let reply = run_any(with.call, with.entries, &origin, command).await.map_err(unavailable)?;
+    let reply =
+        run_any(with.call, with.entries, &arguments.origin(with.origin)?, command).await.map_err(unavailable)?;
     entries::answer(arguments, reply)
 }
 

@@ -45,7 +45,6 @@ use crate::family::family;
 use crate::items::answer_recall;
 use crate::journal::{FileState, JournalCall, TargetRole, edit_file};
 use crate::notebook::NotebookCall;
-use crate::origin::Origin;
 use crate::request::{Effect, Run, request};
 use crate::trust::{add_flags, for_model};
 use answer::Answer;
@@ -155,7 +154,6 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
         }
         ToolSet::Journal => {
             let command = journal::command(spec, &arguments)?;
-            let command = crate::notebook::locate_page(call, notebook, command).await?;
             journal::answer(&arguments, command.run(&JournalCall { call, corpus }).await?)
         }
         ToolSet::Entries if let Some(key) = self::entries::key(spec, &arguments)? => {
@@ -163,9 +161,10 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             self::entries::one(&entry, arguments.start()?)
         }
         ToolSet::Entries if spec.id == Id::List => self::entries::list(with, &arguments).await,
+        ToolSet::Entries if spec.id == Id::Forget => self::entries::forget(with, &arguments).await,
         ToolSet::Entries => {
             let command = self::entries::command(spec, &arguments)?;
-            let origin = Origin { provenance: arguments.provenance()?.or(origin.provenance), ..origin.clone() };
+            let origin = arguments.origin(origin)?;
             let reply =
                 crate::entries::run_any(call, entries, &origin, command).await.map_err(crate::entries::unavailable)?;
             self::entries::answer(&arguments, reply)

@@ -5,9 +5,9 @@
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::{FindEntries, ForgetEntry, StoreEntry};
+use crate::entries::{FindEntries, StoreEntry};
 use crate::history::Undo;
-use crate::items::{Edit, ListItems, Show};
+use crate::items::{Edit, Forget, ListItems, Show};
 use crate::journal::{Search, Write, WriteMode};
 use crate::notebook::{ItemKind, Journal, Link, Recall, Related, Remember};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
@@ -145,7 +145,7 @@ const TABLE: &[Spec] = &[
         description: "Remove a wrong note or fact.",
         fields: &[needed("name", Kind::Text)],
         answer: &[],
-        effect: ForgetEntry::EFFECT,
+        effect: Forget::EFFECT,
     },
     Spec {
         id: Id::Journal,
@@ -297,7 +297,7 @@ const TABLE: &[Spec] = &[
         description: "Forget a key that is wrong or no longer wanted.",
         fields: &[needed("key", Kind::Text)],
         answer: &[needed("key", Kind::Text), needed("already_forgotten", Kind::Flag)],
-        effect: ForgetEntry::EFFECT,
+        effect: Forget::EFFECT,
     },
     Spec {
         id: Id::Remember,

@@ -68,8 +68,6 @@ macro_rules! wit_contract {
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
             entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
-            entries::ForgetEntry { key, expected_version }
-            entries::RestoreEntry { key }
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
             entries::ImportFile { path, content }
@@ -81,7 +79,6 @@ macro_rules! wit_contract {
             entries::EntryProblem { path, key, message }
             entries::EntryHit { entry, score, terms, passage }
             entries::FindEntriesReply { hits, total, problems }
-            entries::ForgetEntryReply { key, path, version, already_forgotten, message }
             entries::PurgeReply { purged, message }
             entries::EntryFile { path, content, updated }
             entries::ExportReply { files, next, total, problems }
@@ -102,8 +99,8 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), FindEntries(value), ForgetEntry(value), RestoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), FindEntries(value), ForgetEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesCommand { StoreEntry(value), FindEntries(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), FindEntries(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {
@@ -163,7 +160,6 @@ macro_rules! wit_contract {
             history::Snapshot { message }
             history::ReplaceFile { path, version, content }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
-            history::RestoreVersion { name, version, at, dry_run }
             history::Expunge { text, name, dry_run }
             history::TextPlace { path, kind, count }
             history::ExpungeReply { places, left, unreadable, digest, operation, message }
@@ -179,7 +175,6 @@ macro_rules! wit_contract {
             history::UndoReply { operations, files, skipped, operation, message }
             history::HistoryLog { path, bytes }
             history::HistoryPolicyReply { recording, max_age_days, max_log_bytes, logs, bytes, removed, message }
-            history::RestoredVersion { path, version, diff, operation, message }
             history::MergeSides { ancestor, ours, theirs }
             history::MergeConflict { part, ancestor, ours, theirs }
             history::MergeReview { path, text }
@@ -187,10 +182,10 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), RestoreVersion(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
+            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
             history::MergePart { File, Frontmatter, Field(value), Paragraph }
         }
     };
@@ -198,6 +193,8 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             items::Edit { name, kind, old_text, new_text }
             items::EditReply { path, backup, entry, message }
+            items::Forget { name, kind, expected_version }
+            items::Forgotten { kind, name, path, version, already_forgotten, backup, message }
             items::ListFiles { after, limit = $crate::journal::DEFAULT_LISTED_FILES }
             items::ListItems { forgotten, name, kinds, category, filter = $crate::notebook::NoteFilter::default(), sort, limit, after, zk_links, with_text, with_links }
             items::ListedItem { kind, name, path, category, lead, body, text, snippets, word_count, tags, aliases, metadata, link, created, day, modified, marks, writer, entry }
@@ -206,6 +203,8 @@ macro_rules! wit_contract {
             items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             items::Resolve { name, kind }
             items::Item { kind, path, name }
+            items::Restore { name, kind, version, at, dry_run }
+            items::Restored { kind, path, version, diff, operation, backup, entry, message }
             items::Show { name, kind, version, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             items::Tag { name, kind, add, remove }
             items::TagReply { path, tags, changed, message }
@@ -217,22 +216,20 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            items::ItemsCommand { Edit(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Show(value), Tag(value) }
+            items::ItemsCommand { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Restore(value), Show(value), Tag(value) }
             items::FileState { Missing, Empty, Text }
-            items::ItemsReply { Edit(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Show(value), Tag(value) }
+            items::ItemsReply { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Restore(value), Show(value), Tag(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             journal::Write { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
-            journal::Restore { target }
             journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
             journal::FlushSummary { summary, messages }
             journal::Slash { line }
             journal::WriteReply { path, bytes, skipped_lines, truncated_from, backup, message }
             journal::ListedFile { path, size, modified }
-            journal::ChangedFile { path, bytes, backup, message }
             journal::SlashReply { text }
             journal::TermCount { term, lines }
             journal::SearchHit { path, terms, lines, total_lines, filename_only, date, long_term, heading, body, unapproved }
@@ -244,8 +241,8 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::JournalCommand { Write(value), AppendDaily(value), Restore(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::JournalReply { Write(value), Restore(value), Search(value), Status(value), Slash(value) }
+            journal::JournalCommand { Write(value), AppendDaily(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { Write(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $records:ident $variants:ident $openness:ident) => {
@@ -258,7 +255,6 @@ macro_rules! wit_contract {
             notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
             notebook::Link { source, target, text }
             notebook::Rename { note, title }
-            notebook::Forget { note }
             notebook::DeadLinks { only_notes }
             notebook::UnlinkedMentions { note }
             notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
@@ -286,7 +282,6 @@ macro_rules! wit_contract {
             notebook::UnlinkedMentionsReply { notes, skipped }
             notebook::LinkReply { source, target, link, already_linked, message }
             notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
-            notebook::ForgetReply { path, backup, message }
             notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
@@ -294,12 +289,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Forget(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Forget(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

@@ -282,8 +282,7 @@ fn undo_and_earlier_versions_do_not_bring_a_rejected_value_back() {
     assert_eq!(error.code, ErrorCode::Rejected, "{error:?}");
     assert!(error.help.contains("--skip-conflicts"), "{error:?}");
     let name = "agents/a/entries/core/staging.md".to_string();
-    let request = ask::restore_version(name, 2);
-    refused(&mut drive, HistoryCommand::RestoreVersion(request));
+    refused(&mut drive, ask::restore_version(name, 2));
     // The control: what was only forgotten comes back.
     drive.run(ask::forget_entry("production")).unwrap();
     drive.run(HistoryCommand::Undo(Undo::default())).unwrap();

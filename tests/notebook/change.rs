@@ -251,8 +251,8 @@ fn a_forgotten_note_is_kept_as_a_backup_that_no_list_shows(kind: Kind) {
     let mut drive = linked_notebook(kind);
     let forgotten = call(&mut drive, ask::forget("Port"));
     assert_eq!(
-        (forgotten.path.as_str(), forgotten.backup.as_str()),
-        ("facts/port.md", ".saddlebag/backups/facts/port.bak")
+        (forgotten.path.as_str(), forgotten.backup.as_deref()),
+        ("facts/port.md", Some(".saddlebag/backups/facts/port.bak"))
     );
     assert!(forgotten.message.as_str().contains("2 notes still link to it"), "{forgotten:?}");
     assert_eq!(text(&drive, ".saddlebag/backups/facts/port.bak"), PORT);

@@ -5,23 +5,23 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, Explain, ExportEntries, FindEntries,
-    ForgetEntry, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry,
-    OpenRun, PurgeEntries, RestoreEntry, RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, Explain, ExportEntries, FindEntries, Hydrate,
+    HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry, OpenRun, PurgeEntries,
+    RetainEntries, StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::history::{
-    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, Redo, ReplaceFile, RestoreVersion,
-    SetHistoryPolicy, Snapshot, Undo,
+    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, Redo, ReplaceFile, SetHistoryPolicy,
+    Snapshot, Undo,
 };
-use saddlebag::items::{Edit, ItemKind, ItemsCommand, ListFiles, ListItems, Recall, Resolve, Show, Tag};
-use saddlebag::journal::{
-    AppendDaily, FlushSummary, JournalCommand, Restore, Search, Slash, Status, Target, Write, WriteMode,
+use saddlebag::items::{
+    Edit, Forget, ItemKind, ItemsCommand, ListFiles, ListItems, Recall, Resolve, Restore, Show, Tag,
 };
+use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, Search, Slash, Status, Target, Write, WriteMode};
 use saddlebag::notebook::{
-    ConditionKind, DeadLinks, Forget, ImportNotes, ImportedNote, InitNotebook, Journal, Link, LoadMemories,
-    MemoryContext, NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary,
-    Rename, SortBy, SortKey, Tags, Today, UnlinkedMentions,
+    ConditionKind, DeadLinks, ImportNotes, ImportedNote, InitNotebook, Journal, Link, LoadMemories, MemoryContext,
+    NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, SortBy,
+    SortKey, Tags, Today, UnlinkedMentions,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
@@ -220,7 +220,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         3 => (note(), note(), prop::option::of(title()))
             .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
         2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
-        1 => note().prop_map(|note| NotebookCommand::Forget(Forget { note })),
         1 => Just(NotebookCommand::Tags(Tags)),
         1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
         1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
@@ -291,7 +290,6 @@ fn command() -> impl Strategy<Value = Command> {
         4 => (target(), mode, content, any::<bool>())
             .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
-        2 => target().prop_map(|target| JournalCommand::Restore(Restore { target })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<(bool, bool)>()).prop_map(
             |(query, offset, limit, max_bytes, (assume_unchanged, all_files))| {
                 JournalCommand::Search(Search { query, offset, limit, max_bytes, assume_unchanged, all_files })
@@ -532,9 +530,7 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
         1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
-        2 => (name(), base()).prop_map(|(key, expected_version)| EntriesCommand::ForgetEntry(ForgetEntry { key, expected_version })),
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
-        1 => name().prop_map(|key| EntriesCommand::RestoreEntry(RestoreEntry { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
             .prop_map(|(forgotten, cursor)| EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })),
         3 => import().prop_map(EntriesCommand::ImportEntries),
@@ -612,16 +608,16 @@ fn files() -> impl Strategy<Value = ItemsCommand> {
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| ItemsCommand::ListFiles(ListFiles { after, limit })),
         1 => (item(), item_kind()).prop_map(|(name, kind)| ItemsCommand::Resolve(Resolve { name, kind })),
-        3 => (item(), item_kind(), old, text()).prop_map(|(name, kind, old, new_text)| {
-            ItemsCommand::Edit(Edit { name, kind, old_text: old.to_string(), new_text })
-        }),
+        3 => (item(), item_kind(), prop::option::weighted(0.2, "[0-9a-f]{4}"))
+            .prop_map(|(name, kind, expected_version)| Forget { name, kind, expected_version }.into()),
+        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), prop::option::weighted(0.2, moment()), any::<bool>())
+            .prop_map(|(name, kind, version, at, dry_run)| Restore { name, kind, version, at, dry_run }.into()),
+        3 => (item(), item_kind(), old, text())
+            .prop_map(|(name, kind, old, new_text)| Edit { name, kind, old_text: old.to_string(), new_text }.into()),
         1 => (item(), item_kind(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
             .prop_map(|(name, kind, add, remove)| ItemsCommand::Tag(Tag { name, kind, add, remove })),
-        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), 0_u64..64, 0_u32..4000).prop_map(
-            |(name, kind, version, offset, max_bytes)| {
-                ItemsCommand::Show(Show { name, kind, version, offset, max_bytes })
-            }
-        ),
+        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), 0_u64..64, 0_u32..4000)
+            .prop_map(|(name, kind, version, offset, max_bytes)| Show { name, kind, version, offset, max_bytes }.into()),
     ]
 }
 
@@ -700,8 +696,6 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
         (prop::option::weighted(0.2, any::<bool>()), prop::option::weighted(0.2, 0_u32..99)).prop_map(
             |(record, max_age_days)| SetHistoryPolicy { recording: record, max_age_days, max_log_bytes: None }.into()
         ),
-        (name(), prop::option::of(number), prop::option::of(moment()), any::<bool>())
-            .prop_map(|(name, version, at, dry_run)| RestoreVersion { name, version, at, dry_run }.into()),
         (text(), prop::option::weighted(0.3, name()), any::<bool>()).prop_map(|(text, name, dry_run)| {
             let text = if name.is_some() { String::new() } else { text };
             Expunge { text, name, dry_run }.into()

@@ -3,12 +3,12 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{FindEntries, ForgetEntry, NewEntry, RestoreEntry, StoreEntry};
-use saddlebag::history::{ListVersions, RestoreVersion};
-use saddlebag::items::{Edit, ItemKind, ListFiles, ListItems, Recall, Show, Tag};
-use saddlebag::journal::{AppendDaily, FlushSummary, Restore, Search, Slash, Target, Write, WriteMode};
+use saddlebag::entries::{FindEntries, NewEntry, StoreEntry};
+use saddlebag::history::ListVersions;
+use saddlebag::items::{Edit, Forget, ItemKind, ListFiles, ListItems, Recall, Restore, Show, Tag};
+use saddlebag::journal::{AppendDaily, FlushSummary, Search, Slash, Target, Write, WriteMode};
 use saddlebag::notebook::{
-    DeadLinks, Forget, Journal, Link, Related, Remember, Rename, SortBy, SortKey, Tags, UnlinkedMentions,
+    DeadLinks, Journal, Link, Related, Remember, Rename, SortBy, SortKey, Tags, UnlinkedMentions,
 };
 use saddlebag::{Limits, Origin, Submission};
 
@@ -160,31 +160,22 @@ pub fn related(note: impl Into<String>) -> Related {
     Related { note: note.into(), limit: 10 }
 }
 
-pub fn forget_target(target: &Target) -> Forget {
-    forget(match target {
-        Target::LongTerm => "MEMORY.md".into(),
-        Target::Scratchpad => "SCRATCHPAD.md".into(),
-        Target::Note(name) => format!("notes/{name}.md"),
-        other => other.to_string(),
-    })
+pub fn forget(name: impl ToString) -> Forget {
+    Forget::new(name.to_string())
 }
 
-pub fn forget(note: impl Into<String>) -> Forget {
-    Forget { note: note.into() }
+pub fn forget_entry(key: impl ToString) -> Forget {
+    Forget { kind: Some(ItemKind::Entry), ..forget(key) }
 }
 
-pub fn forget_entry(key: impl Into<String>) -> ForgetEntry {
-    ForgetEntry { key: key.into(), expected_version: None }
+pub fn restore(name: impl ToString) -> Restore {
+    Restore { name: name.to_string(), ..Restore::default() }
 }
 
-pub fn restore(target: Target) -> Restore {
-    Restore { target }
+pub fn restore_entry(key: impl ToString) -> Restore {
+    Restore { kind: Some(ItemKind::Entry), ..restore(key) }
 }
 
-pub fn restore_entry(key: impl Into<String>) -> RestoreEntry {
-    RestoreEntry { key: key.into() }
-}
-
-pub fn restore_version(name: impl Into<String>, version: u32) -> RestoreVersion {
-    RestoreVersion { name: name.into(), version: Some(version), ..RestoreVersion::default() }
+pub fn restore_version(name: impl ToString, version: u32) -> Restore {
+    Restore { version: Some(version), ..restore(name) }
 }

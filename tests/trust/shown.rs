@@ -115,5 +115,5 @@ fn what_a_model_reads_hides_nothing_and_poses_as_nobody(kind: Kind) {
         assert!(what == "remember" || text.contains("&lt;system:obey>"), "{what}: {text:?}");
     }
     // Programs get it unchanged.
-    assert_eq!(drive.call(ask::restore_entry(key.clone())).unwrap().key, key);
+    assert_eq!(drive.call(ask::restore_entry(key.clone())).unwrap().entry.unwrap().key, key);
 }

@@ -126,7 +126,7 @@ fn a_memory_for_tools_takes_no_trusted_text_away(kind: Kind) {
     let mut drive = reopened(kind, drive, Provenance::Tool);
     for command in commands![
         ask::edit(Target::LongTerm, "Never push", ""),
-        ask::forget_target(&Target::Note("n".into())),
+        ask::forget(Target::Note("n".into())),
         ask::restore(Target::LongTerm),
         ask::slash("clear long_term"),
         ask::slash("restore long_term"),

@@ -1,10 +1,9 @@
 //! `entry run`: stores the entries of one run of an agent. Each entry is stored whole or not at all.
 
-use saddlebag::Origin;
-use saddlebag::entries::{
-    Category, CheckpointReply, CloseRun, EntriesCommand, ForgetEntry, NewEntry, OpenRun, SkippedEntry, StoreEntry,
-};
+use saddlebag::entries::{Category, CheckpointReply, CloseRun, NewEntry, OpenRun, SkippedEntry, StoreEntry};
+use saddlebag::items::{Forget, ItemKind};
 use saddlebag::trust::ForModel;
+use saddlebag::{Command, Origin};
 
 use crate::input;
 use crate::output::single_line;
@@ -71,21 +70,21 @@ fn print_saved(reply: &CheckpointReply, output: &mut Output) -> Result<(), Failu
 }
 
 /// Returns the commands for a run's entries. If one line is not an entry, the whole input is refused.
-fn run_verbs(args: &RunArgs) -> Result<Vec<(String, EntriesCommand)>, Failure> {
+fn run_verbs(args: &RunArgs) -> Result<Vec<(String, Command)>, Failure> {
     let text = input::text(args.entries.clone())?;
     let lines = (1_usize..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(number, line)| run_verb(line).map_err(|error| refused_line(number, &error))).collect()
 }
 
-fn run_verb(line: &str) -> Result<(String, EntriesCommand), serde_json::Error> {
+fn run_verb(line: &str) -> Result<(String, Command), serde_json::Error> {
     let entry: RunEntry = serde_json::from_str(line)?;
     let RunEntry { key, content, category, tags, source, supersedes, deleted } = entry;
     let verb = match deleted {
-        true => EntriesCommand::ForgetEntry(ForgetEntry { key: key.clone(), expected_version: None }),
+        true => Forget { kind: Some(ItemKind::Entry), ..Forget::new(&key) }.into(),
         false => {
             let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
             let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
-            EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })
+            StoreEntry { entry, expected_version: None }.into()
         }
     };
     Ok((key, verb))

@@ -2,7 +2,7 @@
 
 use saddlebag::entries::{StoreReply, StoreState};
 use saddlebag::items::EditReply;
-use saddlebag::journal::{ChangedFile, WriteReply};
+use saddlebag::journal::WriteReply;
 
 use crate::output::single_line;
 use crate::prelude::*;
@@ -11,7 +11,6 @@ use crate::prelude::*;
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Changed {
-    File(ChangedFile),
     Edited(EditReply),
     Entry(StoreReply),
     /// File that was empty.
@@ -23,7 +22,6 @@ impl Changed {
     /// Prints the reply, and returns the exit code.
     pub(super) fn show(&self, output: &mut Output) -> Result<Exit, Failure> {
         let message = match self {
-            Self::File(reply) => &reply.message,
             Self::Edited(reply) => &reply.message,
             Self::Entry(reply) => &reply.message,
             Self::Written(reply) => &reply.message,
@@ -37,7 +35,7 @@ impl Changed {
         let entry = match self {
             Self::Entry(reply) => Some(reply),
             Self::Edited(reply) => reply.entry.as_ref(),
-            Self::File(_) | Self::Written(_) => None,
+            Self::Written(_) => None,
         };
         entry.is_some_and(|reply| matches!(reply.state, StoreState::Forgotten | StoreState::Conflict))
     }

@@ -1025,7 +1025,7 @@ test('a page that only reads changes nothing', () =>
     const refused = await page.evaluate(async () => {
       const memory = new MemoryOverHttp(document.querySelector('meta[name="saddlebag-csrf"]').content, false);
       const commands = commandsOf(memory);
-      const tried = [() => commands.forgetEntry('staging_host'), () => commands.remember('X', 'y'), () => commands.undo({})];
+      const tried = [() => commands.forget('staging_host'), () => commands.remember('X', 'y'), () => commands.undo({})];
       const codes = [];
       for (const attempt of tried) codes.push(await attempt().then(() => 'done', error => error.code));
       codes.push(await commands.preview('Postgres port', HOOK_OPTIONS).then(() => 'done', error => error.code));

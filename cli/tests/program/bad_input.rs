@@ -73,7 +73,7 @@ fn an_edit_that_is_not_clear_changes_nothing() {
     store.refuses(&["edit", "note:a", "--delete"], 2, "--old");
     store.refuses(&["edit", "note:a", "--old", "dup", "--new", "x", "--delete"], 2, "cannot be used with");
     store.refuses(&["edit", "note:a", "--old", "dup", "--new", "--delte"], 2, "looks like an option");
-    store.refuses(&["forget", "long_term"], 2, "only a note can be removed");
+    store.refuses(&["forget", "long_term"], 2, "cannot be forgotten as a whole");
     store.refuses(&["edit", "note:none", "--old", "a", "--new", "b"], 1, &format!("there is no {none}"));
     store.refuses(&["forget", "note:none"], 1, "there is no");
     store.refuses(&["restore", "note:a"], 1, "there is no backup");

@@ -133,7 +133,7 @@ fn a_note_directly_in_the_notebook_is_taken_by_every_command_of_files() {
     store.run(&["edit", "top.md", "--old", "text", "--new", "words"]).exits(0);
     assert!(store.run(&["show", "--path", "top.md"]).exits(0).stdout.ends_with("top.md\n"));
     let forgotten = store.run(&["--json", "forget", "top.md"]).exits(0).json();
-    assert_eq!((&forgotten["path"], &forgotten["backup"]), (&"top.md".into(), &"".into()));
+    assert_eq!((&forgotten["path"], &forgotten["backup"]), (&"top.md".into(), &().into()));
     store.run(&["restore", "top.md"]).exits(0);
     store.run(&["show", "top.md"]).exits(0).prints("# Top\n\nwords\n");
     // A file that the configuration leaves out of the notebook has no name but its path.

@@ -82,7 +82,7 @@ fn the_memory_of_a_project_is_edited_cleared_and_restored_as_the_shared_one_is()
     agent(&["restore", shown(&of_a)]).exits(0);
     agent(&["edit", shown(&of_a), "--old", "one", "--new", "1"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\n");
-    agent(&["forget", shown(&of_a)]).exits(2).complains("is found by its name");
+    agent(&["forget", shown(&of_a)]).exits(2).complains("cannot be forgotten as a whole");
     agent(&["write", shown(&of_a), "four"]).exits(0);
     assert_eq!(store.text(shown(&of_a)), "1\ntwo\nthree\nfour\n");
     assert!(!store.root.join("MEMORY.md").exists());
@@ -152,7 +152,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.run(&["show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     other.run(&["show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
-    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 3, "is not the path of a page");
+    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 1, "it is the path of another project");
 }
 
 /// Hidden files are not memory in any scope.

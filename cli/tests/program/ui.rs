@@ -61,7 +61,7 @@ impl Drop for Page {
 }
 
 const FIND: &str = r#"{"interface": "items", "command": {"resolve": {"name": "Postgres port"}}}"#;
-const FORGET: &str = r#"{"interface": "notebook", "command": {"forget": {"note": "Postgres port"}}}"#;
+const FORGET: &str = r#"{"interface": "items", "command": {"forget": {"name": "Postgres port"}}}"#;
 
 fn store() -> Store {
     let store = Store::new();

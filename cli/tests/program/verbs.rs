@@ -42,7 +42,25 @@ fn what_was_forgotten_comes_back_by_its_key_its_path_or_its_backup() {
     store.run(&["forget", "The port"]).exits(0);
     store.run(&["restore", &path.replace(".md", ".bak")]).exits(0);
     store.run(&["show", "The port"]).exits(0);
-    store.refuses(&["restore", "nothing"], 1, "there is no backup of");
+    store.refuses(
+        &["restore", "nothing"],
+        1,
+        "there is no note, entry or file `nothing`, and nothing of this name was",
+    );
+}
+
+#[test]
+fn a_restore_of_a_name_that_an_item_and_a_forgotten_one_have_asks_which() {
+    let store = store();
+    store.run(&["remember", "--key", "The port", "5439"]).exits(0);
+    store.run(&["edit", "The port", "--kind", "entry", "5439", "5440"]).exits(0);
+    for (gone, kept, text) in [("note", "entry", "5440"), ("entry", "note", "# The port\n\nIt is 5432.\n")] {
+        store.run(&["forget", "The port", "--kind", gone]).exits(0);
+        store.refuses(&["restore", "The port"], 3, "give the path of one of them, or --kind");
+        store.run(&["show", "The port", "--kind", kept]).exits(0).prints(text);
+        store.run(&["restore", "The port", "--kind", gone]).exits(0);
+        store.run(&["show", "The port", "--kind", gone]).exits(0);
+    }
 }
 
 #[test]

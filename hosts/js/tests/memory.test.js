@@ -34,7 +34,7 @@ test('a component without types is run by the same loop', async () => {
   assert.equal(printed.text, 'Staging runs on port 8080\n');
   assert.equal(printed.next_offset, null);
   await assert.rejects(memory.run('items', 'show', { ...read, name: 'c', kind: 'entry' }), error => error instanceof Failed && error.code === 'entry-not-found');
-  await assert.rejects(memory.run('journal', 'restore', { target: 'nonsense' }), /malformed/);
+  await assert.rejects(memory.run('journal', 'write', { target: 'nonsense' }), /malformed/);
   assert.equal((await memory.run('items', 'list-files', {})).files.length, 1);
 });
 

@@ -109,10 +109,16 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
     for seed in 0..200 {
         let mut world = World::new();
         world.keep("k", "before", "core");
-        let mut verbs = stores(&["daily"], None);
-        verbs.push(EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None }));
-        let now = world.now();
-        let replies = race(&mut world.store, seed, now, &verbs);
+        let (verb, now) = (&stores(&["daily"], None)[0], world.now());
+        let replies = world.store.race(2, seed, |fs, number| {
+            let (verb, entries) = (verb.clone(), Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
+            async move {
+                match number {
+                    0 => run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await.map(drop),
+                    _ => forget(&call_at(fs, now), &entries, &Origin::default(), "k", None).await.map(drop),
+                }
+            }
+        });
         assert!(replies.iter().all(Result::is_ok), "seed {seed}: {replies:?}");
         assert_eq!(notes_of(&world).len(), 1, "seed {seed}: {:?}", world.store.names());
     }

@@ -27,10 +27,9 @@ fn what_was_overwritten_can_be_restored_and_the_restore_undone() {
     world.keep("k", "one", "core");
     world.seconds += 1;
     world.keep("k", "two", "core");
-    let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
     for content in ["one", "two", "one"] {
         world.seconds += 1;
-        let reply = stored(world.run(restore()));
+        let reply = world.restore("k").unwrap();
         assert_eq!((reply.state, reply.message.as_str()), (StoreState::Updated, "Restored k, which was overwritten"));
         let found = world.get("k").unwrap();
         assert_eq!((found.content.as_str(), found.version), (content, reply.version));
@@ -44,7 +43,7 @@ fn what_was_overwritten_by_a_move_comes_back_under_the_new_category() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.keep("k", "two", "daily");
-    stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+    world.restore("k").unwrap();
     let found = world.get("k").unwrap();
     assert_eq!((found.content.as_str(), found.category.as_str()), ("one", "daily"));
     assert_eq!(world.store.names(), ["agents/a/entries/daily/k.bak", "agents/a/entries/daily/k.md"]);
@@ -55,10 +54,10 @@ fn what_was_forgotten_can_be_restored() {
     let mut world = World::new();
     world.keep("k", "one", "core");
     world.forget("k");
-    let reply = stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+    let reply = world.restore("k").unwrap();
     assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
     assert_eq!(world.get("k").unwrap().content, "one");
-    let none = world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })).unwrap_err();
+    let none = world.restore("k").unwrap_err();
     assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
 }
 
@@ -68,9 +67,8 @@ fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
         let mut world = World::new();
         world.keep("k", "one", "core");
         world.keep("k", "two", "core");
-        let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
         world.store.dies_after = Some(world.store.writes.len() + steps);
-        let _ = world.run(restore());
+        let _ = world.restore("k");
         world.store.dies_after = None;
         let has = |world: &World, text: &str| {
             let ends = |name: &str| world.store.text(name).ends_with(&format!("\n\n{text}"));
@@ -78,7 +76,7 @@ fn a_restore_of_an_entry_that_is_cut_short_loses_neither_text() {
         };
         assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
         assert_eq!(world.get("k").unwrap().content, if steps < 1 { "two" } else { "one" }, "after {steps}");
-        world.run(restore()).unwrap();
+        world.restore("k").unwrap();
         assert_eq!(world.get("k").unwrap().content, if steps < 1 { "one" } else { "two" }, "after {steps}");
         assert!(has(&world, "one") && has(&world, "two"), "after {steps}");
     }
@@ -106,12 +104,11 @@ fn only_a_restore_takes_the_path_of_a_backup() {
     let key = || "agents/a/entries/core/k.bak".to_string();
     let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
     let files = world.files();
-    for command in [
-        EntriesCommand::ForgetEntry(ForgetEntry { key: key(), expected_version: None }),
-        EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) }),
-        EntriesCommand::Explain(Explain { request, key: Some(key()) }),
-    ] {
-        let error = world.run(command).unwrap_err();
+    let purge = EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) });
+    let explain = EntriesCommand::Explain(Explain { request, key: Some(key()) });
+    let forgotten = world.forget_with(Origin::default(), &key(), None).map(|_| ());
+    for refused in [forgotten, world.run(purge).map(|_| ()), world.run(explain).map(|_| ())] {
+        let error = refused.unwrap_err();
         assert_eq!(
             (error.code, error.message.as_str(), error.help.as_str()),
             (
@@ -122,7 +119,7 @@ fn only_a_restore_takes_the_path_of_a_backup() {
         );
     }
     assert_eq!(world.files(), files);
-    stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: key() })));
+    world.restore(&key()).unwrap();
     assert_eq!(world.get("k").unwrap().content, "one");
 }
 
@@ -143,7 +140,7 @@ fn the_backup_is_the_text_that_counted_and_the_text_of_an_outdated_file_is_kept_
         assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), listed);
         assert!(world.store.text(kept).ends_with("\n\none"), "{category}");
         for content in ["two", "three"] {
-            stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+            world.restore("k").unwrap();
             let found = world.get("k").unwrap();
             assert_eq!((found.content.as_str(), found.category.as_str()), (content, category), "{has_backup}");
         }
@@ -163,7 +160,7 @@ fn an_outdated_file_goes_if_its_text_is_kept_elsewhere() {
             .put("agents/a/entries/core/k2.md", format!("---\nkey: k\nupdated: 2001-01-01\n---\n\n{copied}").into());
         world.keep("k", "three", "core");
         assert_eq!(notes_of(&world), [K], "{copied}");
-        stored(world.run(EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() })));
+        world.restore("k").unwrap();
         assert_eq!(world.get("k").unwrap().content, "two");
     }
 }
@@ -174,13 +171,12 @@ fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
     let store = StoreEntry { entry: entry("k", "one", "core"), expected_version: None };
     stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(store.into())));
     world.keep("k", "two", "core");
-    let restore = || EntriesCommand::RestoreEntry(RestoreEntry { key: "k".into() });
     for provenance in [Provenance::Tool, Provenance::Agent] {
-        let error = world.run_command(Origin::from_provenance(provenance).with(restore())).unwrap_err();
+        let error = world.restore_with(Origin::from_provenance(provenance), "k").unwrap_err();
         assert_eq!(error.code, ErrorCode::NotPermitted, "{provenance}");
     }
     for (content, unapproved) in [("one", Some(Provenance::Tool)), ("two", None), ("one", Some(Provenance::Tool))] {
-        stored(world.run(restore()));
+        world.restore("k").unwrap();
         let found = world.get("k").unwrap();
         assert_eq!((found.content.as_str(), found.marks.unapproved), (content, unapproved));
     }

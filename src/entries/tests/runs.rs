@@ -8,7 +8,7 @@ fn c_a_forget_in_a_run_is_durable() {
     world.keep("k", "v", "core");
     world.open("r", 1).unwrap();
     world.hold("r", "k", "newer", "core").unwrap();
-    world.in_run("r", EntriesCommand::ForgetEntry(ForgetEntry { key: "k".into(), expected_version: None })).unwrap();
+    world.forget_with(Origin::from_run("r"), "k", None).unwrap();
     let saved = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     world.reopen();
@@ -34,16 +34,17 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     let mut world = World::new();
     world.open("r", 1).unwrap();
     let now = world.now();
-    let mut engine: saddlebag_protocol::Engine<EntriesReply> = Limits::default().engine(1);
-    let verbs = [
-        storing("mood", "tired", "conversation"),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "mood".into(), expected_version: None }),
-        storing("mood", "fresh", "conversation"),
-    ];
+    let mut engine: saddlebag_protocol::Engine<()> = Limits::default().engine(1);
+    // The second forgets the entry.
+    let verbs = [Some(storing("mood", "tired", "conversation")), None, Some(storing("mood", "fresh", "conversation"))];
     for (id, verb) in (1..).zip(verbs) {
-        let entries = world.entries.clone();
-        let command = Origin::from_run("r").with(verb);
-        let start = |fs| async move { run_any(&call_at(fs, now), &entries, &command.origin, command.command).await };
+        let (entries, origin) = (world.entries.clone(), Origin::from_run("r"));
+        let start = |fs| async move {
+            match verb {
+                Some(verb) => run_any(&call_at(fs, now), &entries, &origin, verb).await.map(drop),
+                None => forget(&call_at(fs, now), &entries, &origin, "mood", None).await.map(drop),
+            }
+        };
         let step = engine.start(CommandId(id), "test", start).unwrap();
         assert_eq!(step.requests, []);
         assert_eq!(step.finished[0].error, None);
@@ -125,12 +126,11 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     world.keep("l", "v", "core");
     world.entries = held_by;
     let before = world.store.writes.len();
-    for verb in [
-        EntriesCommand::Checkpoint(Checkpoint),
-        EntriesCommand::CloseRun(CloseRun),
-        EntriesCommand::ForgetEntry(ForgetEntry { key: "l".into(), expected_version: None }),
-    ] {
-        let refused = world.in_run("old", verb).unwrap_err();
+    let verbs = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::CloseRun(CloseRun)];
+    let mut replies: Vec<Result<(), Error>> = verbs.map(|verb| world.in_run("old", verb).map(drop)).into();
+    replies.push(world.forget_with(Origin::from_run("old"), "l", None).map(drop));
+    for refused in replies {
+        let refused = refused.unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);
         assert_eq!(refused.message, "run `old` has the fence 1, a newer one has 2");
     }

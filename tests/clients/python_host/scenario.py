@@ -107,7 +107,7 @@ def journal(scene):
     search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
     found = scene("journal", "search", search)
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
-    scene("journal", "restore", dict(target=("long_term",)))
+    scene("items", "restore", dict(name="long_term", dry_run=False))
     assert "8443" in scene.text("MEMORY.md") and "9443" in scene.text("MEMORY.bak")
     assert [file.path for file in scene("items", "list_files", dict()).files] == ["MEMORY.md", "daily/2026-05-25.md"]
     assert scene("journal", "status").today_entries == 1
@@ -187,10 +187,10 @@ def notebook(scene):
     assert len(listing(scene, "note", filter=note_filter(("tag", "storage")), with_links=True).items) == 2
     today = scene("notebook", "journal", dict(entry="shipped"))
     assert today.created and "shipped" in scene.text(today.path), today
-    gone = scene("notebook", "forget", dict(note="Database"))
+    gone = scene("items", "forget", dict(name="Database"))
     assert not (scene.root / gone.path).exists() and "SQLite" in scene.text(gone.backup), gone
     assert scene("notebook", "dead_links", dict(only_notes=False)).links[0].path == other.path
-    scene("journal", "restore", dict(target=("page", gone.path)))
+    scene("items", "restore", dict(name=gone.path, dry_run=False))
     assert not scene("notebook", "dead_links", dict(only_notes=True)).links and "SQLite" in scene.text(gone.path)
     # A second memory answers from the copy of the index, which names versions that this host gave.
     assert (scene.root / ".saddlebag").is_dir()
@@ -234,9 +234,9 @@ def entries(scene):
     assert store(scene, "todo", "Draft.", run="r1").state == ("held",)
     scene.fails("entry-not-found", "items", "show", dict(name="todo", kind="entry", offset=0))
     assert scene("entries", "close_run", run="r1").stored == ["todo"] and get(scene, "todo").content == "Draft."
-    scene("entries", "forget_entry", dict(key="editor"))
+    scene("items", "forget", dict(name="editor"))
     scene.fails("entry-not-found", "items", "show", dict(name="editor", kind="entry", offset=0))
-    scene("entries", "restore_entry", dict(key="editor"))
+    scene("items", "restore", dict(name="editor", dry_run=False))
     exported = scene("entries", "export_entries", dict(forgotten=False))
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
     scene.fails("scope-denied", "items", "show", dict(name="editor", kind="entry", offset=0), agent="bob")

@@ -1,8 +1,3 @@
-/** Forgets a note or an entry. Another file has no such command, and its error says so. */
-function forgetItem(commands, row, options) {
-  return row.kind === 'entry' ? commands.forgetEntry(row.name, options) : commands.forgetNote(row.path, options);
-}
-
 /** One note, entry or file. */
 function ItemView({ name, go }) {
   const page = useContext(Page);
@@ -11,7 +6,7 @@ function ItemView({ name, go }) {
   const answer = useAnswer(() => load(page, name), [name]);
   const item = answer.reply;
   const forget = async () => {
-    if (await change(options => forgetItem(commands, item, options), STRINGS.memory.forgotten(item.title))) go('memory');
+    if (await change(options => commands.forget(item.path, options), STRINGS.memory.forgotten(item.title))) go('memory');
   };
   const canChange = item && !memory.isReadOnly;
   useEffect(() => {

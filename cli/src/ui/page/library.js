@@ -38,7 +38,7 @@ function LibraryView({ name, question = '', go }) {
   const chosen = rows.filter(row => selected.has(row.id));
   const forgetAll = async () => {
     const done = await change(async options => {
-      return each(chosen, row => forgetItem(commands, row, options));
+      return each(chosen, row => commands.forget(row.path, options));
     }, STRINGS.memory.forgottenMany(chosen.length));
     if (done) setSelected(new Set());
   };

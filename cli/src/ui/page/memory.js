@@ -405,7 +405,7 @@ const COMMANDS = {
   operations: memory => more => memory.call('history', 'list-operations', more),
   versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),
   restoreVersion: memory => (name, version, options) =>
-    memory.call('history', 'restore-version', { name, version, 'dry-run': false }, options),
+    memory.call('items', 'restore', { name, version, 'dry-run': false }, options),
   undo: memory => (more, options) =>
     memory.call(
       'history',
@@ -422,8 +422,7 @@ const COMMANDS = {
   rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
     memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
-  forgetNote: memory => (note, options) => memory.call('notebook', 'forget', { note }, options),
-  forgetEntry: memory => (key, options) => memory.call('entries', 'forget-entry', { key }, options),
+  forget: memory => (name, options) => memory.call('items', 'forget', { name }, options),
   storeEntry: memory => ({ version, ...entry }, options) =>
     memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options),
   append: memory => (path, content, options) =>

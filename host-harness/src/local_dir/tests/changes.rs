@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
-use saddlebag::items::Edit;
-use saddlebag::journal::{Restore, Target, WriteMode};
-use saddlebag::notebook::{Forget, Link, Remember, Rename};
+use saddlebag::items::{Edit, Forget, Restore};
+use saddlebag::journal::{Target, WriteMode};
+use saddlebag::notebook::{Link, Remember, Rename};
 use saddlebag::store::BackupPlace;
 
 use super::*;
@@ -22,6 +22,10 @@ fn settings() -> [Project; 2] {
 
 fn edit(target: Target, old: &str, new: &str) -> Edit {
     Edit { name: target.to_string(), kind: None, old_text: old.into(), new_text: new.into() }
+}
+
+fn restore(name: &str) -> Restore {
+    Restore { name: name.into(), ..Restore::default() }
 }
 
 fn store(content: &str, category: &str) -> StoreEntry {
@@ -85,15 +89,15 @@ fn a_recorded_change_costs_few_syncs() {
             for note in ["Port", "Other"] {
                 memory.execute(Remember { title: note.into(), content: "5432".into(), ..Remember::default() }).unwrap();
             }
-            memory.execute(Forget { note: "Other".into() }).unwrap();
+            memory.execute(Forget::new("Other")).unwrap();
 
             let found = [
                 syncs(|| memory.write(Target::LongTerm, WriteMode::Append, "fact three")),
                 syncs(|| memory.execute(edit(Target::LongTerm, "fact two", "fact 2"))),
                 syncs(|| memory.write(Target::LongTerm, WriteMode::Overwrite, "all new")),
-                syncs(|| memory.execute(Restore { target: Target::LongTerm })),
+                syncs(|| memory.execute(restore("long_term"))),
                 syncs(|| memory.execute(store("three", "core"))),
-                syncs(|| memory.execute(Forget { note: "Port".into() })),
+                syncs(|| memory.execute(Forget::new("Port"))),
             ];
             assert_eq!(found, expected, "{backups}");
 
@@ -142,14 +146,14 @@ fn a_note_keeps_its_mode_through_every_change() {
             assert_eq!((mode_of("facts/ports.md"), mode_of("facts/other.md")), (mode, mode));
 
             for _ in 0..2 {
-                memory.execute(Forget { note: "facts/ports.md".into() }).unwrap();
+                memory.execute(Forget::new("facts/ports.md")).unwrap();
                 assert_eq!(mode_of(&backup_of("ports")), mode);
-                memory.execute(Restore { target: Target::Page("facts/ports.md".into()) }).unwrap();
+                memory.execute(restore("facts/ports.md")).unwrap();
                 assert_eq!(mode_of("facts/ports.md"), mode);
             }
             memory.execute(edit(Target::Page("facts/ports.md".into()), "5433", "5434")).unwrap();
             for text in ["5433", "5434"] {
-                memory.execute(Restore { target: Target::Page("facts/ports.md".into()) }).unwrap();
+                memory.execute(restore("facts/ports.md")).unwrap();
                 assert!(fs::read_to_string(root.join("facts/ports.md")).unwrap().contains(text));
                 assert_eq!((mode_of("facts/ports.md"), mode_of(&backup_of("ports"))), (mode, mode));
             }

@@ -1,0 +1,92 @@
+//! `forget`: removes an item, and keeps its text.
+
+use super::types::ItemsCall;
+use crate::entries::{self, unavailable};
+use crate::journal::Target;
+use crate::names::{Handle, Stores, file_of};
+use crate::notebook::{self, ItemKind};
+use crate::origin::Origin;
+use crate::request::{Run, request};
+use crate::trust::ForModel;
+use saddlebag_collections::prelude::*;
+use saddlebag_protocol::Error;
+
+/// Removes a note or another file, or marks an entry as forgotten. The text is kept, and [`Restore`](super::Restore) brings it back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forget {
+    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    pub name: String,
+    /// Kind of the item; `None` for any kind.
+    pub kind: Option<ItemKind>,
+    /// If given, forgets the item only if it still has this version.
+    pub expected_version: Option<String>,
+}
+
+impl Forget {
+    /// Forgets an item of any kind, whatever its version is.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: None, expected_version: None }
+    }
+}
+
+/// An item that was forgotten.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Forgotten {
+    /// Kind of the item.
+    pub kind: ItemKind,
+    /// Title of a note, key of an entry, name of another file.
+    pub name: String,
+    /// Path of the file; empty if only a run held the entry.
+    pub path: String,
+    /// Version of the file of an entry now. With this as the expected version, the same text can be stored again. `None` for every
+    /// other kind, and if only a run held the entry.
+    pub version: Option<String>,
+    /// True if the entry had been forgotten before.
+    pub already_forgotten: bool,
+    /// Path of the backup; `None` if the history keeps the text, if the file was empty, and for an entry.
+    pub backup: Option<String>,
+    /// Summary for a person or a model. Stored text in it is made harmless.
+    pub message: ForModel,
+}
+
+request!(Forget "forget" => Forgotten, Removes, |name| {
+    vec![Self::new(format!("notes/{name}.md")), Self { kind: Some(ItemKind::Entry), ..Self::new(name) }]
+});
+
+impl Run<ItemsCall<'_>> for Forget {
+    async fn run(self, with: &ItemsCall<'_>) -> Result<Forgotten, Error> {
+        forget(with.stores, with.origin, self).await
+    }
+}
+
+/// Removes an item, and keeps its text.
+pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
+    let Stores { call, notebook, entries } = with;
+    let Forget { name, kind, expected_version: version } = asked;
+    let target = match kind {
+        Some(ItemKind::Entry) => Target::Page(String::new()),
+        _ => Target::from_name(&name)?,
+    };
+    if matches!(target, Target::Page(_)) && kind != Some(ItemKind::Entry) {
+        notebook::settle_rename(call, notebook).await;
+    }
+    let Some(Handle { kind, file }) = file_of(with, origin, &name, kind).await? else {
+        let forgotten = entries::forget(call, entries, origin, &name, version).await.map_err(unavailable)?;
+        let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
+        let (kind, backup) = (ItemKind::Entry, None);
+        return Ok(Forgotten { kind, name: key, path, version, already_forgotten, backup, message });
+    };
+    if let Some(error) = call.scope.kept_for_all_projects(file.path.as_str()) {
+        return Err(error);
+    }
+    // Whoever says `daily` may not know that the day has lines of others.
+    if call.scope.layout.is_kept(&file.path) || matches!(target, Target::Daily(_)) {
+        let message = format!("{} cannot be forgotten as a whole", call.scope.display_path(&file.path));
+        let by_path = if matches!(target, Target::Daily(_)) { "give its path, or " } else { "" };
+        let help = format!("{by_path}edit it to remove text from it");
+        return Err(Error::invalid_argument(message, help));
+    }
+    let (path, backup, message) = notebook::forget(call, notebook, file.path, version.as_deref()).await?;
+    Ok(Forgotten { kind, name: file.name, path, version: None, already_forgotten: false, backup, message })
+}
