@@ -3,10 +3,9 @@
 use core::str::FromStr;
 use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, Explain, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
-    ImportState, ImportedFile, MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
-    MAX_KEY_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries,
-    StoreEntry,
+    Checkpoint, CloseRun, ExportEntries, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile,
+    MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
+    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
 };
 use saddlebag::items::{Forget, ListItems};
 use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
@@ -386,25 +385,19 @@ fn a_list_that_could_show_nothing_by_mistake_is_refused(kind: Kind) {
             ListItems { filter: linked.clone(), ..list() },
             ListItems { filter: linked, forgotten: true, ..ask::list() },
             ListItems { name: Some("core".into()), ..ask::list() },
-            ask::find_entries(""),
-            ask::find_entries(" \t "),
+            ask::recall_entries(""),
+            ask::recall_entries(" \t "),
         ],
     );
 }
 
 #[both_engines]
 fn a_key_without_an_entry_is_not_found(kind: Kind) {
-    let request = Hydrate { max_bytes: 0, policy: HydrationPolicy::Greedy };
     let key = || "nowhere".to_string();
     assert_entries_refused(
         kind,
         ErrorCode::EntryNotFound,
-        commands![
-            ask::entry(key()),
-            ask::forget_entry(key()),
-            PurgeEntries { key: Some(key()) },
-            Explain { request, key: Some(key()) },
-        ],
+        commands![ask::entry(key()), ask::forget_entry(key()), PurgeEntries { key: Some(key()) },],
     );
 }
 

@@ -223,12 +223,11 @@ async fn hydrated(
         Ok(HydrateReply { entries, explanations, problems, .. }) => {
             let unread =
                 problems.into_iter().map(|problem| not_hydrated(problem.path, problem.key, problem.message, 0));
-            let left_out = explanations.into_iter().map(|entry| {
-                let broken = || Error::internal(format!("`{}` is left out for no reason", entry.key));
-                let reason = entry.left_out.ok_or_else(broken)?;
-                Ok(not_hydrated(entry.path, Some(entry.key), reason, entry.size))
+            let left_out = explanations.into_iter().filter_map(|entry| {
+                let reason = entry.left_out?;
+                Some(not_hydrated(entry.path, Some(entry.key), reason, entry.size))
             });
-            let left_out = left_out.chain(unread.map(Ok)).collect::<Result<_, Error>>()?;
+            let left_out = left_out.chain(unread).collect();
             let items = entries.into_iter().map(item).collect::<Result<_, Error>>()?;
             Ok((section(SectionContent::Items(items)), left_out))
         }

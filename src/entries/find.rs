@@ -1,4 +1,4 @@
-//! Reads entries: `find-entries` by a question, one by its key, a list in pages.
+//! Reads entries: by a question, one by its key, a list in pages.
 //!
 //! A list is sorted by creation, newest first, then by key, greater first. A change of an entry does not move it, so no entry is
 //! skipped or shown twice, however many share one time.
@@ -12,113 +12,76 @@ use super::state::{Entries, EntriesCall, Held};
 use super::types::{EntryInfo, EntryProblem};
 use super::view::{View, absent, look, look_for, survey};
 use crate::changes::Call;
-use crate::request::{Run, SAMPLE_TEXT, request};
-use crate::search::ranked::{self, Passages, Question, Source};
-use crate::search::{DocId, MAX_QUESTION_BYTES, best_passage};
+use crate::search::ranked::{self, Question, Source};
+use crate::search::{DocId, MAX_QUESTION_BYTES};
 use crate::store::RelPath;
 use saddlebag_collections::{order, prelude::*, sorted::SortedMap};
 use saddlebag_protocol::Error;
 
-/// Default number of hits.
-pub const DEFAULT_FOUND_ENTRIES: u32 = 20;
-
-/// Maximum size of the passage of a hit in bytes.
-const PASSAGE_BYTES: usize = 800;
-
-/// Searches the entries, best first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FindEntries {
-    /// A sentence, or a query in the syntax of recall.
-    pub query: String,
-    /// Maximum number of hits.
-    pub limit: u32,
-}
-
 /// Entries that match a query.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FindEntriesReply {
-    /// Hits, best first.
-    pub hits: Vec<EntryHit>,
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// Hits, best first. Those that a run holds come first, and match if they have any word of the query.
+    pub(crate) hits: Vec<EntryHit>,
     /// Number of all hits.
-    pub total: u32,
+    pub(crate) total: u32,
     /// Files that could not be parsed as entries; without a path, what the operators of the query leave out.
-    pub problems: Vec<EntryProblem>,
+    pub(crate) problems: Vec<EntryProblem>,
 }
 
 /// An entry that matches a query.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EntryHit {
-    /// The entry.
-    pub entry: EntryInfo,
-    /// Score; 0 for entries that a run holds, which come first.
-    pub score: f64,
+#[derive(Debug)]
+pub(crate) struct EntryHit {
+    pub(crate) entry: EntryInfo,
     /// Words of the query that the entry has.
-    pub terms: Vec<String>,
-    /// Passage of the entry that matches best.
-    pub passage: String,
+    pub(crate) terms: Vec<String>,
 }
 
-request!(FindEntries "find-entries" => FindEntriesReply, Reads, |name| {
-    [SAMPLE_TEXT, name].map(|query| Self { query: query.into(), limit: 3 }).to_vec()
-});
-
-/// Entries that a run holds match if they have any word of the query.
-impl Run<EntriesCall<'_>> for FindEntries {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<FindEntriesReply, Error> {
-        let EntriesCall { call, entries, scope, run, .. } = *with;
-        let Self { query, limit } = self;
-        within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
-        let question = Question::parse(&query)
-            .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
-        let held = entries.held(run)?;
-        let view = look(call, entries, scope).await?;
-        entries.corpus.borrow_mut().index_notes();
-        let corpus = entries.corpus.borrow();
-        let all = readable(call, &view, &held);
-        let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
-        let held_hits =
-            all.iter().filter(|readable| readable.doc.is_none() && !readable.expired).filter_map(|readable| {
-                let text =
-                    [readable.entry.fields.key.as_str(), &readable.entry.fields.content].join("\n").to_lowercase();
-                let terms: Vec<String> = words.iter().filter(|word| text.contains(word.as_str())).cloned().collect();
-                let entry = readable.info(call);
-                let passage = saddlebag_markdown::head(&entry.content, PASSAGE_BYTES).to_string();
-                (!terms.is_empty()).then_some(EntryHit { entry, score: 0.0, terms, passage })
-            });
-        let mut hits: Vec<EntryHit> = held_hits.collect();
-        let mut by_doc: SortedMap<DocId, &Readable> = SortedMap::default();
-        by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
-        let of_doc = |id: DocId| by_doc.get(&id).copied();
-        let (is_live, tie) = (|id: DocId| of_doc(id).is_some(), |id: DocId| corpus.tie(id));
-        let sources = [Source { counted: Some(&is_live), ..Source::new(corpus.ranked(), &tie) }];
-        let reading = question.read(&sources);
-        let key = |hit: &ranked::Ranked| Some(of_doc(hit.doc)?.entry.fields.key.clone());
-        let remark = reading.remark(key).map(|message| EntryProblem { path: String::new(), key: None, message });
-        let ranking = ranked::search(&sources, reading.query, limit as usize);
-        let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
-        let mut passages = Passages::new(&sources, reading.query);
-        for ranked in ranking.hits.into_iter().take(limit as usize) {
-            let found = of_doc(ranked.doc).zip(corpus.files.doc(ranked.doc));
-            let (readable, doc) = found.ok_or_else(|| Error::internal("a hit is not among the entries"))?;
-            let note = corpus.note(doc)?.ok_or_else(|| Error::internal("a hit was not parsed"))?;
-            let passage = best_passage(&mut passages, doc.text(), &note, PASSAGE_BYTES);
-            let passage = match passage {
-                Some(passage) => {
-                    doc.text().get(passage.range).ok_or_else(|| Error::internal("a passage is not in its text"))?
-                }
-                // The file has no text.
-                None => "",
-            };
-            let passage = passage.to_string();
-            let score = f64::from(ranked.score);
-            hits.push(EntryHit { entry: readable.info(call), score, terms: ranked.terms, passage });
-        }
-        hits.truncate(limit as usize);
-        let problems = view.problems.iter().cloned().chain(remark).collect();
-        Ok(FindEntriesReply { hits, total, problems })
+/// Searches the entries, best first.
+pub(super) async fn find(with: &EntriesCall<'_>, query: &str, limit: u32) -> Result<Found, Error> {
+    let EntriesCall { call, entries, scope, run, .. } = *with;
+    within("query", query.len(), Limit { least: 1, most: MAX_QUESTION_BYTES })?;
+    let question = Question::parse(query)
+        .map_err(|error| Error::invalid_argument(error.to_string(), "ask a question, or give a few words"))?;
+    let held = entries.held(run)?;
+    let view = look(call, entries, scope).await?;
+    entries.corpus.borrow_mut().index_notes();
+    let corpus = entries.corpus.borrow();
+    let all = readable(call, &view, &held);
+    let mut hits = hits_of_run(call, &all, query);
+    let mut by_doc: SortedMap<DocId, &Readable> = SortedMap::default();
+    by_doc.extend(all.iter().filter(|readable| !readable.expired).filter_map(|found| Some((found.doc?, found))));
+    let of_doc = |id: DocId| by_doc.get(&id).copied();
+    let (is_live, tie) = (|id: DocId| of_doc(id).is_some(), |id: DocId| corpus.tie(id));
+    let sources = [Source { counted: Some(&is_live), ..Source::new(corpus.ranked(), &tie) }];
+    let reading = question.read(&sources);
+    let key = |hit: &ranked::Ranked| Some(of_doc(hit.doc)?.entry.fields.key.clone());
+    let remark = reading.remark(key).map(|message| EntryProblem { path: String::new(), key: None, message });
+    let ranking = ranked::search(&sources, reading.query, limit as usize);
+    let total = ranking.total.saturating_add(u32::try_from(hits.len()).unwrap_or(u32::MAX));
+    for ranked in ranking.hits.into_iter().take(limit as usize) {
+        let readable = of_doc(ranked.doc).ok_or_else(|| Error::internal("a hit is not among the entries"))?;
+        hits.push(EntryHit { entry: readable.info(call), terms: ranked.terms });
     }
+    hits.truncate(limit as usize);
+    let problems = view.problems.iter().cloned().chain(remark).collect();
+    Ok(Found { hits, total, problems })
+}
+
+/// Returns the entries that only a run holds and that have any word of a query.
+pub(crate) fn held_hits(call: &Call, entries: &Entries, run: &str, query: &str) -> Result<Vec<EntryHit>, Error> {
+    Ok(hits_of_run(call, &readable(call, &View::default(), &entries.held(Some(run))?), query))
+}
+
+fn hits_of_run(call: &Call, all: &[Readable], query: &str) -> Vec<EntryHit> {
+    let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
+    let held = all.iter().filter(|readable| readable.doc.is_none() && !readable.expired);
+    let hits = held.filter_map(|readable| {
+        let text = [readable.entry.fields.key.as_str(), &readable.entry.fields.content].join("\n").to_lowercase();
+        let terms: Vec<String> = words.iter().filter(|word| text.contains(word.as_str())).cloned().collect();
+        (!terms.is_empty()).then(|| EntryHit { entry: readable.info(call), terms })
+    });
+    hits.collect()
 }
 
 /// Returns the entry of a key, or the one whose file has this path: the run's own, else the agent's, else the workspace's.

@@ -1,5 +1,5 @@
-//! `hydrate`: selects the entries for a prompt, within a budget. `explain`: tier, rank, size, running total and decision for
-//! every entry, or for one.
+//! `hydrate`: selects the entries for a prompt, within a budget, and says why: tier, rank, size, running total and decision for
+//! every entry.
 
 use super::category::Tier;
 use super::document::Entry;
@@ -8,25 +8,24 @@ use super::readable::{Readable, readable};
 use super::scope::EntriesScope;
 use super::state::{Entries, EntriesCall};
 use super::types::{EntryInfo, EntryProblem};
-use super::view::{View, absent, check_name, look};
+use super::view::{View, look};
 use crate::changes::Call;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
-/// Result of a hydration, or its explanation. Text is made harmless by [`for_model`](crate::trust::for_model). Sizes
+/// Result of a hydration. Text is made harmless by [`for_model`](crate::trust::for_model). Sizes
 /// count the text as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HydrateReply {
-    /// Entries that were taken, in the order in which they are shown. `explain` returns none.
+    /// Entries that were taken, in the order in which they are shown.
     pub entries: Vec<EntryInfo>,
     /// Size of the taken entries in bytes.
     pub bytes: u64,
     /// Budget in bytes.
     pub max_bytes: u64,
-    /// `hydrate`: entries that were left out, with the reasons. `explain`: the decision for each entry, in the order in
-    /// which they were made.
+    /// Decision for each entry, in the order in which they were made.
     pub explanations: Vec<Explanation>,
     /// Files that could not be parsed as entries.
     pub problems: Vec<EntryProblem>,
@@ -53,12 +52,12 @@ pub(crate) async fn hydrate(
 ) -> Result<HydrateReply, Error> {
     let (all, placements, view) = decide(call, entries, entries.scope()?, request, run).await?;
     let taken = taken(&placements, request.policy);
-    let left_out = placements.iter().filter(|placement| placement.left_out.is_some());
+    let decisions = placements.iter().map(|placement| explanation(call, &all, placement));
     Ok(HydrateReply {
         entries: taken.into_iter().map(|index| Ok(placed(&all, index)?.info(call))).collect::<Result<_, Error>>()?,
         bytes: placements.last().map_or(0, |last| last.total),
         max_bytes: request.max_bytes,
-        explanations: left_out.map(|placement| explanation(call, &all, placement)).collect::<Result<_, Error>>()?,
+        explanations: decisions.collect::<Result<_, Error>>()?,
         problems: view.problems,
     })
 }
@@ -143,37 +142,4 @@ pub(super) fn explanation(call: &Call, all: &[Readable], placement: &Placement) 
 /// Returns the entry that a placement is about.
 pub(super) fn placed(all: &[Readable], index: usize) -> Result<&Readable, Error> {
     all.get(index).ok_or_else(|| Error::internal(format!("entry {index} of {} was placed", all.len())))
-}
-
-/// Explains for every entry why it would be hydrated or left out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explain {
-    /// Hydration to explain.
-    pub request: Hydrate,
-    /// Key of a single entry to explain, or path of its file; `None` for all.
-    pub key: Option<String>,
-}
-
-request!(Explain "explain" => HydrateReply, Reads, |name| {
-    let request = Hydrate { max_bytes: 1000, policy: HydrationPolicy::Greedy };
-    [None, Some(name.into())].map(|key| Self { request, key }).to_vec()
-});
-
-impl Run<EntriesCall<'_>> for Explain {
-    async fn run(self, with: &EntriesCall<'_>) -> Result<HydrateReply, Error> {
-        let EntriesCall { call, entries, scope, run, .. } = *with;
-        let Self { request, key } = self;
-        key.as_deref().map_or(Ok(()), |name| check_name(call, scope, name))?;
-        let (all, placements, mut view) = decide(call, entries, scope, request, run).await?;
-        let key = key.map(|name| view.take_named(call, &name).unwrap_or(name));
-        let explained = placements.iter().map(|placement| explanation(call, &all, placement));
-        let mut explained: Vec<Explanation> = explained.collect::<Result<_, Error>>()?;
-        explained.retain(|entry| key.as_ref().is_none_or(|key| entry.key == *key));
-        if let (Some(key), []) = (&key, explained.as_slice()) {
-            return Err(absent(&view, key));
-        }
-        let bytes = placements.last().map_or(0, |last| last.total);
-        let (max_bytes, problems) = (request.max_bytes, view.problems);
-        Ok(HydrateReply { entries: Vec::new(), bytes, max_bytes, explanations: explained, problems })
-    }
 }

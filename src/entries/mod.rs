@@ -71,9 +71,8 @@ pub use checkpoint::{
 pub use checks::{MAX_CONTENT_BYTES, MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry};
 pub use document::with_project_renamed;
 pub use export::{EntryFile, ExportEntries, ExportReply, MAX_EXPORT_BYTES, MAX_EXPORT_FILES};
-pub use find::{DEFAULT_FOUND_ENTRIES, EntryHit, FindEntries, FindEntriesReply};
 pub use foreign::{ExchangeState, ExchangedEntry, ForeignEntry};
-pub use hydrate::{Explain, Explanation, Hydrate, HydrateReply};
+pub use hydrate::{Explanation, Hydrate, HydrateReply};
 pub use import::{
     ImportEntries, ImportFile, ImportMode, ImportReply, ImportState, ImportedFile, MAX_IMPORT_BYTES,
     MAX_IMPORT_FILE_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED,
@@ -93,7 +92,9 @@ pub(crate) use adopt::adopt;
 pub(crate) use document::{Entry, is_confined};
 pub(crate) use edit::EntryChange;
 pub(crate) use files::{ShownFile, create_file, forget_file, rename_file, replace_file, shown_files};
-pub(crate) use find::{EntryList, EntryOrder, EntryPage, ForgottenEntry, cursor_of, forgotten};
+pub(crate) use find::{
+    EntryHit, EntryList, EntryOrder, EntryPage, ForgottenEntry, Found, cursor_of, forgotten, held_hits,
+};
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
@@ -118,12 +119,11 @@ family! {
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
         StoreEntry { entry: parts "entry", expected_version },
-        FindEntries,
         PurgeEntries { key },
         ExportEntries,
         ImportEntries { files: parts "files", mode, dry_run, earlier },
         RetainEntries { imported, dry_run },
-        Hydrate | Explain,
+        Hydrate,
         OpenRun { fence },
         Checkpoint {} | CloseRun {},
     }
@@ -203,6 +203,17 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
 /// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
 pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
     find::get(&with_origin(call, entries, origin)?, name).await
+}
+
+/// Searches the entries, best first.
+pub(crate) async fn find(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    query: &str,
+    limit: u32,
+) -> Result<Found, Error> {
+    find::find(&with_origin(call, entries, origin)?, query, limit).await
 }
 
 /// Lists entries.

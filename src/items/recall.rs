@@ -4,9 +4,12 @@ use super::everywhere::{add_other_projects, add_timelines};
 use super::timeline::{Dated, TimeAsked, add_entries, latest_asked, time_asked, timeline};
 use super::types::ItemsCall;
 use crate::changes::Call;
-use crate::entries::{Entries, searchable};
+use crate::entries::{self, Entries, EntryHit, EntryInfo, searchable};
 use crate::names::Stores;
-use crate::notebook::{ItemKind, NoteFilter, Reach, Recall, RecallReply, Warning, fitting, recall, render, words_of};
+use crate::notebook::{
+    ItemKind, NoteFilter, PASSAGE_BYTES, Reach, Recall, RecallHit, RecallReply, Warning, fitting, recall, render,
+    words_of,
+};
 use crate::request::Run;
 use crate::search::SearchableEntries;
 use crate::store::NOTE_SUFFIX;
@@ -15,7 +18,51 @@ use saddlebag_protocol::Error;
 
 impl Run<ItemsCall<'_>> for Recall {
     async fn run(self, with: &ItemsCall<'_>) -> Result<RecallReply, Error> {
-        answer(with.stores, self).await
+        let held = self.held(with)?;
+        let (max_bytes, limit) = (self.max_bytes, self.limit as usize);
+        let mut reply = answer(with.stores, self).await?;
+        if held.is_empty() {
+            return Ok(reply);
+        }
+        // What the run holds replaces what is stored.
+        let before = reply.hits.len();
+        reply.hits.retain(|hit| hit.kind != ItemKind::Entry || held.iter().all(|held| held.entry.key != hit.title));
+        let more = (held.len() + reply.hits.len()).saturating_sub(before);
+        reply.total = reply.total.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        reply.hits.splice(0..0, held.into_iter().map(hit_of_run));
+        reply.is_doubtful = false;
+        Ok(page(reply, 0, limit, max_bytes))
+    }
+}
+
+impl Recall {
+    /// Returns the entries that the run holds and that have any word of the query. They come first.
+    fn held(&self, with: &ItemsCall<'_>) -> Result<Vec<EntryHit>, Error> {
+        match with.origin.run.as_deref() {
+            Some(run) if self.is_for_entries() && self.offset == 0 => {
+                entries::held_hits(with.call, with.entries, run, &self.query)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn is_for_entries(&self) -> bool {
+        self.filter == NoteFilter::default() && (self.kinds.is_empty() || self.kinds.contains(&ItemKind::Entry))
+    }
+}
+
+fn hit_of_run(EntryHit { entry, terms }: EntryHit) -> RecallHit {
+    let EntryInfo { key, category, content, updated, marks, .. } = entry;
+    let (kind, passage) = (ItemKind::Entry, saddlebag_markdown::head(&content, PASSAGE_BYTES).to_string());
+    RecallHit {
+        kind,
+        title: key,
+        category: Some(category),
+        date: updated,
+        terms,
+        passage,
+        marks,
+        ..RecallHit::default()
     }
 }
 
@@ -126,9 +173,7 @@ async fn entries_asked(
     needs_text: bool,
     warnings: &mut Vec<Warning>,
 ) -> Option<SearchableEntries> {
-    let is_for_entries = request.filter == NoteFilter::default()
-        && (request.kinds.is_empty() || request.kinds.contains(&ItemKind::Entry));
-    if !is_for_entries || entries.agent().is_err() {
+    if !request.is_for_entries() || entries.agent().is_err() {
         return None;
     }
     // Entries that cannot be read must not keep the notes from being found.

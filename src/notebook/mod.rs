@@ -103,7 +103,8 @@ pub(crate) use named::{marks_of, named_notes, named_user_notes, of_user};
 pub(crate) use page::{existing_page, note_at, note_rule, similar_notes};
 pub(crate) use pending_approval::{pending_approvals, trusted_titles};
 pub(crate) use recall::{
-    PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render, shortened,
+    PASSAGE_BYTES, PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render,
+    shortened,
 };
 pub(crate) use rename::settle as settle_rename;
 

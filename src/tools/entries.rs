@@ -6,8 +6,8 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
 use crate::entries::{
-    EntriesCommand, EntriesReply, EntryInfo, FindEntries, FindEntriesReply, NewEntry, StoreEntry, StoreReply,
-    StoreState, cursor_of,
+    EntriesReply, EntryInfo, Found, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of, find, get, run_any,
+    unavailable,
 };
 use crate::items::{self, Forget, Forgotten, ItemKind, ItemList, ListItems};
 use crate::notebook::{ConditionKind, NoteFilter};
@@ -23,57 +23,59 @@ const MAX_START: u32 = 1_000;
 /// Size of the content that a list shows of each entry, in bytes.
 const PREVIEW_BYTES: usize = 120;
 
-/// Returns the key of the entry that a call shows; `None` for every other call.
-pub(super) fn key<'a>(spec: &Spec, arguments: &'a Arguments) -> Result<Option<&'a str>, Error> {
-    if spec.id != Id::Recall {
-        return Ok(None);
+/// Runs a tool.
+pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
+    match spec.id {
+        Id::Recall => recall(with, arguments).await,
+        Id::List => list(with, arguments).await,
+        Id::Forget => forget(with, arguments).await,
+        _ => store(with, arguments).await,
     }
-    match (arguments.text("key"), arguments.text("query")) {
+}
+
+/// Shows the entry of a key, or searches the entries.
+async fn recall(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let (call, origin, start) = (with.call, &arguments.origin(with.origin)?, arguments.start()?);
+    let query = match (arguments.text("key"), arguments.text("query")) {
         (Some(_), None) if arguments.has("limit") => {
             let message = "memory_recall: `limit` cannot be used with `key`, which selects one entry";
-            Err(Error::invalid_argument(message, "leave it out, or give a query"))
+            return Err(Error::invalid_argument(message, "leave it out, or give a query"));
         }
         (Some(_), Some(_)) => {
-            Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"))
+            return Err(Error::invalid_argument("memory_recall: both `key` and `query` are given", "give one"));
         }
         (None, None) => {
             let help = "give the exact key, or a query; memory_list has the keys";
-            Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help))
+            return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
         }
-        (key, _) => Ok(key),
-    }
-}
-
-/// Builds the command of a call.
-pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<EntriesCommand, Error> {
-    let verb = match spec.id {
-        Id::Store => store(arguments)?,
-        Id::Recall => {
-            let start = arguments.start()?;
-            if start > MAX_START {
-                let message = format!("`cursor` is {start}, the limit is {MAX_START}");
-                return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
-            }
-            let limit = start.saturating_add(arguments.hits());
-            EntriesCommand::FindEntries(FindEntries { query: arguments.needed("query")?, limit })
+        (Some(key), None) => {
+            return one(&get(call, with.entries, with.origin, key).await.map_err(unavailable)?, start);
         }
-        _ => return Err(Error::internal("no tool of the entries")),
+        (None, Some(query)) => query,
     };
-    Ok(verb)
+    if start > MAX_START {
+        let message = format!("`cursor` is {start}, the limit is {MAX_START}");
+        return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
+    }
+    let limit = start.saturating_add(arguments.hits());
+    Ok(found(&find(call, with.entries, origin, query, limit).await.map_err(unavailable)?, query, start))
 }
 
-pub(super) fn store(arguments: &Arguments) -> Result<EntriesCommand, Error> {
-    Ok(EntriesCommand::StoreEntry(StoreEntry {
-        entry: NewEntry {
-            key: arguments.needed("key")?,
-            content: arguments.needed("content")?,
-            category: arguments.text("category").unwrap_or("core").to_string(),
-            tags: arguments.texts("tags"),
-            source: None,
-            supersedes: None,
-        },
-        expected_version: None,
-    }))
+/// Stores an entry.
+pub(super) async fn store(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let entry = NewEntry {
+        tags: arguments.texts("tags"),
+        ..NewEntry::new(
+            arguments.needed("key")?,
+            arguments.needed("content")?,
+            arguments.text("category").unwrap_or("core"),
+        )
+    };
+    let command = StoreEntry { entry, expected_version: None }.into();
+    match run_any(with.call, with.entries, &arguments.origin(with.origin)?, command).await.map_err(unavailable)? {
+        EntriesReply::StoreEntry(reply) => stored(&reply),
+        _ => Err(Error::internal("no answer of the entries")),
+    }
 }
 
 /// Lists entries.
@@ -87,15 +89,6 @@ pub(super) async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<
         ..ListItems::default()
     };
     Ok(listed(&items::list(with.stores(), with.origin, asked).await?))
-}
-
-/// Builds the answer from the reply.
-pub(super) fn answer(arguments: &Arguments, reply: EntriesReply) -> Result<Answer, Error> {
-    Ok(match reply {
-        EntriesReply::StoreEntry(reply) => stored(&reply)?,
-        EntriesReply::FindEntries(reply) => found(&reply, &arguments.needed("query")?, arguments.start()?),
-        _ => return Err(Error::internal("no answer of the entries")),
-    })
 }
 
 pub(super) fn stored(reply: &StoreReply) -> Result<Answer, Error> {
@@ -148,7 +141,7 @@ pub(super) fn one(entry: &EntryInfo, start: u32) -> Result<Answer, Error> {
     Ok(Answer::new(text, object))
 }
 
-fn found(reply: &FindEntriesReply, query: &str, start: u32) -> Answer {
+fn found(reply: &Found, query: &str, start: u32) -> Answer {
     let items = reply.hits.iter().skip(start as usize).zip(1_u64..).map(|(hit, number)| {
         let entry = &hit.entry;
         let content = content(&entry.content);
@@ -198,7 +191,7 @@ fn listed(reply: &ItemList) -> Answer {
 }
 
 /// Forgets an entry.
-pub(super) async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let asked = Forget { kind: Some(ItemKind::Entry), ..Forget::new(arguments.needed("key")?) };
     let Forgotten { name, already_forgotten, .. } =
         items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;

@@ -7,7 +7,6 @@ use super::spec::{Id, Spec};
 use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
-use crate::entries::{EntriesCommand, run_any, unavailable};
 use crate::history::{ListOperations, Undo};
 use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall};
 use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
@@ -162,7 +161,7 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
             let reply = command.run(&NotebookCall { call, notebook: with.notebook }).await?;
             notebook::answer(arguments, reply)
         }
-        "key" => of_entries(with, arguments, entries::store(arguments)?).await,
+        "key" => entries::store(with, arguments).await,
         _ => {
             let target = Target::from_name(&arguments.needed("to")?)?;
             let content = arguments.needed("content")?;
@@ -212,12 +211,6 @@ async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<N
 async fn of_journal(with: &ToolsCall<'_>, arguments: &Arguments, command: JournalCommand) -> Result<Answer, Error> {
     let reply = command.run(&JournalCall { call: with.call, corpus: with.corpus }).await?;
     journal::answer(arguments, reply)
-}
-
-async fn of_entries(with: &ToolsCall<'_>, arguments: &Arguments, command: EntriesCommand) -> Result<Answer, Error> {
-    let reply =
-        run_any(with.call, with.entries, &arguments.origin(with.origin)?, command).await.map_err(unavailable)?;
-    entries::answer(arguments, reply)
 }
 
 fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {

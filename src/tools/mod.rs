@@ -125,7 +125,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
 }
 
 async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {
-    let ToolsCall { call, origin, corpus, notebook, entries } = *with;
+    let ToolsCall { call, corpus, notebook, entries, .. } = *with;
     let spec = table::rows(&given.options.sets).find(|spec| spec.name == given.tool);
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.input)?;
@@ -156,19 +156,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let command = journal::command(spec, &arguments)?;
             journal::answer(&arguments, command.run(&JournalCall { call, corpus }).await?)
         }
-        ToolSet::Entries if let Some(key) = self::entries::key(spec, &arguments)? => {
-            let entry = crate::entries::get(call, entries, origin, key).await.map_err(crate::entries::unavailable)?;
-            self::entries::one(&entry, arguments.start()?)
-        }
-        ToolSet::Entries if spec.id == Id::List => self::entries::list(with, &arguments).await,
-        ToolSet::Entries if spec.id == Id::Forget => self::entries::forget(with, &arguments).await,
-        ToolSet::Entries => {
-            let command = self::entries::command(spec, &arguments)?;
-            let origin = arguments.origin(origin)?;
-            let reply =
-                crate::entries::run_any(call, entries, &origin, command).await.map_err(crate::entries::unavailable)?;
-            self::entries::answer(&arguments, reply)
-        }
+        ToolSet::Entries => self::entries::run(with, spec, &arguments).await,
         ToolSet::Notebook if spec.id == Id::RecallNotes => {
             let reply = answer_recall(with.stores(), self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))

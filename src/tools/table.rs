@@ -5,7 +5,7 @@
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::{FindEntries, StoreEntry};
+use crate::entries::StoreEntry;
 use crate::history::Undo;
 use crate::items::{Edit, Forget, ListItems, Show};
 use crate::journal::{Search, Write, WriteMode};
@@ -279,7 +279,7 @@ const TABLE: &[Spec] = &[
         description: "Get facts by exact key, or by a query in plain words.",
         fields: &[optional("key", Kind::Text), optional("query", Kind::Text), LIMIT, CURSOR],
         answer: &[needed("entries", Kind::Objects), TOTAL, NEXT],
-        effect: FindEntries::EFFECT,
+        effect: Recall::EFFECT,
     },
     Spec {
         id: Id::List,

@@ -67,18 +67,14 @@ macro_rules! wit_contract {
         $crate::$records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::StoreEntry { entry, expected_version }
-            entries::FindEntries { query, limit = $crate::entries::DEFAULT_FOUND_ENTRIES }
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
             entries::ImportFile { path, content }
             entries::Hydrate { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
-            entries::Explain { request, key }
             entries::OpenRun { fence }
             entries::StoreReply { key, category, state, version, path, swept, evicted, message }
             entries::EntryInfo { key, category, content, tags, created, updated, source, supersedes, version, path, size, provenance, approved, marks }
             entries::EntryProblem { path, key, message }
-            entries::EntryHit { entry, score, terms, passage }
-            entries::FindEntriesReply { hits, total, problems }
             entries::PurgeReply { purged, message }
             entries::EntryFile { path, content, updated }
             entries::ExportReply { files, next, total, problems }
@@ -99,8 +95,8 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), FindEntries(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), Explain(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), FindEntries(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesCommand { StoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { StoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {

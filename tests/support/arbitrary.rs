@@ -5,9 +5,9 @@ use saddlebag::agents_md::SyncAgentsMd;
 use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
-    Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, Explain, ExportEntries, FindEntries, Hydrate,
-    HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry, OpenRun, PurgeEntries,
-    RetainEntries, StoreEntry,
+    Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, ExportEntries, Hydrate, HydrationPolicy,
+    ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry, OpenRun, PurgeEntries, RetainEntries,
+    StoreEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::history::{
@@ -529,7 +529,6 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     let request = hydrate_request();
     prop_oneof![
         8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
-        1 => (query(), 0_u32..4).prop_map(|(query, limit)| EntriesCommand::FindEntries(FindEntries { query, limit })),
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
             .prop_map(|(forgotten, cursor)| EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })),
@@ -537,7 +536,6 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
         1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
             .prop_map(|(imported, dry_run)| EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })),
         2 => request.clone().prop_map(EntriesCommand::Hydrate),
-        1 => (request, prop::option::of(name())).prop_map(|(request, key)| EntriesCommand::Explain(Explain { request, key })),
         3 => (0_u64..3).prop_map(|fence| EntriesCommand::OpenRun(OpenRun { fence })),
         1 => Just(EntriesCommand::Checkpoint(Checkpoint)),
         1 => Just(EntriesCommand::CloseRun(CloseRun)),

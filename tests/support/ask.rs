@@ -3,7 +3,7 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{FindEntries, NewEntry, StoreEntry};
+use saddlebag::entries::{NewEntry, StoreEntry};
 use saddlebag::history::ListVersions;
 use saddlebag::items::{Edit, Forget, ItemKind, ListFiles, ListItems, Recall, Restore, Show, Tag};
 use saddlebag::journal::{AppendDaily, FlushSummary, Search, Slash, Target, Write, WriteMode};
@@ -92,8 +92,8 @@ pub fn search(query: impl Into<String>) -> Search {
     Search::new(query)
 }
 
-pub fn find_entries(query: impl Into<String>) -> FindEntries {
-    FindEntries { query: query.into(), limit: 10 }
+pub fn recall_entries(query: impl Into<String>) -> Recall {
+    Recall { kinds: vec![ItemKind::Entry], ..recall(query) }
 }
 
 pub fn write(target: Target, mode: WriteMode, content: impl Into<String>) -> Write {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use saddlebag::Origin;
 use saddlebag::approval::{Approve, ApproveItem, Pending, TrustCommand};
 use saddlebag::context::{Context, LeftOutKind};
-use saddlebag::entries::{Explain, Hydrate, HydrationPolicy, ImportState};
+use saddlebag::entries::{Hydrate, HydrationPolicy, ImportState};
 use saddlebag::notebook::RememberSummary;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{FlagKind, ForModel, Provenance, SecretPolicy, TrustState};
@@ -28,10 +28,10 @@ fn an_import_is_found_and_injected_only_once_it_is_approved(kind: Kind) {
     assert_eq!(reply.block, None);
     assert_eq!(reply.left_out[0].reason, "not hydrated: unapproved");
     let request = Hydrate { max_bytes: 1, policy: HydrationPolicy::Prefix };
-    let explanations = drive.call(Explain { request, key: None }).unwrap().explanations;
+    let explanations = drive.call(request).unwrap().explanations;
     assert_eq!(explanations[0].left_out.as_deref(), Some("unapproved"));
-    let found = drive.call(ask::find_entries("port")).unwrap();
-    assert_eq!((found.hits.len(), found.hits[0].entry.provenance), (1, Provenance::Imported));
+    let found = drive.call(ask::recall_entries("port")).unwrap();
+    assert_eq!((found.hits.len(), found.hits[0].marks.unapproved), (1, Some(Provenance::Imported)));
 
     let waiting = pending(&mut drive);
     assert_eq!((waiting.total, waiting.items[0].name.as_str()), (1, "port"));

@@ -253,7 +253,7 @@ fn index_files(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
 fn written(store: Simulator) -> BTreeMap<String, Vec<u8>> {
     let mut drive = Drive::new(Kind::Native, with_index(1, true), store);
     drive.call(ask::tags()).unwrap();
-    drive.call(ask::find_entries(QUESTION)).unwrap();
+    drive.call(ask::recall_entries(QUESTION)).unwrap();
     let files = index_files(&drive.executor);
     assert!(!files.is_empty(), "no index was written");
     files

@@ -1,11 +1,12 @@
 //! `entry hydrate`: prints the entries for a prompt, or why each entry is one of them or not.
 
 use saddlebag::entries::{
-    DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explain, Explanation, Hydrate, HydrateReply, HydrationPolicy,
+    DEFAULT_HYDRATE_BYTES, EntryInfo, EntryProblem, Explanation, Hydrate, HydrateReply, HydrationPolicy,
 };
 use saddlebag::trust::is_line_break;
 
 use super::shared::warn_of_problems;
+use crate::item::entry;
 use crate::output::{FAINT, STRONG, single_line};
 use crate::prelude::*;
 use crate::word::word;
@@ -67,14 +68,16 @@ impl Subcommand for HydrateArgs {
 
     fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
         let request = Hydrate { max_bytes: self.max_bytes, policy: self.policy };
+        let mut store = Store::open(global)?;
         if let Some(key) = self.explain {
-            return explain(Explain { request, key }, global, output);
+            let key = key.map(|key| Ok::<_, Failure>(entry(key, &mut store, output)?.key)).transpose()?;
+            return explain(store.call(request, output)?, key, output);
         }
-        let reply = Store::open(global)?.call(request, output)?;
-        let HydrateReply { entries, bytes, explanations: left_out, problems, .. } = reply;
+        let HydrateReply { entries, bytes, mut explanations, problems, .. } = store.call(request, output)?;
+        explanations.retain(|entry| entry.left_out.is_some());
         let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
         if output.is_json() {
-            output.object(&Printed::Hydrated(Hydrated { entries, bytes, left_out, problems }))?;
+            output.object(&Printed::Hydrated(Hydrated { entries, bytes, left_out: explanations, problems }))?;
             return Ok(exit);
         }
         for entry in &entries {
@@ -91,9 +94,9 @@ impl Subcommand for HydrateArgs {
 }
 
 /// Prints the decision for every entry, or for one.
-fn explain(request: Explain, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-    let reply = Store::open(global)?.call(request, output)?;
-    let HydrateReply { explanations: entries, bytes, max_bytes, problems, .. } = reply;
+fn explain(reply: HydrateReply, key: Option<String>, output: &mut Output) -> Result<Exit, Failure> {
+    let HydrateReply { explanations: mut entries, bytes, max_bytes, problems, .. } = reply;
+    entries.retain(|entry| key.as_ref().is_none_or(|key| entry.key == *key));
     let exit = if entries.is_empty() { Exit::Nothing } else { Exit::Done };
     if output.is_json() {
         output.object(&Printed::Explained(Explained { entries, bytes, max_bytes, problems }))?;

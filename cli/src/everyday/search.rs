@@ -1,7 +1,6 @@
 //! `search`: finds the files that contain words.
 
-use saddlebag::entries::FindEntries;
-use saddlebag::items::Recall;
+use saddlebag::items::{ItemKind, Recall};
 use saddlebag::journal::Search;
 use saddlebag::search::SearchResults;
 
@@ -66,7 +65,8 @@ impl Subcommand for SearchArgs {
 
 /// Names the number of entries that match, because `search` looks through files only.
 fn tell_of_entries(query: String, store: &mut Store, output: &mut Output) {
-    let found = match store.call(FindEntries { query, limit: 1 }, output) {
+    let entries = Recall { query, kinds: vec![ItemKind::Entry], limit: 1, ..Recall::default() };
+    let found = match store.call(entries, output) {
         Ok(found) => found.total,
         Err(failure) => {
             output.warning(&format!("entries were not searched: {failure}"));

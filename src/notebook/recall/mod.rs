@@ -19,6 +19,7 @@ pub(crate) use corpora::Reach;
 pub(crate) use hits::{fitting, render, shortened};
 pub(crate) use prompt::{PromptHit, PromptHits, PromptRecall, WithheldHit, recall_for_prompt};
 pub(super) use succession::{is_superseded, successions};
+pub(crate) use types::PASSAGE_BYTES;
 
 use super::index::{Notebook, warnings};
 use super::types::Warning;
@@ -29,7 +30,6 @@ use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 use search::Asked;
 use texts::PassageOf;
-use types::PASSAGE_BYTES;
 
 /// Finds notes and entries.
 pub(crate) async fn recall(

@@ -18,7 +18,7 @@ pub const DEFAULT_HITS: u32 = 10;
 pub(super) const NOTES: usize = 0;
 
 /// Maximum size of the passage of a hit in bytes.
-pub(super) const PASSAGE_BYTES: usize = 800;
+pub(crate) const PASSAGE_BYTES: usize = 800;
 
 /// Minimum size of a part of a passage that is worth showing, in bytes.
 pub(super) const LEAST_BYTES: usize = 32;

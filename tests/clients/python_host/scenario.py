@@ -224,11 +224,11 @@ def entries(scene):
     assert second.state == ("updated",) and get(scene, "editor").content == "She uses Zed.", second
     entry = dict(key="editor", content="x", category="core", tags=[])
     assert scene("entries", "store_entry", dict(entry=entry, expected_version=first.version)).state == ("conflict",)
-    found = scene("entries", "find_entries", dict(query="zed editor"))
-    assert [hit.entry.key for hit in found.hits] == ["editor"], found
+    asked = dict(query="zed editor", kinds=["entry"], offset=0, sort=[], explain=False, everywhere=False, assume_unchanged=False)
+    assert [hit.title for hit in scene("items", "recall", asked).hits] == ["editor"]
     hydrated = scene("entries", "hydrate", dict(policy="greedy"))
-    assert [one.key for one in hydrated.entries] == ["editor"] and not hydrated.explanations, hydrated
-    why = scene("entries", "explain", dict(request=dict(max_bytes=4, policy="greedy")))
+    assert [one.key for one in hydrated.entries] == ["editor"] and not hydrated.explanations[0].left_out, hydrated
+    why = scene("entries", "hydrate", dict(max_bytes=4, policy="greedy"))
     assert why.explanations[0].left_out == "larger-than-budget", why
     scene("entries", "open_run", dict(fence=1), run="r1")
     assert store(scene, "todo", "Draft.", run="r1").state == ("held",)

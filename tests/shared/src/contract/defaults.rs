@@ -50,11 +50,10 @@ macro_rules! filter {
     };
 }
 
-const DEFAULTS: [Default; 24] = [
+const DEFAULTS: [Default; 23] = [
     constant!(("agents-md", "sync-agents-md"), "max-bytes", agents_md::DEFAULT_SECTION_BYTES),
     constant!(("config", "entries-config"), "max-entries", entries::MAX_ENTRIES),
     constant!(("config", "entries-config"), "max-workspace-entries", entries::MAX_ENTRIES),
-    constant!(("entries", "find-entries"), "limit", entries::DEFAULT_FOUND_ENTRIES),
     constant!(("entries", "hydrate"), "max-bytes", entries::DEFAULT_HYDRATE_BYTES),
     constant!(("items", "show"), "max-bytes", journal::DEFAULT_READ_BYTES),
     constant!(("journal", "search"), "max-bytes", journal::DEFAULT_READ_BYTES),

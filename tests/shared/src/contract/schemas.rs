@@ -58,6 +58,6 @@ fn a_schema_rejects_an_object_without_a_field_and_one_with_a_wrong_word() {
     incomplete.as_object_mut().expect("an object").remove("path");
     assert!(!schema.is_valid(&incomplete));
     let mut wrong = golden["output"].clone();
-    wrong["state"] = "kept".into();
+    wrong["kind"] = "kept".into();
     assert!(!schema.is_valid(&wrong));
 }
