@@ -239,8 +239,13 @@ fn items_are_listed_by_kind_and_tag_in_pages(kind: Kind) {
     let second = told(&mut host, "mem_list", json!({ "kind": "note", "limit": 2, "cursor": "2" }));
     assert!(second.starts_with("Items 3 to 3 of 3:"), "{second}");
     let entries = told(&mut host, "mem_list", json!({ "kind": "entry", "tags": ["ops"], "category": "core" }));
-    assert!(entries.contains("- staging [core]"), "{entries}");
+    assert!(entries.contains("- staging (fact, core), ") && entries.ends_with(": Port 8080."), "{entries}");
     assert_eq!(told(&mut host, "mem_list", json!({ "category": "core" })), entries);
+    told(&mut host, "mem_remember", json!({ "key": "newer", "content": "x" }));
+    told(&mut host, "mem_edit", json!({ "name": "staging", "old_str": "8080", "new_str": "9090" }));
+    let entries = told(&mut host, "mem_list", json!({ "kind": "entry", "limit": 1 }));
+    assert!(entries.contains("- staging "), "last changed first: {entries}");
+    refused(&mut host, "mem_list", json!({ "kind": "note", "category": "core" }));
     let tagged = json!({ "query": "port", "kind": "entry", "tags": ["ops"] });
     assert!(refused(&mut host, "mem_recall", tagged).contains("mem_list selects entries by tags"));
 }

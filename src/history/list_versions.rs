@@ -133,7 +133,7 @@ pub(super) async fn history_of(
     let call = with.call;
     let path = match handle(*with, name, kind).await {
         Ok(found) => found.file.path,
-        Err(error) if error.code == ErrorCode::NotFound => gone(with, name, error).await?,
+        Err(error) if error.code == ErrorCode::NotFound => gone(with, name, kind, error).await?,
         Err(error) => return Err(error),
     };
     // Its records are in the memory for all projects.
@@ -169,9 +169,11 @@ pub(crate) async fn text_of_version(
 }
 
 /// Returns the file that is gone and had this name. `error` says that no file has it now.
-async fn gone(with: &Stores<'_>, name: &str, error: Error) -> Result<RelPath, Error> {
+async fn gone(with: &Stores<'_>, name: &str, kind: Option<ItemKind>, error: Error) -> Result<RelPath, Error> {
     let Stores { call, entries, .. } = *with;
-    if let Some(forgotten) = find_forgotten(with, name).await? {
+    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
+    let is_of_kind = |path: &RelPath| kind.is_none_or(|kind| is_entry(path) == (kind == ItemKind::Entry));
+    if let Some(forgotten) = find_forgotten(with, name).await?.filter(is_of_kind) {
         return Ok(forgotten);
     }
     let history = History::read(call, entries, None).await?;
@@ -179,14 +181,14 @@ async fn gone(with: &Stores<'_>, name: &str, error: Error) -> Result<RelPath, Er
     let title = slug(wanted);
     let is_named = |path: &RelPath| {
         // The name of the file of an entry is its key, encoded.
-        if entries.folders().any(|folder| folder.has(path)) && text_of_name(path.file_stem()) == name {
+        if is_entry(path) && text_of_name(path.file_stem()) == name {
             return true;
         }
         let path = path.as_str().strip_suffix(".md").unwrap_or(path.as_str());
         let stem = path.rsplit('/').next().unwrap_or(path);
         stem == wanted || stem == title || path.strip_suffix(wanted).is_some_and(|rest| rest.ends_with('/'))
     };
-    let is_gone = |path: &&RelPath| is_named(path) && !history.has_left(path);
+    let is_gone = |path: &&RelPath| is_named(path) && is_of_kind(path) && !history.has_left(path);
     let mut paths: Vec<&RelPath> = history.paths().filter(is_gone).collect();
     paths.dedup();
     match paths.as_slice() {

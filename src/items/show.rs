@@ -98,12 +98,16 @@ pub(crate) async fn show(with: Stores<'_>, origin: &Origin, asked: Show) -> Resu
     if let Some(number) = asked.version {
         return show_version(with, origin, &asked, number).await;
     }
-    match show_now(with, origin, &asked).await {
-        Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound) => {
-            let Some((name, number)) = name_and_version(&asked.name) else { return Err(error) };
-            show_version(with, origin, &Show { name, ..asked }, number).await
+    let now = show_now(with, origin, &asked).await;
+    let is_lost = match &now {
+        Ok(shown) => shown.state == FileState::Missing,
+        Err(error) => {
+            matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound | ErrorCode::InvalidDate)
         }
-        shown => shown,
+    };
+    match name_and_version(&asked.name).filter(|_| is_lost) {
+        Some((name, number)) => show_version(with, origin, &Show { name, ..asked }, number).await,
+        None => now,
     }
 }
 

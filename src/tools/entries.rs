@@ -79,7 +79,7 @@ pub(super) async fn store(with: &ToolsCall<'_>, arguments: &Arguments) -> Result
 }
 
 /// Lists entries.
-pub(super) async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let asked = ListItems {
         kinds: vec![ItemKind::Entry],
         category: arguments.text("category").map(ToString::to_string),
@@ -169,12 +169,9 @@ fn found(reply: &Found, query: &str, start: u32) -> Answer {
 fn listed(reply: &ItemList) -> Answer {
     let entries = || reply.items.iter().filter_map(|item| item.entry.as_ref());
     let items = entries().map(|entry| {
-        let preview = head(&entry.content, PREVIEW_BYTES);
-        let rest = if preview.len() < entry.content.len() { "…" } else { "" };
-        let preview = normalize_line(preview);
-        let (key, category) = (on_one_line(&entry.key), on_one_line(&entry.category));
-        let text = format!("- {key} [{category}] {}{}: {preview}{rest}", seconds(entry.updated), marked(&entry.marks));
-        Item { text, object: fields(entry, &preview) }
+        let (key, category, preview) = (on_one_line(&entry.key), on_one_line(&entry.category), preview(entry));
+        let text = format!("- {key} [{category}] {}{}: {preview}", seconds(entry.updated), marked(&entry.marks));
+        Item { text, object: fields(entry, preview.trim_end_matches('…')) }
     });
     let page = Page::from_items(items);
     // A page that is full before the command's page ends continues after the last entry shown.
@@ -188,6 +185,13 @@ fn listed(reply: &ItemList) -> Answer {
         (total, count) => format!("Memory entries: showing {count} of {total}"),
     };
     page.answer(&headline, "entries", Some(reply.total.into()), next.as_deref())
+}
+
+/// Returns the beginning of the content of an entry, on one line.
+pub(super) fn preview(entry: &EntryInfo) -> String {
+    let preview = head(&entry.content, PREVIEW_BYTES);
+    let rest = if preview.len() < entry.content.len() { "…" } else { "" };
+    format!("{}{rest}", normalize_line(preview))
 }
 
 /// Forgets an entry.

@@ -43,9 +43,6 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
         Id::Keep => keep(with, arguments).await?,
         Id::Change => change(with, arguments).await?,
         Id::Drop => forget(with, arguments).await?,
-        Id::ListItems if arguments.has("category") || arguments.text("kind") == Some(ItemKind::Entry.as_str()) => {
-            entries::list(with, arguments).await?
-        }
         Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await?,
         Id::Undo => undo(with).await?,
         Id::ListItems => list(with, arguments).await?,
@@ -60,8 +57,12 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
 /// Lists items, the last changed first.
 async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let is_decision = arguments.text("kind") == Some(DECISION);
+    let kind = if is_decision { Some(ItemKind::Note) } else { arguments.text("kind").map(str::parse).transpose()? };
+    let category = arguments.text("category").map(ToString::to_string);
     let asked = ListItems {
-        kinds: arguments.has("kind").then_some(ItemKind::Note).into_iter().collect(),
+        // Only facts have a category.
+        kinds: kind.or(category.as_ref().map(|_| ItemKind::Entry)).into_iter().collect(),
+        category,
         filter: NoteFilter::default()
             .with(ConditionKind::Tag, arguments.texts("tags"))
             .with(ConditionKind::Path, is_decision.then_some(DECISIONS_FOLDER)),
@@ -219,7 +220,8 @@ fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {
         let marks = marked(&item.marks);
         let writer = item.writer.as_ref().map(|name| format!(" (by {})", on_one_line(name))).unwrap_or_default();
         let place = item.category.as_ref().map_or_else(|| item.path.clone(), |category| format!("fact, {category}"));
-        let text = format!("- {} ({}), {day}{writer}{marks}", on_one_line(&item.name), on_one_line(&place));
+        let preview = item.entry.as_ref().map(|entry| format!(": {}", entries::preview(entry))).unwrap_or_default();
+        let text = format!("- {} ({}), {day}{writer}{marks}{preview}", on_one_line(&item.name), on_one_line(&place));
         Item { text, object: Object::new() }
     });
     let page = Page::from_items(items);

@@ -93,7 +93,7 @@ fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
         output.text(&entry.content)?;
         output.flush()?;
     } else {
-        // The text must not be taken for valid. A part from an offset is for programs.
+        // The text must not be taken for valid. A part from an offset is for programs, so its marks are a warning.
         if item.marks.superseded_by.is_some() && item.offset == 0 {
             output.line(&format!("({marks})"))?;
         }
@@ -104,7 +104,7 @@ fn show_item(item: &Shown, output: &mut Output) -> Result<Exit, Failure> {
         let of = if item.marks.unapproved.is_some() { "" } else { " of other projects" };
         let until = format!("it does not go into prompts{of} until you approve it with `saddlebag memory approve`");
         output.warning(&format!("{}: {until}", single_line(&marks)));
-    } else if item.entry.is_some() && !marks.is_empty() {
+    } else if (item.entry.is_some() || item.offset > 0) && !marks.is_empty() {
         output.warning(&single_line(&marks));
     }
     if item.state == FileState::Empty {

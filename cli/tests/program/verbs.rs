@@ -70,6 +70,13 @@ fn a_kind_chooses_among_items_of_one_name() {
     store.refuses(&["forget", "The port"], 3, "(entry)");
     store.refuses(&["forget", "The port"], 3, "give the path of one of them, or --kind if they differ in it");
     store.refuses(&["show", "The port", "--kind", "file"], 1, "there is no file `The port`");
+    store.run(&["edit", "facts/port.md", "5432", "5433"]).exits(0);
+    store.run(&["edit", "facts/port.md", "5433", "5432"]).exits(0);
+    store.run(&["show", "The port@2", "--kind", "note"]).exits(0).prints("# The port\n\nIt is 5433.\n");
+    store.refuses(&["show", "facts/port.md@2", "--kind", "entry"], 1, "there is no entry");
+    store.refuses(&["restore", "The port", "--at", "2", "--kind", "entry"], 1, "no version 2");
+    store.run(&["write", "note:port", "one\n"]).exits(0);
+    store.run(&["show", "note:port@1"]).exits(0).prints("one\n");
     store.run(&["forget", "The port", "--kind", "entry"]).exits(0);
     store.run(&["show", "The port"]).exits(0).prints("# The port\n\nIt is 5432.\n");
     store.run(&["remember", "--key", "scratchpad", "an entry"]).exits(0);
