@@ -139,6 +139,12 @@ impl Call {
             let [undoes, redoes] = undone(&history_of(change.path())?);
             recorder.set_undone(undoes, redoes);
         }
+        for change in &mut changes {
+            // The history does not keep a secret, so a file does.
+            if change.keep_as.is_none() && self.has_secret(change.before.bytes()) {
+                change.keep_as = Some(Layout::backup_of(change.path()));
+            }
+        }
         // A change that is refused must not come after others were made.
         self.check_all_rejected(&changes).await?;
         let opened = self.open(recorder, &mut changes, &undone).await?;

@@ -438,7 +438,7 @@ impl Call {
         change
     }
 
-    fn has_secret(&self, bytes: Option<&[u8]>) -> bool {
+    pub(super) fn has_secret(&self, bytes: Option<&[u8]>) -> bool {
         self.scope.trust.secrets != SecretPolicy::Allow
             && bytes.is_some_and(|bytes| !secrets_in(&String::from_utf8_lossy(bytes)).is_empty())
     }

@@ -98,7 +98,7 @@ pub(crate) use find::{
 pub(crate) use foreign::{Adoption, dump};
 pub(crate) use hydrate::hydrate;
 pub(crate) use mark::{hash, is_mark};
-pub(crate) use purge::{ForgottenAs, with_category_of};
+pub(crate) use purge::{ForgottenAs, as_restored};
 pub(crate) use readable::{current, earlier, searchable};
 pub(crate) use state::Entries;
 

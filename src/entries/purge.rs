@@ -227,6 +227,7 @@ pub(super) async fn restore(with: &EntriesCall<'_>, name: &str) -> Result<StoreR
     let name = of_backup.map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
     let (view, key) = look_for(call, entries, scope, &name).await?;
     let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
+    check_reach(call, &stored.entry.fields)?;
     match stored.entry.forgotten {
         Some(_) => revive(call, &view, pool, stored).await,
         None => put_back(call, &view, pool, stored, call.scope.trust.provenance_of(provenance)?).await,
@@ -267,7 +268,6 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Pr
     if by != Provenance::User {
         check_trust_state(&stored.entry.fields, &older.fields)?;
     }
-    check_reach(call, &stored.entry.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let change = |file: &File| {
         let stands = file.bytes().ok_or_else(|| absent(view, key))?;
@@ -311,28 +311,22 @@ fn read_backup<'a>(
     Ok((text, entry))
 }
 
-/// Returns an earlier version of an entry's file with the category that the file has now, whose folder it is in. Other bytes are
-/// returned as they are.
-pub(crate) fn with_category_of(
-    call: &Call,
-    entries: &Entries,
-    file: &File,
-    path: &RelPath,
-    earlier: Vec<u8>,
-) -> Vec<u8> {
-    let with_category = || {
+/// Returns an earlier version of an entry's file as it is restored: it has the category that the file has now, whose folder it is in,
+/// and is the last changed. Other bytes are returned as they are.
+pub(crate) fn as_restored(call: &Call, entries: &Entries, file: &File, path: &RelPath, earlier: Vec<u8>) -> Vec<u8> {
+    let restored = || {
         let pool = entries.scope().ok()?.pools().find(|pool| pool.folder.has(path))?;
         let now = call.now.epoch_nanoseconds();
         let parse = |bytes| Entry::parse(&pool.folder, path, core::str::from_utf8(bytes).ok()?, now, pool.shared).ok();
-        let (stands, older) = (parse(file.bytes()?)?, parse(&earlier)?);
-        if stands.fields.category == older.fields.category {
-            return None;
+        let older = parse(&earlier).filter(|_| file.bytes() != Some(&earlier))?;
+        let mut entry = Entry { updated: now.max(older.updated), ..older.clone() };
+        if let Some(stands) = file.bytes().and_then(parse) {
+            entry.updated = entry.updated.max(stands.updated.saturating_add(1));
+            entry.fields.category = stands.fields.category;
         }
-        let mut entry = older.clone();
-        entry.fields.category = stands.fields.category;
         entry.rewrite(core::str::from_utf8(&earlier).ok()?, &older).ok().map(String::into_bytes)
     };
-    with_category().unwrap_or(earlier)
+    restored().unwrap_or(earlier)
 }
 
 fn restored(

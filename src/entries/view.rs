@@ -328,7 +328,11 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
     let help = match (view.problem_of(key), forgotten.and_then(|entry| Some((entry, entry.forgotten?)))) {
         (Some(problem), _) => format!("{} claims this key but is not an entry: {}", problem.path, problem.message),
         (None, Some((entry, moment))) => {
-            format!("it was forgotten at {}; its version is {}", utc_text(moment), entry.version)
+            format!(
+                "it was forgotten at {}, and `restore` brings it back; its version is {}",
+                utc_text(moment),
+                entry.version
+            )
         }
         (None, None) => return Cause::NoEntry(key.into()).into(),
     };

@@ -4,7 +4,7 @@ use super::places::{FileKind, Place, history_folders, places};
 use crate::changes::File;
 use crate::engine::ambiguous;
 use crate::names::{Stores, is_listed};
-use crate::notebook::{SESSION, slug};
+use crate::notebook::{SESSION, fold, slug};
 use crate::search::is_markdown;
 use crate::store::{Layout, RelPath};
 use saddlebag_collections::{prelude::*, sorted::SortedSet};
@@ -75,12 +75,12 @@ impl ForgottenNote {
 
     fn fit(&self, name: &str, shown: &str) -> Fit {
         let mut titles = self.note.aliases.iter().chain([&self.note.title]);
-        let without = |path: &str| String::from(path.strip_suffix(".md").unwrap_or(path));
-        let (wanted, path) = (without(name.trim()), without(shown));
+        let without = |path: &str| fold(path.strip_suffix(".md").unwrap_or(path));
+        let (wanted, path) = (without(name.trim().trim_start_matches("./")), without(shown));
         match () {
             () if wanted == path => Fit::Path,
             () if path.strip_suffix(wanted.as_str()).is_some_and(|rest| rest.ends_with('/')) => Fit::PathEnd,
-            () if titles.any(|title| title.trim().eq_ignore_ascii_case(&wanted)) => Fit::Title,
+            () if titles.any(|title| fold(title.trim()) == wanted) => Fit::Title,
             () if self.note.frontmatter.texts(SESSION).any(|session| session == wanted) => Fit::Title,
             () if self.path.file_stem() == slug(&wanted) => Fit::Slug,
             () => Fit::None,

@@ -133,7 +133,10 @@ pub(super) async fn history_of(
     let call = with.call;
     let path = match handle(*with, name, kind).await {
         Ok(found) => found.file.path,
-        Err(error) if error.code == ErrorCode::NotFound => gone(with, name, kind, error).await?,
+        // A key may look like the path of a backup.
+        Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::InvalidArgument) => {
+            gone(with, name, kind, error).await?
+        }
         Err(error) => return Err(error),
     };
     // Its records are in the memory for all projects.

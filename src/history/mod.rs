@@ -48,7 +48,7 @@ pub use crate::changes::EXPUNGED;
 pub(crate) use forgotten::{ForgottenNote, find_forgotten, forgotten_notes};
 pub(crate) use list_versions::text_of_version;
 pub(crate) use past::look_back;
-pub(crate) use restore_version::{NewText, removed_by_others, restore_version, version_before};
+pub(crate) use restore_version::{NewText, last_before_removal, removed_by_others, restore_version, version_before};
 
 use crate::family::family;
 use crate::names::Stores;

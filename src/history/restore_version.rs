@@ -7,7 +7,7 @@ use super::list_versions::{CONTEXT_LINES, history_of, records_of};
 use super::log::{History, complete_interrupted};
 use super::types::check_is_kept;
 use crate::changes::{Backups, Call, File, is_tombstone};
-use crate::entries::with_category_of;
+use crate::entries::as_restored;
 use crate::names::Stores;
 use crate::notebook::ItemKind;
 use crate::origin::Moment;
@@ -58,8 +58,8 @@ pub(crate) async fn restore_version(
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let is_gone = |bytes: Option<&[u8]>| bytes.is_none_or(|bytes| is_tombstone(&path, bytes));
     let restore = |file: &File| {
-        let bytes = bytes.clone().map(|bytes| with_category_of(call, with.entries, file, &path, bytes));
-        if is_gone(bytes.as_deref()) && !is_gone(file.bytes()) {
+        let bytes = bytes.clone().map(|bytes| as_restored(call, with.entries, file, &path, bytes));
+        if is_gone(bytes.as_deref()) {
             let message = format!("{shown} does not exist in version {number}");
             return Err(Error::invalid_argument(message, "choose another version, or `forget` it"));
         }
@@ -105,21 +105,33 @@ pub(crate) async fn version_before(with: &Stores<'_>, path: &RelPath) -> Result<
     Ok((is_kept && keeps_nothing).then_some(number))
 }
 
-/// Returns the file that had a name until another program removed it, and the number of its last version whose text is kept.
-pub(crate) async fn removed_by_others(with: &Stores<'_>, name: &str) -> Result<Option<(RelPath, u32)>, Error> {
+/// Returns the file that had a name until another program removed it.
+pub(crate) async fn removed_by_others(
+    with: &Stores<'_>,
+    name: &str,
+    kind: Option<ItemKind>,
+) -> Result<Option<RelPath>, Error> {
     if with.call.recorder.is_none() {
         return Ok(None);
     }
-    let (path, history) = match history_of(with, name, None).await {
-        Err(error) if error.code == ErrorCode::Storage => return Err(error),
-        Err(_) => return Ok(None),
-        Ok(found) => found,
-    };
-    let file = FileHistory::of_item(with.call, &history, &path).await?;
+    match history_of(with, name, kind).await {
+        Err(error) if error.code == ErrorCode::Storage => Err(error),
+        Ok((path, _)) if last_before_removal(with, &path).await?.is_some() => Ok(Some(path)),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the number of the last version whose text is kept, of a file that another program removed.
+pub(crate) async fn last_before_removal(with: &Stores<'_>, path: &RelPath) -> Result<Option<u32>, Error> {
+    if with.call.recorder.is_none() {
+        return Ok(None);
+    }
+    let history = records_of(with, path).await?;
+    let file = FileHistory::of_item(with.call, &history, path).await?;
     let is_by_others = file.versions.first().is_some_and(|last| last.step.is_none() && last.state == State::Absent);
     let is_kept = |version: &Version| version.state != State::Absent && file.keeps(version.state);
     let last = file.versions.iter().position(is_kept).filter(|_| is_by_others);
-    Ok(last.and_then(|place| u32::try_from(place + 1).ok()).map(|number| (path, number)))
+    Ok(last.and_then(|place| u32::try_from(place + 1).ok()))
 }
 
 /// Returns the number of the version that a file had at a moment.

@@ -1,5 +1,6 @@
 //! `edit`: replaces text that occurs exactly once in an item.
 
+use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, EntryChange, StoreReply, unavailable};
 use crate::journal::{EditChange, Target, edit_file};
@@ -60,7 +61,8 @@ pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Resu
     if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {
         notebook::settle_rename(call, notebook).await;
     }
-    let Some(found) = file_of(with, origin, &name, kind).await? else {
+    let found = file_of(with, origin, &name, kind).await;
+    let Some(found) = unless_forgotten(with, (&name, kind), found).await? else {
         let change = EntryChange::Text { old: &old_text, new: &new_text };
         let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
         let (path, message) = (stored.path.clone(), stored.message.clone());

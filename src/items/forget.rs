@@ -1,5 +1,6 @@
 //! `forget`: removes an item, and keeps its text.
 
+use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, unavailable};
 use crate::journal::Target;
@@ -71,7 +72,8 @@ pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> 
     if matches!(target, Target::Page(_)) && kind != Some(ItemKind::Entry) {
         notebook::settle_rename(call, notebook).await;
     }
-    let Some(Handle { kind, file }) = file_of(with, origin, &name, kind).await? else {
+    let found = file_of(with, origin, &name, kind).await;
+    let Some(Handle { kind, file }) = unless_forgotten(with, (&name, kind), found).await? else {
         let forgotten = entries::forget(call, entries, origin, &name, version).await.map_err(unavailable)?;
         let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
         let (kind, backup) = (ItemKind::Entry, None);

@@ -1,5 +1,6 @@
 //! `resolve`: finds the item that a name means.
 
+use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::names::{Handle, handle};
 use crate::notebook::ItemKind;
@@ -39,7 +40,8 @@ request!(Resolve "resolve" => Item, Reads, |name| {
 
 impl Run<ItemsCall<'_>> for Resolve {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Item, Error> {
-        let Handle { kind, file } = handle(with.stores, &self.name, self.kind).await?;
+        let found = handle(with.stores, &self.name, self.kind).await;
+        let Handle { kind, file } = unless_forgotten(with.stores, (&self.name, self.kind), found).await?;
         Ok(Item { kind, path: file.path.into_string(), name: file.name })
     }
 }

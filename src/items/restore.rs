@@ -1,17 +1,20 @@
 //! `restore`: brings back what was forgotten, the text before the last change, or any earlier version.
 
 use super::types::ItemsCall;
+use crate::changes::is_tombstone;
 use crate::engine::ambiguous;
-use crate::entries::{self, ForgottenEntry, StoreReply, unavailable};
-use crate::history::{NewText, forgotten_notes, removed_by_others, restore_version, version_before};
+use crate::entries::{self, StoreReply, unavailable};
+use crate::history::{
+    NewText, forgotten_notes, last_before_removal, removed_by_others, restore_version, version_before,
+};
 use crate::journal::{Target, file_size, restore_file};
 use crate::names::{Handle, Stores, handle, kind_rule};
 use crate::notebook::{self, ItemKind};
 use crate::origin::{Moment, Origin};
 use crate::request::{Run, request};
-use crate::store::{RelPath, is_below_entries};
+use crate::store::{Layout, RelPath, is_below_entries};
 use crate::trust::{ForModel, Provenance};
-use saddlebag_collections::prelude::*;
+use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Brings back what was forgotten. An item that exists gets the text before its last change, and a second restore undoes the first.
@@ -95,105 +98,107 @@ impl Restore {
 /// Brings back what was forgotten, or the text before the last change.
 async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: &Restore) -> Result<Restored, Error> {
     let Stores { call, entries, .. } = with;
-    let (path, version) = match meant(with, name, *kind).await? {
-        Meant::Entry(name) => {
-            let entry = entries::restore(call, entries, origin, &name).await.map_err(unavailable)?;
-            let (kind, path, message) = (ItemKind::Entry, entry.path.clone(), entry.message.clone());
-            let operation = call.recorded_operation();
-            return Ok(Restored { kind, path, operation, entry: Some(entry), message, ..Restored::default() });
-        }
-        Meant::RemovedByOthers(path, version) => (path, Some(version)),
-        // An append keeps no backup, but the history has the text before it.
-        Meant::File(path) if call.scope.trust.provenance_of(origin.provenance)? == Provenance::User => {
-            let before = version_before(&with, &path).await?;
-            (path, before)
-        }
-        Meant::File(path) => (path, None),
-    };
-    call.screen.check_place(&path)?;
-    if version.is_some() {
-        let name = call.scope.display_path(&path);
-        return Restore { name, version, ..Restore::default() }.of_version(with).await;
+    let is_person = call.scope.trust.provenance_of(origin.provenance)? == Provenance::User;
+    let (path, is_entry) = meant(with, name, *kind).await?;
+    let shown = call.scope.display_path(&path);
+    if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
+        return Err(error);
     }
+    let is_kept = call.find_kept(&path, &Layout::backup_of(&path)).await?.is_some();
+    let is_forgotten = is_entry && call.load(&path).await?.bytes().is_some_and(|bytes| is_tombstone(&path, bytes));
+    // An append and an editor keep no backup, but the history has the text before them.
+    let version = match () {
+        () if is_forgotten || !is_person || (is_entry && is_kept) => None,
+        () => version_before(&with, &path).await?,
+    };
+    let version = if version.is_none() && !is_kept { last_before_removal(&with, &path).await? } else { version };
+    if version.is_some() {
+        return Restore { name: shown, version, ..Restore::default() }.of_version(with).await;
+    }
+    let operation = || call.recorded_operation();
+    if is_entry {
+        let entry = entries::restore(call, entries, origin, &shown).await.map_err(unavailable)?;
+        let (kind, path, message) = (ItemKind::Entry, entry.path.clone(), entry.message.clone());
+        return Ok(Restored { kind, path, operation: operation(), entry: Some(entry), message, ..Restored::default() });
+    }
+    call.screen.check_place(&path)?;
     let kind = kind_rule(with, &[&path]).await?(&path);
     let (backup, message) = restore_file(call, &path).await?;
-    let (operation, path) = (call.recorded_operation(), call.scope.display_path(&path));
-    Ok(Restored { kind, path, operation, backup, message, ..Restored::default() })
+    Ok(Restored { kind, path: shown, operation: operation(), backup, message, ..Restored::default() })
 }
 
-/// What a name means to a restore.
-enum Meant {
-    /// Entry, by its key or the path of its file or backup.
-    Entry(String),
-    File(RelPath),
-    /// File that another program removed, and the number of its last version.
-    RemovedByOthers(RelPath, u32),
-}
-
-/// Finds what a name means among the items that there are and those that were forgotten.
-async fn meant(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<Meant, Error> {
+/// Finds the file of what a name means among the items that there are and those that were forgotten, and whether it is that of an entry.
+async fn meant(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<(RelPath, bool), Error> {
     let Stores { call, notebook, entries } = with;
-    let original = call.scope.original(name);
-    match &original {
-        Some(path) if entries.folders().any(|folder| folder.has(path)) => return Ok(Meant::Entry(name.into())),
-        Some(path) if is_below_entries(path) => return Err(call.scope.is_backup(name, path)),
-        _ => {}
+    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
+    if kind != Some(ItemKind::Entry) && !matches!(Target::from_name(name)?, Target::Page(_)) {
+        return Ok((handle(with, name, kind).await?.file.path, false));
+    }
+    let may_be_entry = kind.is_none_or(|kind| kind == ItemKind::Entry);
+    // A key may look like the path of a backup.
+    let stored = if may_be_entry { entries::stored(call, entries, name).await? } else { None };
+    let original = call.scope.original(name).filter(|_| stored.is_none());
+    if let Some(path) = &original
+        && is_below_entries(path)
+    {
+        let error = || call.scope.is_backup(name, path);
+        return Some((path.clone(), true)).filter(|_| may_be_entry && is_entry(path)).ok_or_else(error);
     }
     let named = original.map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
-    let target = if kind == Some(ItemKind::Entry) { Target::Page(named.clone()) } else { Target::from_name(&named)? };
-    if kind != Some(ItemKind::Entry) && matches!(target, Target::Page(_)) {
+    let mut found: Vec<(RelPath, bool)> = Vec::new();
+    let mut missing = None;
+    if kind != Some(ItemKind::Entry) {
         notebook::settle_rename(call, notebook).await;
-    }
-    let found = match handle(with, &named, kind).await {
-        Err(error) if error.code == ErrorCode::NotFound => Err(error),
-        found => Ok(found?),
-    };
-    let Target::Page(title) = &target else { return Ok(Meant::File(found?.file.path)) };
-    let mut paths: Vec<(RelPath, bool)> = Vec::new();
-    if let Ok(Handle { kind, file }) = &found
-        && (*kind == ItemKind::Entry || file_size(call, &file.path).await?.is_some())
-    {
-        paths.push((file.path.clone(), *kind == ItemKind::Entry));
-    }
-    // The path of an item that there is means nothing else.
-    if !paths.iter().any(|(path, _)| call.scope.display_path(path) == *title) {
-        for lost in forgotten(with, title, kind).await? {
-            if paths.iter().all(|(path, _)| *path != lost.0) {
-                paths.push(lost);
-            }
+        match handle(with, &named, kind).await {
+            Ok(Handle { file, .. }) if is_entry(&file.path) => found.push((file.path, true)),
+            Ok(Handle { file, .. }) if file_size(call, &file.path).await?.is_some() => found.push((file.path, false)),
+            Ok(Handle { file, .. }) => missing = Some(file.path),
+            Err(error) if error.code == ErrorCode::NotFound || stored.is_some() => {}
+            Err(error) => return Err(error),
+        }
+        // The path of an item that there is means nothing else.
+        if found.iter().all(|(path, _)| call.scope.display_path(path) != named) {
+            let title = named.strip_prefix("page:").unwrap_or(&named);
+            found.extend(forgotten_notes(&with, Some(title)).await?.into_iter().map(|note| (note.path, false)));
         }
     }
-    match (paths.as_slice(), found) {
-        ([(path, true)], _) => Ok(Meant::Entry(call.scope.display_path(path))),
-        ([(path, false)], _) => Ok(Meant::File(path.clone())),
-        ([], found) => match (removed_by_others(&with, &named).await?, found) {
-            (Some((path, version)), _) => Ok(Meant::RemovedByOthers(path, version)),
-            (None, Ok(found)) => Ok(Meant::File(found.file.path)),
-            (None, Err(error)) => {
-                let message = format!("{}, and nothing of this name was forgotten", error.message);
-                let help = "`list --forgotten` lists what was forgotten; to undo a rename, rename the note again";
-                let help = if error.help.is_empty() { help.into() } else { format!("{}; {help}", error.help) };
-                Err(Error::new(error.code, message, help))
+    found.extend(stored.map(|stored| (stored.path, true)));
+    order::sort_slice(&mut found, Ord::cmp);
+    found.dedup();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => match (removed_by_others(&with, &named, kind).await?, missing) {
+            (Some(path), _) | (None, Some(path)) => Ok((path.clone(), is_entry(&path))),
+            (None, None) => {
+                let kind = kind.map_or("note, entry or file", ItemKind::as_str);
+                let message = format!("there is no {kind} `{}`, and none was forgotten", name.escape_debug());
+                let help = "`list` and `list --forgotten` list what there is; to undo a rename, rename the note again";
+                Err(Error::new(ErrorCode::NotFound, message, help))
             }
         },
-        (several, _) => Err(ambiguous(name, several.iter().map(|(path, _)| call.scope.display_path(path)).collect())),
+        several => Err(ambiguous(name, several.iter().map(|(path, _)| call.scope.display_path(path)).collect())),
     }
 }
 
-/// Returns the files of the forgotten items that a name means, and whether each is that of an entry.
-async fn forgotten(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<Vec<(RelPath, bool)>, Error> {
-    let Stores { call, entries, .. } = with;
-    let mut found = Vec::new();
-    if kind != Some(ItemKind::Entry) {
-        found.extend(forgotten_notes(&with, Some(name)).await?.into_iter().map(|note| (note.path, false)));
+/// Returns what a command found. If nothing has the name, the error says whether a forgotten item had it.
+pub(super) async fn unless_forgotten<T>(
+    with: Stores<'_>,
+    (name, kind): (&str, Option<ItemKind>),
+    found: Result<T, Error>,
+) -> Result<T, Error> {
+    let Err(error) = found else { return found };
+    if !matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound) || error.help.contains("`restore") {
+        return Err(error);
     }
-    if kind.is_none_or(|kind| kind == ItemKind::Entry) && entries.agent().is_ok() {
-        let (forgotten, _) = entries::forgotten(call, entries).await.map_err(unavailable)?;
-        let is_meant =
-            |lost: &ForgottenEntry| lost.entry.fields.key == name || call.scope.display_path(&lost.path) == name;
-        found.extend(forgotten.into_iter().filter(is_meant).map(|lost| (lost.path, true)));
-    }
-    Ok(found)
+    let may_be_entry = kind.is_none_or(|kind| kind == ItemKind::Entry);
+    let entry = if may_be_entry { entries::stored(with.call, with.entries, name).await? } else { None };
+    let is_forgotten = match kind {
+        _ if entry.is_some_and(|entry| entry.is_forgotten) => true,
+        Some(ItemKind::Entry) => false,
+        _ => !forgotten_notes(&with, Some(name)).await?.is_empty(),
+    };
+    let help = "it was forgotten; `restore` brings it back";
+    Err(if is_forgotten { Error::new(error.code, error.message.clone(), help) } else { error })
 }
 
 #[cfg(test)]

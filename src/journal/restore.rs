@@ -12,7 +12,7 @@ pub(crate) async fn restore_file(call: &Call, path: &RelPath) -> Result<(Option<
     let backup = Layout::backup_of(path);
     let Some(KeptText { file: kept, is_in_history }) = call.load_kept(path, &backup).await? else {
         let message = format!("there is no backup of {}", call.scope.display_path(path));
-        let help = "an edit, an overwrite and a removal keep one, at the path that the file had; `list --forgotten` lists the \
+        let help = "`history NAME` lists its versions, and `restore NAME --at N` brings one back; `list --forgotten` lists the \
                     forgotten; to undo a rename, rename the note again";
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };

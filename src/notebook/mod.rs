@@ -77,7 +77,7 @@ pub use remember_error::{
 pub use remember_summary::{MAX_SUMMARY_CHARS, RememberSummary, tool_summary_note};
 pub use rename::{Rename, RenameReply};
 pub use select::named_time;
-pub(crate) use select::{Facts, asks_for_latest, time_in, without_time, words_of};
+pub(crate) use select::{Facts, asks_for_latest, fold, time_in, without_time, words_of};
 pub use slug::{MAX_SLUG_BYTES, slug};
 pub(crate) use successor::newer_note;
 pub(crate) use superseded::{counting_again, superseded_by};

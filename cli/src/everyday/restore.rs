@@ -21,7 +21,7 @@ pub(crate) struct RestoreArgs {
     /// Number of a version, as `history NAME` counts, or the time or operation at which the item was so
     #[arg(long, value_name = "N|TIME|OPERATION", value_parser = version)]
     at: Option<Version>,
-    /// Only print what would be changed
+    /// Only print what would be changed; with --at
     #[arg(long, requires = "at")]
     dry_run: bool,
 }

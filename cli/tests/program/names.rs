@@ -217,14 +217,3 @@ fn a_change_of_case_is_told_as_a_title() {
     let path = store.printed("facts/a.md");
     store.run(&["move", "A", "a"]).exits(0).prints(&format!("Gave {path} the title `a`; no links to rewrite\n"));
 }
-
-#[test]
-fn an_entry_whose_key_ends_like_a_file_is_restored_by_its_key() {
-    for store in [Store::new(), Store::notebook()] {
-        store.run(&["remember", "--key", "port.md", "8443"]).exits(0);
-        store.run(&["forget", "port.md"]).exits(0);
-        store.run(&["restore", "port.md"]).exits(0);
-        assert!(store.run(&["show", "port.md"]).exits(0).stdout.contains("8443"));
-        store.refuses(&["restore", "host.md"], 1, "there is no backup of");
-    }
-}

@@ -252,7 +252,7 @@ fn a_forgotten_note_is_listed_and_restored_by_its_title() {
     says(&store, &["unforget", "decisions/two-words"], 0);
     assert!(says(&store, &["show", "Two words"], 0).contains("decision"));
     says(&store, &["restore", "facts/two-words.md"], 0);
-    store.refuses(&["restore", "Never"], 1, "nothing of this name was forgotten");
+    store.refuses(&["restore", "Never"], 1, "and none was forgotten");
 }
 
 #[test]

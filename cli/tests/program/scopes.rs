@@ -152,7 +152,7 @@ fn folders_of_notes_stay_notes_and_what_is_left_out_is_named() {
     other.run(&["show", "page:agents/bob/entries/core/k.md"]).exits(1).prints("");
     other.run(&["show", "page:projects/shop-0db23a34/plan.md"]).exits(1).prints("");
     other.put("projects/shop-0db23a34/plan.bak", "an older one");
-    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 1, "it is the path of another project");
+    other.refuses(&["restore", "projects/shop-0db23a34/plan.md"], 1, "and none was forgotten");
 }
 
 /// Hidden files are not memory in any scope.

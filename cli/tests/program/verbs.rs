@@ -29,24 +29,50 @@ fn a_verb_takes_the_name_of_an_item_of_any_kind() {
 }
 
 #[test]
-fn what_was_forgotten_comes_back_by_its_key_its_path_or_its_backup() {
+fn what_was_forgotten_comes_back_by_its_key_or_its_backup() {
     let store = store();
-    let path = store.printed("facts/port.md");
     store.run(&["forget", "deploy_target"]).exits(0);
     store.run(&["restore", "deploy_target"]).exits(0).prints("Restored deploy_target, which was forgotten\n");
-    for name in [path.as_str(), "facts/port"] {
-        store.run(&["forget", "The port"]).exits(0);
-        store.run(&["show", "The port"]).exits(1);
-        store.run(&["restore", name]).exits(0);
-    }
     store.run(&["forget", "The port"]).exits(0);
-    store.run(&["restore", &path.replace(".md", ".bak")]).exits(0);
+    store.refuses(&["show", "The port"], 1, "it was forgotten");
+    store.run(&["restore", &store.printed("facts/port.bak")]).exits(0);
     store.run(&["show", "The port"]).exits(0);
-    store.refuses(
-        &["restore", "nothing"],
-        1,
-        "there is no note, entry or file `nothing`, and nothing of this name was",
-    );
+    store.refuses(&["restore", "nothing"], 1, "there is no note, entry or file `nothing`, and none was forgotten");
+}
+
+#[test]
+fn what_an_undo_replaces_is_kept_also_if_it_has_a_secret() {
+    let store = store();
+    let secret = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
+    let file = "agents/main/entries/core/hk.md";
+    store.run(&["remember", "--key", "hk", "plain"]).exits(0);
+    store.put(file, &store.text(file).replace("plain", secret));
+    store.run(&["remember", "--key", "hk", "clean"]).exits(0);
+    for (command, text) in [(&["restore", "hk"][..], secret), (&["undo"], "clean"), (&["restore", "hk"], secret)] {
+        store.run(command).exits(0);
+        assert!(store.text(file).contains(text), "{command:?}");
+    }
+}
+
+#[test]
+fn what_is_restored_is_new_and_a_version_without_the_item_is_refused() {
+    let store = store();
+    let at = |day: &str, arguments: &[&str]| store.run_now(&[&["--now", day], arguments].concat());
+    at("2026-06-01T10:00:00Z", &["remember", "--key", "d", "-c", "daily", "old"]).exits(0);
+    at("2026-06-03T10:00:00Z", &["remember", "--key", "d", "-c", "daily", "new"]).exits(0);
+    at("2026-06-05T10:00:00Z", &["restore", "d", "--at", "2"]).exits(0);
+    at("2026-06-05T10:00:00Z", &["show", "d"]).exits(0).prints("old");
+    // Keys may look like a word, a backup, or a file.
+    for restore in [&["restore", "daily", "--kind", "entry"][..], &["restore", "a.bak"], &["restore", "port.md"]] {
+        let of_entry = |command: &str| store.run(&[command, restore[1], "--kind", "entry"]);
+        store.run(&["remember", "--key", restore[1], "v"]).exits(0);
+        of_entry("forget").exits(0);
+        of_entry("show").exits(1).complains("`restore` brings it back");
+        store.run(restore).exits(0);
+        of_entry("show").exits(0).prints("v");
+    }
+    store.run(&["forget", "deploy_target"]).exits(0);
+    store.refuses(&["restore", "deploy_target", "--at", "1"], 2, "does not exist in version 1");
 }
 
 #[test]
@@ -67,7 +93,6 @@ fn a_restore_of_a_name_that_an_item_and_a_forgotten_one_have_asks_which() {
 fn a_kind_chooses_among_items_of_one_name() {
     let store = store();
     store.run(&["remember", "--key", "The port", "5439"]).exits(0);
-    store.refuses(&["forget", "The port"], 3, "(entry)");
     store.refuses(&["forget", "The port"], 3, "give the path of one of them, or --kind if they differ in it");
     store.refuses(&["show", "The port", "--kind", "file"], 1, "there is no file `The port`");
     store.run(&["edit", "facts/port.md", "5432", "5433"]).exits(0);
