@@ -63,7 +63,7 @@ fn what_is_restored_is_new_and_a_version_without_the_item_is_refused() {
     at("2026-06-05T10:00:00Z", &["restore", "d", "--at", "2"]).exits(0);
     at("2026-06-05T10:00:00Z", &["show", "d"]).exits(0).prints("old");
     // Keys may look like a word, a backup, or a file.
-    for restore in [&["restore", "daily", "--kind", "entry"][..], &["restore", "a.bak"], &["restore", "port.md"]] {
+    for restore in [&["restore", "daily", "--kind", "entry"][..], &["restore", "a.bak"], &["restore", "host.md"]] {
         let of_entry = |command: &str| store.run(&[command, restore[1], "--kind", "entry"]);
         store.run(&["remember", "--key", restore[1], "v"]).exits(0);
         of_entry("forget").exits(0);
