@@ -46,7 +46,7 @@ fn what_an_undo_replaces_is_kept_also_if_it_has_a_secret() {
     let secret = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
     let file = "agents/main/entries/core/hk.md";
     store.run(&["remember", "--key", "hk", "plain"]).exits(0);
-    store.put(file, &store.text(file).replace("plain", secret));
+    store.put(file, store.text(file).replace("plain", secret));
     store.run(&["remember", "--key", "hk", "clean"]).exits(0);
     for (command, text) in [(&["restore", "hk"][..], secret), (&["undo"], "clean"), (&["restore", "hk"], secret)] {
         store.run(command).exits(0);
