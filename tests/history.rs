@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use saddlebag::approval::Unforget;
 use saddlebag::entries::NewEntry;
 use saddlebag::history::{
     ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile, SetHistoryPolicy,
@@ -455,8 +454,7 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
         assert_eq!(listed(&mut drive, Some(name)), both[1..], "{name}");
     }
     assert_eq!(listed(&mut drive, Some("Stays")), []);
-    let back = drive.call(Unforget { name: "Two words".into() }).unwrap();
-    assert!(back.restored, "{back:?}");
+    drive.call(ask::unforget("Two words")).unwrap();
     assert_eq!(listed(&mut drive, None), both[..1]);
     // What a host without a history kept is in a file.
     let backup = "projects/proj/facts/old.bak";

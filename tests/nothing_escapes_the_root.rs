@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
+use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand};
 use saddlebag::context::{Context, ContextEntries, Overflow, Preamble};
 use saddlebag::entries::{
     CloseRun, EntriesConfig, ExportEntries, Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode,
@@ -111,7 +111,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
         for (items, for_good) in [(items, false), (any_version, true)] {
             commands.push(TrustCommand::Reject(Reject { items, dry_run: false, for_good }).submission());
         }
-        commands.push(TrustCommand::Unforget(Unforget { name: name.clone() }).submission());
+        commands.push(ask::unforget(name).submission());
         let request = Pending { name: Some(name.clone()), ..ask::pending() };
         commands.push(TrustCommand::Pending(request).submission());
     }

@@ -13,7 +13,7 @@ use saddlebag_protocol::Error;
 /// both can be restored, and an import does not bring them back.
 ///
 /// With `for_good`, an item need not wait: any note or entry can be named, forgotten or not. Its value is refused from now on,
-/// in every spelling and by any way in, until [`Unforget`](super::Unforget) lifts the rejection.
+/// in every spelling and by any way in, until [`Restore`](crate::items::Restore) lifts the rejection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reject {
     /// Items to reject, at most [`MAX_NAMES`](super::MAX_NAMES).

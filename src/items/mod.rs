@@ -51,7 +51,7 @@ family! {
         ListItems,
         Recall,
         Resolve,
-        Restore { name, kind, version, at, dry_run },
+        Restore { name, kind, version, at, dry_run, lift_rejection },
         Show,
         Tag { name, kind, add: name "tag", remove },
     }

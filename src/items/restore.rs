@@ -1,6 +1,7 @@
 //! `restore`: brings back what was forgotten, the text before the last change, or any earlier version.
 
 use super::types::ItemsCall;
+use crate::approval::unforget;
 use crate::changes::is_tombstone;
 use crate::engine::ambiguous;
 use crate::entries::{self, StoreReply, unavailable};
@@ -11,7 +12,7 @@ use crate::journal::{Target, file_size, restore_file};
 use crate::names::{Handle, Stores, handle, kind_rule};
 use crate::notebook::{self, ItemKind};
 use crate::origin::{Moment, Origin};
-use crate::request::{Run, request};
+use crate::request::{Run, SAMPLE_NAME, request};
 use crate::store::{Layout, RelPath, is_below_entries};
 use crate::trust::{ForModel, Provenance};
 use saddlebag_collections::{order, prelude::*};
@@ -32,6 +33,8 @@ pub struct Restore {
     pub at: Option<Moment>,
     /// If set, makes the same checks, and only reports what would change. Only with a version or a moment.
     pub dry_run: bool,
+    /// If set, only brings back what was forgotten, and lifts the rejection of its value, also of what was purged. Only for a person.
+    pub lift_rejection: bool,
 }
 
 /// An item that was restored.
@@ -63,13 +66,27 @@ request!(Restore "restore" => Restored, Removes, |name| {
     let same = Self { version: Some(1), ..restore(&format!("notes/{name}.md")) };
     let versions = [same, Self { version: Some(2), ..restore("scratchpad") }];
     let entry = Self { kind: Some(ItemKind::Entry), ..restore(name) };
-    files.into_iter().chain(versions).chain([entry]).collect()
+    // The sample store has an entry of this key that is forgotten.
+    let forgotten = if name == SAMPLE_NAME { "forgotten" } else { name };
+    let lifted = Self { lift_rejection: true, ..restore(forgotten) };
+    files.into_iter().chain(versions).chain([entry, lifted]).collect()
 });
 
 impl Run<ItemsCall<'_>> for Restore {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Restored, Error> {
         let ItemsCall { stores, origin, .. } = *with;
+        let is_of_now = self.version.is_none() && self.at.is_none() && !self.dry_run && self.kind.is_none();
         match (&self.version, &self.at) {
+            _ if self.lift_rejection && is_of_now => {
+                let (path, message) = unforget(&stores, &self.name).await?;
+                let (kind, shown) = (kind_rule(stores, &[&path]).await?(&path), stores.call.scope.display_path(&path));
+                let (operation, message) = (stores.call.recorded_operation(), ForModel::escaped(&message));
+                Ok(Restored { kind, path: shown, operation, message, ..Restored::default() })
+            }
+            _ if self.lift_rejection => {
+                let message = "a rejection is lifted by name alone";
+                Err(Error::invalid_argument(message, "leave the kind, the version, the time and the dry run out"))
+            }
             (None, None) if self.dry_run => {
                 let help = "give the version or the time, or restore and `undo` it";
                 Err(Error::invalid_argument("a dry run of a restore needs a version or a time", help))
@@ -86,7 +103,7 @@ impl Run<ItemsCall<'_>> for Restore {
 impl Restore {
     /// Gives an item the text of a version.
     async fn of_version(self, with: Stores<'_>) -> Result<Restored, Error> {
-        let Self { name, kind, version, at, dry_run } = self;
+        let Self { name, kind, version, at, dry_run, .. } = self;
         let NewText { path, version, diff, message } =
             restore_version(&with, (&name, kind), (version, at), dry_run).await?;
         let (kind, shown) = (kind_rule(with, &[&path]).await?(&path), with.call.scope.display_path(&path));

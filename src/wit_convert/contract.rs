@@ -199,7 +199,7 @@ macro_rules! wit_contract {
             items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
             items::Resolve { name, kind }
             items::Item { kind, path, name }
-            items::Restore { name, kind, version, at, dry_run }
+            items::Restore { name, kind, version, at, dry_run, lift_rejection }
             items::Restored { kind, path, version, diff, operation, backup, entry, message }
             items::Show { name, kind, version, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             items::Tag { name, kind, add, remove }
@@ -356,21 +356,19 @@ macro_rules! wit_contract {
     (@trust $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
-            trust::Unforget { name }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
             trust::Reject { items, dry_run, for_good }
             trust::PendingItem { name, path, is_entry, provenance, projects, source, agent, client, session, tool, version, size, preview, text, findings }
             trust::PendingReply { items, next, total, digest, skipped }
-            trust::UnforgetReply { path, restored, lifted, message }
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
             trust::RejectReply { rejected, skipped, message }
         }
 
         $crate::$variants! { $openness:
-            trust::TrustCommand { Pending(value), Approve(value), Reject(value), Unforget(value) }
-            trust::TrustReply { Pending(value), Approve(value), Reject(value), Unforget(value) }
+            trust::TrustCommand { Pending(value), Approve(value), Reject(value) }
+            trust::TrustReply { Pending(value), Approve(value), Reject(value) }
         }
     };
     (@types $records:ident $variants:ident $openness:ident) => {

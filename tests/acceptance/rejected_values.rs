@@ -2,7 +2,7 @@
 //!
 //! Only the spelling is compared. A test here says nothing about the same fact in other words, which is stored.
 
-use saddlebag::approval::{ApproveItem, Reject, RejectReply, TrustCommand, Unforget};
+use saddlebag::approval::{ApproveItem, Reject, RejectReply};
 use saddlebag::context::{Context, ContextEntries, PromptReply};
 use saddlebag::entries::{
     Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, NewEntry, OpenRun, PurgeEntries,
@@ -485,11 +485,10 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
     let mut drive = rejected(kind);
     drive.run(fact("Tea", "The team drinks tea on Mondays.")).unwrap();
     reject(&mut drive, "Tea");
-    let unforget = |name: &str| Unforget { name: name.into() };
     for name in ["staging", "facts/tea.md"] {
-        let reply = drive.call(unforget(name)).unwrap();
-        assert_eq!((reply.restored, reply.lifted), (true, 1), "{reply:?}");
-        let error = drive.run(unforget(name)).expect_err("it is not forgotten any more");
+        let reply = drive.call(ask::unforget(name)).unwrap();
+        assert!(reply.message.as_str().ends_with(" is back, and its value is no longer rejected"), "{reply:?}");
+        let error = drive.run(ask::unforget(name)).expect_err("it is not forgotten any more");
         assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
     }
     assert_eq!(active(&drive), ["agents/a/entries/core/staging.md"]);
@@ -499,8 +498,8 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
     reject(&mut drive, "again");
     drive.run(PurgeEntries { key: None }).unwrap();
     refused(&mut drive, keep("again", VALUE, "core"));
-    let reply = drive.call(unforget("again")).unwrap();
-    assert_eq!((reply.restored, reply.lifted), (false, 1), "{reply:?}");
+    let reply = drive.call(ask::unforget("again")).unwrap();
+    assert!(reply.message.as_str().starts_with("The value of "), "{reply:?}");
     drive.run(keep("again", VALUE, "core")).unwrap();
 }
 
@@ -508,10 +507,7 @@ fn unforget_brings_the_item_back_and_lifts_the_rejection(kind: Kind) {
 fn only_a_person_rejects_for_good_and_lifts_a_rejection(kind: Kind) {
     let mut drive = reopened(kind, rejected(kind), 2, Provenance::Agent);
     let items = vec![ApproveItem { name: "production".into(), version: String::new() }];
-    for command in [
-        TrustCommand::Reject(Reject { items, dry_run: false, for_good: true }),
-        TrustCommand::Unforget(Unforget { name: "staging".into() }),
-    ] {
+    for command in commands![Reject { items, dry_run: false, for_good: true }, ask::unforget("staging")] {
         let before = drive.executor.files();
         assert_eq!(drive.run(command).expect_err("refused").code, ErrorCode::NotPermitted);
         assert_eq!(drive.executor.files(), before);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saddlebag::agents_md::SyncAgentsMd;
-use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand, Unforget};
+use saddlebag::approval::{Approve, ApproveItem, Pending, Reject, TrustCommand};
 use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble, PreambleFile, PreambleRole};
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, ExportEntries, Hydrate, HydrationPolicy,
@@ -608,8 +608,11 @@ fn files() -> impl Strategy<Value = ItemsCommand> {
         1 => (item(), item_kind()).prop_map(|(name, kind)| ItemsCommand::Resolve(Resolve { name, kind })),
         3 => (item(), item_kind(), prop::option::weighted(0.2, "[0-9a-f]{4}"))
             .prop_map(|(name, kind, expected_version)| Forget { name, kind, expected_version }.into()),
-        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), prop::option::weighted(0.2, moment()), any::<bool>())
-            .prop_map(|(name, kind, version, at, dry_run)| Restore { name, kind, version, at, dry_run }.into()),
+        3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), prop::option::weighted(0.2, moment()), prop::bool::weighted(0.1))
+            .prop_map(|(name, kind, version, at, lift_rejection)| {
+                let dry_run = version.is_some_and(|version| version > 2);
+                Restore { name, kind, version, at, dry_run, lift_rejection }.into()
+            }),
         3 => (item(), item_kind(), old, text())
             .prop_map(|(name, kind, old, new_text)| Edit { name, kind, old_text: old.to_string(), new_text }.into()),
         1 => (item(), item_kind(), prop::collection::vec(name(), 0..3), prop::collection::vec(name(), 0..3))
@@ -649,7 +652,6 @@ fn trust() -> impl Strategy<Value = TrustCommand> {
             .prop_map(|(items, dry_run, for_good)| TrustCommand::Reject(Reject { items, dry_run, for_good })),
         1 => (any_version, prop::bool::weighted(0.2))
             .prop_map(|(items, dry_run)| TrustCommand::Reject(Reject { items, dry_run, for_good: true })),
-        1 => name().prop_map(|name| TrustCommand::Unforget(Unforget { name })),
     ]
 }
 

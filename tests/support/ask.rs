@@ -176,6 +176,10 @@ pub fn restore_entry(key: impl ToString) -> Restore {
     Restore { kind: Some(ItemKind::Entry), ..restore(key) }
 }
 
+pub fn unforget(name: impl ToString) -> Restore {
+    Restore { lift_rejection: true, ..restore(name) }
+}
+
 pub fn restore_version(name: impl ToString, version: u32) -> Restore {
     Restore { version: Some(version), ..restore(name) }
 }

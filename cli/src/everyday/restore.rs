@@ -52,7 +52,9 @@ impl Subcommand for RestoreArgs {
             Some(Version::At(moment)) => (None, Some(moment)),
         };
         let (name, kind, dry_run) = (self.item.without_lines(), self.item.kind, self.dry_run);
-        let reply = store.call(Restore { name, kind, version, at, dry_run }, output).map_err(with_kind)?;
+        let reply = store
+            .call(Restore { name, kind, version, at, dry_run, ..Restore::default() }, output)
+            .map_err(with_kind)?;
         if !output.json(&reply)? {
             output.line(&single_line(reply.message.as_str()))?;
             if dry_run {

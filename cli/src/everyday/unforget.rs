@@ -1,6 +1,6 @@
 //! `unforget`: brings back what was forgotten, and lifts the rejection of its value.
 
-use saddlebag::approval::Unforget;
+use saddlebag::items::Restore;
 use saddlebag::store::Timestamp;
 
 use crate::input::shown_path;
@@ -21,14 +21,14 @@ pub(crate) struct UnforgetArgs {
 }
 
 impl Ask for UnforgetArgs {
-    type Request = Unforget;
+    type Request = Restore;
 
-    fn request(self, _: Timestamp) -> Result<Unforget, Failure> {
-        Ok(Unforget { name: self.name })
+    fn request(self, _: Timestamp) -> Result<Restore, Failure> {
+        Ok(Restore { name: self.name, lift_rejection: true, ..Restore::default() })
     }
 
     fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure> {
-        output.line(&single_line(&reply.message))?;
+        output.line(&single_line(reply.message.as_str()))?;
         Ok(())
     }
 }

@@ -107,7 +107,7 @@ def journal(scene):
     search = dict(query="PORT monday", offset=0, assume_unchanged=False, all_files=False)
     found = scene("journal", "search", search)
     assert [hit.path for hit in found.hits][0] == "MEMORY.md" and found.terms[0].lines == 1, found
-    scene("items", "restore", dict(name="long_term", dry_run=False))
+    scene("items", "restore", dict(name="long_term", dry_run=False, lift_rejection=False))
     assert "8443" in scene.text("MEMORY.md") and "9443" in scene.text("MEMORY.bak")
     assert [file.path for file in scene("items", "list_files", dict()).files] == ["MEMORY.md", "daily/2026-05-25.md"]
     assert scene("journal", "status").today_entries == 1
@@ -190,7 +190,7 @@ def notebook(scene):
     gone = scene("items", "forget", dict(name="Database"))
     assert not (scene.root / gone.path).exists() and "SQLite" in scene.text(gone.backup), gone
     assert scene("notebook", "dead_links", dict(only_notes=False)).links[0].path == other.path
-    scene("items", "restore", dict(name=gone.path, dry_run=False))
+    scene("items", "restore", dict(name=gone.path, dry_run=False, lift_rejection=False))
     assert not scene("notebook", "dead_links", dict(only_notes=True)).links and "SQLite" in scene.text(gone.path)
     # A second memory answers from the copy of the index, which names versions that this host gave.
     assert (scene.root / ".saddlebag").is_dir()
@@ -236,7 +236,7 @@ def entries(scene):
     assert scene("entries", "close_run", run="r1").stored == ["todo"] and get(scene, "todo").content == "Draft."
     scene("items", "forget", dict(name="editor"))
     scene.fails("entry-not-found", "items", "show", dict(name="editor", kind="entry", offset=0))
-    scene("items", "restore", dict(name="editor", dry_run=False))
+    scene("items", "restore", dict(name="editor", dry_run=False, lift_rejection=False))
     exported = scene("entries", "export_entries", dict(forgotten=False))
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
     scene.fails("scope-denied", "items", "show", dict(name="editor", kind="entry", offset=0), agent="bob")

@@ -405,7 +405,7 @@ const COMMANDS = {
   operations: memory => more => memory.call('history', 'list-operations', more),
   versions: memory => (name, more = {}) => memory.call('history', 'list-versions', { name, patch: false, ...more }),
   restoreVersion: memory => (name, version, options) =>
-    memory.call('items', 'restore', { name, version, 'dry-run': false }, options),
+    memory.call('items', 'restore', { name, version, 'dry-run': false, 'lift-rejection': false }, options),
   undo: memory => (more, options) =>
     memory.call(
       'history',
