@@ -1,12 +1,11 @@
 //! [`ItemName`]: the argument that names an item of memory, and the item that it means.
 
 use saddlebag::entries::EntryInfo;
-use saddlebag::items::{Item, ItemKind, Resolve, Show};
-use saddlebag::journal::{FileState, Target};
+use saddlebag::items::{ItemKind, Show};
+use saddlebag::journal::FileState;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::{Limits, Request as _};
 
-use crate::failure::set_changes;
 use crate::input;
 use crate::prelude::*;
 use crate::word::word;
@@ -25,67 +24,10 @@ pub(crate) struct ItemName {
     pub(crate) kind: Option<ItemKind>,
 }
 
-/// Item that a name means, as the commands of its family take it.
-pub(crate) enum Named {
-    /// Entry, by its key or the path of its file.
-    Entry(String),
-    /// Any other file.
-    Target(Target),
-}
-
-impl Named {
-    /// Returns the file, for a command that takes no entries otherwise.
-    pub(crate) fn into_target(self) -> Target {
-        match self {
-            Self::Target(target) => target,
-            Self::Entry(path) => Target::Page(path),
-        }
-    }
-}
-
 impl ItemName {
-    /// Returns the item that the name means.
-    pub(crate) fn find(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
-        let name = self.without_lines();
-        match self.kind {
-            // The commands of these families take names that items of other kinds hide, and name what they do not find.
-            Some(ItemKind::Entry) => return Ok(Named::Entry(self.name.clone())),
-            Some(ItemKind::Note) => return Ok(Named::Target(Target::Page(name))),
-            Some(_) | None => {}
-        }
-        let resolved = |store: &mut Store, output: &mut Output| {
-            store.call(Resolve { name: name.clone(), kind: self.kind }, output).map_err(with_kind)
-        };
-        Ok(match Target::from_name(&name)? {
-            Target::Page(name) => {
-                let Item { kind, path, .. } = resolved(store, output)?;
-                // The command gets the name as it is: the path of an entry says whose it is, and a note may get another
-                // path when a change first finishes a rename that was interrupted.
-                match kind {
-                    ItemKind::Entry => Named::Entry(name),
-                    ItemKind::File => Named::Target(Target::Page(path)),
-                    _ => Named::Target(Target::Page(name)),
-                }
-            }
-            target => {
-                // A word such as `daily` names one file, which is of another kind than the one that was asked for.
-                if self.kind.is_some() {
-                    resolved(store, output)?;
-                }
-                Named::Target(target)
-            }
-        })
-    }
-
     /// Returns the command that reads the item, or a part of its file.
     pub(crate) fn show(&self) -> Show {
         Show { kind: self.kind, ..Show::new(self.without_lines()) }
-    }
-
-    /// Returns the item that the name means, for a command that changes it.
-    pub(crate) fn find_to_change(&self, store: &mut Store, output: &mut Output) -> Result<Named, Failure> {
-        // The error says that nothing was changed, although finding the item only reads.
-        self.find(store, output).inspect_err(|_| set_changes(true, false))
     }
 
     /// Returns the name without the line numbers that commands print after a path.

@@ -207,7 +207,8 @@ async fn forget_stored(
             buried => buried?,
         };
         let path = call.scope.display_path(&stored.path);
-        let message = format!("Forgot {key}; `restore` brings it back");
+        let done = if already_forgotten { "It was forgotten before:" } else { "Forgot" };
+        let message = format!("{done} {key}; `restore` brings it back");
         let (version, message) = (Some(version), ForModel::escaped(&message));
         return Ok(ForgottenAs { key, path, version, already_forgotten, message });
     }
@@ -268,6 +269,7 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Pr
     if by != Provenance::User {
         check_trust_state(&stored.entry.fields, &older.fields)?;
     }
+    check_reach(call, &older.fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let change = |file: &File| {
         let stands = file.bytes().ok_or_else(|| absent(view, key))?;

@@ -329,7 +329,7 @@ pub(super) fn absent(view: &View, key: &str) -> Error {
         (Some(problem), _) => format!("{} claims this key but is not an entry: {}", problem.path, problem.message),
         (None, Some((entry, moment))) => {
             format!(
-                "it was forgotten at {}, and `restore` brings it back; its version is {}",
+                "it was forgotten at {}; `restore` brings it back; its version is {}",
                 utc_text(moment),
                 entry.version
             )

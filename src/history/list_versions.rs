@@ -7,7 +7,7 @@ use super::forgotten::find_forgotten;
 use super::list_operations::is_by;
 use super::log::History;
 use super::types::{ChangeKind, MAX_HISTORY_ITEMS, OperationInfo, file_change, operation_info};
-use crate::names::{Stores, handle};
+use crate::names::{Stores, handle, kind_rule};
 use crate::notebook::{ItemKind, slug};
 use crate::request::{Run, request};
 use crate::store::{RelPath, text_of_name};
@@ -135,7 +135,9 @@ pub(super) async fn history_of(
         Ok(found) => found.file.path,
         // A key may look like the path of a backup.
         Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::InvalidArgument) => {
-            gone(with, name, kind, error).await?
+            let path = gone(with, name, kind, error.clone()).await?;
+            let found = kind_rule(*with, &[&path]).await?(&path);
+            Some(path).filter(|_| kind.is_none_or(|kind| found.is(kind))).ok_or(error)?
         }
         Err(error) => return Err(error),
     };

@@ -89,7 +89,7 @@ pub(crate) async fn version_before(with: &Stores<'_>, path: &RelPath) -> Result<
         return Ok(None);
     }
     let history = records_of(with, path).await?;
-    let file = FileHistory::of_item(call, &history, path).await?;
+    let mut file = FileHistory::of_item(call, &history, path).await?;
     let (mut number, mut versions) = (2, file.versions.as_slice());
     // A crash may have left the record of a change that was never made, and a version for it.
     while let [Version { step: None, .. }, Version { step: Some(step), .. }, rest @ ..] = versions
@@ -102,7 +102,12 @@ pub(crate) async fn version_before(with: &Stores<'_>, path: &RelPath) -> Result<
     let change = change.and_then(|step| step.recorded.record.changes.get(step.change));
     let keeps_nothing = change.is_none_or(|change| !change.keeps_before && change.moved_from.is_none());
     let is_kept = ![last.state, before.state].contains(&State::Absent) && file.keeps(before.state);
-    Ok((is_kept && keeps_nothing).then_some(number))
+    if !is_kept || !keeps_nothing {
+        return Ok(None);
+    }
+    let before = before.state;
+    let is_forgotten = file.content(call, before).await?.is_some_and(|bytes| is_tombstone(path, &bytes));
+    Ok((!is_forgotten).then_some(number))
 }
 
 /// Returns the file that had a name until another program removed it.

@@ -56,13 +56,17 @@ impl Run<ItemsCall<'_>> for Edit {
 
 /// Replaces text that occurs exactly once in an item.
 pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
+    let (name, kind) = (asked.name.clone(), asked.kind);
+    unless_forgotten(with, (&name, kind), edited(with, origin, asked).await).await
+}
+
+async fn edited(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
     let Stores { call, notebook, entries } = with;
     let Edit { name, kind, old_text, new_text } = asked;
     if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {
         notebook::settle_rename(call, notebook).await;
     }
-    let found = file_of(with, origin, &name, kind).await;
-    let Some(found) = unless_forgotten(with, (&name, kind), found).await? else {
+    let Some(found) = file_of(with, origin, &name, kind).await? else {
         let change = EntryChange::Text { old: &old_text, new: &new_text };
         let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
         let (path, message) = (stored.path.clone(), stored.message.clone());

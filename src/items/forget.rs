@@ -63,6 +63,11 @@ impl Run<ItemsCall<'_>> for Forget {
 
 /// Removes an item, and keeps its text.
 pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
+    let (name, kind) = (asked.name.clone(), asked.kind);
+    unless_forgotten(with, (&name, kind), forgotten(with, origin, asked).await).await
+}
+
+async fn forgotten(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
     let Stores { call, notebook, entries } = with;
     let Forget { name, kind, expected_version: version } = asked;
     let target = match kind {
@@ -72,8 +77,7 @@ pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> 
     if matches!(target, Target::Page(_)) && kind != Some(ItemKind::Entry) {
         notebook::settle_rename(call, notebook).await;
     }
-    let found = file_of(with, origin, &name, kind).await;
-    let Some(Handle { kind, file }) = unless_forgotten(with, (&name, kind), found).await? else {
+    let Some(Handle { kind, file }) = file_of(with, origin, &name, kind).await? else {
         let forgotten = entries::forget(call, entries, origin, &name, version).await.map_err(unavailable)?;
         let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
         let (kind, backup) = (ItemKind::Entry, None);

@@ -125,7 +125,7 @@ async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: 
     let is_forgotten = is_entry && call.load(&path).await?.bytes().is_some_and(|bytes| is_tombstone(&path, bytes));
     // An append and an editor keep no backup, but the history has the text before them.
     let version = match () {
-        () if is_forgotten || !is_person || (is_entry && is_kept) => None,
+        () if is_forgotten || !is_person => None,
         () => version_before(&with, &path).await?,
     };
     let version = if version.is_none() && !is_kept { last_before_removal(&with, &path).await? } else { version };
@@ -204,15 +204,21 @@ pub(super) async fn unless_forgotten<T>(
     found: Result<T, Error>,
 ) -> Result<T, Error> {
     let Err(error) = found else { return found };
+    let call = with.call;
     if !matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound) || error.help.contains("`restore") {
         return Err(error);
     }
     let may_be_entry = kind.is_none_or(|kind| kind == ItemKind::Entry);
-    let entry = if may_be_entry { entries::stored(with.call, with.entries, name).await? } else { None };
+    let entry = if may_be_entry { entries::stored(call, with.entries, name).await? } else { None };
+    let title = match Target::from_name(name) {
+        Ok(Target::Page(title)) => title,
+        Ok(word) => word.path(call).map_or_else(|_| name.into(), |path| call.scope.display_path(&path)),
+        Err(_) => name.into(),
+    };
     let is_forgotten = match kind {
         _ if entry.is_some_and(|entry| entry.is_forgotten) => true,
         Some(ItemKind::Entry) => false,
-        _ => !forgotten_notes(&with, Some(name)).await?.is_empty(),
+        _ => !forgotten_notes(&with, Some(&title)).await?.is_empty(),
     };
     let help = "it was forgotten; `restore` brings it back";
     Err(if is_forgotten { Error::new(error.code, error.message.clone(), help) } else { error })

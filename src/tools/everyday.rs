@@ -78,6 +78,10 @@ async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 /// Lists what was changed.
 async fn changes(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let (start, limit) = (arguments.start()?, arguments.limit(USUAL_LIST));
+    if let Some(other) = ["category", "tags"].into_iter().find(|name| arguments.has(name)) {
+        let message = format!("mem_list: changes have no {other}");
+        return Err(Error::invalid_argument(message, "leave it out"));
+    }
     let list = ListOperations { limit: start.saturating_add(limit), ..ListOperations::default() };
     let list = list.run(&with.stores()).await?;
     let items = list.operations.iter().skip(start as usize).map(|info| {

@@ -1,7 +1,7 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
 use saddlebag::entries::{EntryInfo, NewEntry, StoreEntry};
-use saddlebag::items::{Edit, Show};
+use saddlebag::items::{Edit, Show, Shown};
 use saddlebag::journal::{FileState, Target, Write, WriteMode};
 use saddlebag::protocol::ErrorCode;
 
@@ -11,7 +11,7 @@ use crate::difference::unified_of;
 use crate::editor::Draft;
 use crate::failure::set_changes;
 use crate::input::{self, free_text};
-use crate::item::{ItemName, Named, entry, with_kind};
+use crate::item::{ItemName, with_kind};
 use crate::output::{self, single_line};
 use crate::prelude::*;
 
@@ -70,9 +70,10 @@ enum Opened {
 
 impl Opened {
     fn read(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Self, Failure> {
-        Ok(match item.find(store, output)? {
-            Named::Entry(key) => Self::Entry(entry(key, store, output)?),
-            file => Self::File(file.into_target(), whole(item, store, output)?),
+        let Shown { entry, path, .. } = store.call(item.show(), output).map_err(with_kind)?;
+        Ok(match entry {
+            Some(entry) => Self::Entry(entry),
+            None => Self::File(Target::Page(path), whole(item, store, output)?),
         })
     }
 

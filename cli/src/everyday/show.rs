@@ -122,7 +122,10 @@ pub(super) fn missing(item: &Shown) -> Failure {
         Some(version) => {
             (format!("{} does not exist in version {version}", item.path), "`history NAME` lists the versions")
         }
-        None => (format!("there is no {}", item.path), "`saddlebag list` shows what there is"),
+        None => (
+            format!("there is no {}", item.path),
+            "`saddlebag list` shows what there is, and with --forgotten what can be restored",
+        ),
     };
     Failure { help: help.into(), ..Failure::nothing(message) }
 }

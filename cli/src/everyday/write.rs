@@ -1,11 +1,13 @@
 //! `write`: writes text to a file of memory.
 
+use saddlebag::items::{ItemKind, Resolve};
 use saddlebag::journal::{Target, Write, WriteMode, WriteReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 
+use crate::failure::set_changes;
 use crate::input::{self, free_text};
-use crate::item::{ItemName, Named};
+use crate::item::{ItemName, with_kind};
 use crate::output::single_line;
 use crate::prelude::*;
 use crate::word::word;
@@ -37,18 +39,29 @@ impl Subcommand for WriteArgs {
             WriteMode::Overwrite => content,
         };
         let mut store = Store::open(global)?;
-        let target = match self.item.find_to_change(&mut store, output)? {
-            Named::Target(target) => target,
-            Named::Entry(key) => {
-                let help = format!("use `saddlebag remember --key {}`; nothing was changed", single_line(&key));
-                let message = format!("`{}` is an entry", single_line(&self.item.name));
-                return Err(Failure::new(ErrorCode::InvalidArgument, message, help));
-            }
-        };
+        // The error says that nothing was changed, although finding the item only reads.
+        let target = target(&self.item, &mut store, output).inspect_err(|_| set_changes(true, false))?;
         let is_shared = target == Target::LongTerm && !global.notebook && global.long_term() == LongTermScope::Shared;
         let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
         let shared = if is_shared { "; all projects share it" } else { "" };
         output.object_or_line(&reply, &format!("{}{shared}", reply.message.as_str()))?;
         Ok(Exit::Done)
     }
+}
+
+/// Returns the file to write.
+fn target(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Target, Failure> {
+    let (name, kind) = (item.without_lines(), item.kind);
+    let target = Target::from_name(&name)?;
+    let is_page = matches!(target, Target::Page(_));
+    if !is_page && kind.is_none() {
+        return Ok(target);
+    }
+    let found = store.call(Resolve { name, kind }, output).map_err(with_kind)?;
+    if found.kind == ItemKind::Entry {
+        let help = format!("use `saddlebag remember --key {}`; nothing was changed", single_line(&found.name));
+        let message = format!("`{}` is an entry", single_line(&item.name));
+        return Err(Failure::new(ErrorCode::InvalidArgument, message, help));
+    }
+    Ok(if is_page { Target::Page(found.path) } else { target })
 }

@@ -35,8 +35,8 @@ fn what_was_forgotten_comes_back_by_its_key_or_its_backup() {
     store.run(&["restore", "deploy_target"]).exits(0).prints("Restored deploy_target, which was forgotten\n");
     store.run(&["forget", "The port"]).exits(0);
     store.refuses(&["show", "The port"], 1, "it was forgotten");
+    store.refuses(&["edit", "facts/port.md", "a", "b"], 1, "it was forgotten");
     store.run(&["restore", &store.printed("facts/port.bak")]).exits(0);
-    store.run(&["show", "The port"]).exits(0);
     store.refuses(&["restore", "nothing"], 1, "there is no note, entry or file `nothing`, and none was forgotten");
 }
 
@@ -46,7 +46,10 @@ fn what_an_undo_replaces_is_kept_also_if_it_has_a_secret() {
     let secret = concat!("ghp_", "q7Zt2LmX9vRk4WcB8nYs1DfGh6JpQa3Eu5To");
     let file = "agents/main/entries/core/hk.md";
     store.run(&["remember", "--key", "hk", "plain"]).exits(0);
-    store.put(file, store.text(file).replace("plain", secret));
+    store.run(&["remember", "--key", "hk", "newer"]).exits(0);
+    store.put(file, store.text(file).replace("newer", "by hand"));
+    store.run(&["restore", "hk"]).exits(0);
+    store.put(file, store.text(file).replace("newer", secret));
     store.run(&["remember", "--key", "hk", "clean"]).exits(0);
     for (command, text) in [(&["restore", "hk"][..], secret), (&["undo"], "clean"), (&["restore", "hk"], secret)] {
         store.run(command).exits(0);
@@ -100,6 +103,7 @@ fn a_kind_chooses_among_items_of_one_name() {
     store.run(&["show", "The port@2", "--kind", "note"]).exits(0).prints("# The port\n\nIt is 5433.\n");
     store.refuses(&["show", "facts/port.md@2", "--kind", "entry"], 1, "there is no entry");
     store.refuses(&["restore", "The port", "--at", "2", "--kind", "entry"], 1, "no version 2");
+    store.refuses(&["restore", "facts/port.md", "--at", "2", "--kind", "log"], 1, "there is no log");
     store.run(&["write", "note:port", "one\n"]).exits(0);
     store.run(&["show", "note:port@1"]).exits(0).prints("one\n");
     store.run(&["forget", "The port", "--kind", "entry"]).exits(0);
