@@ -14,7 +14,7 @@ use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
 use crate::history::{HistoryCommand, HistoryReply};
-use crate::items::{FileListing, ItemsCall, ItemsCommand, ItemsReply};
+use crate::items::{self, FileListing, ItemsCall, ItemsCommand, ItemsReply};
 use crate::journal::{JournalCall, JournalCommand, JournalReply, Search};
 use crate::names::Stores;
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
@@ -591,7 +591,7 @@ async fn run(
         }
         Command::Items(command) => {
             let origin = &origin;
-            Reply::Items(command.run(&ItemsCall { stores, origin, listing }).await?)
+            Reply::Items(items::run(&ItemsCall { stores, origin, listing }, command).await?)
         }
         Command::Tools(command) => {
             let origin = &origin;

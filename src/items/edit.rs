@@ -1,6 +1,5 @@
 //! `edit`: replaces text that occurs exactly once in an item.
 
-use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, EntryChange, StoreReply, unavailable};
 use crate::journal::{EditChange, Target, edit_file};
@@ -56,11 +55,6 @@ impl Run<ItemsCall<'_>> for Edit {
 
 /// Replaces text that occurs exactly once in an item.
 pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
-    let (name, kind) = (asked.name.clone(), asked.kind);
-    unless_forgotten(with, (&name, kind), edited(with, origin, asked).await).await
-}
-
-async fn edited(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
     let Stores { call, notebook, entries } = with;
     let Edit { name, kind, old_text, new_text } = asked;
     if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {

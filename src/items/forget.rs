@@ -1,6 +1,5 @@
 //! `forget`: removes an item, and keeps its text.
 
-use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, unavailable};
 use crate::journal::Target;
@@ -63,11 +62,6 @@ impl Run<ItemsCall<'_>> for Forget {
 
 /// Removes an item, and keeps its text.
 pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
-    let (name, kind) = (asked.name.clone(), asked.kind);
-    unless_forgotten(with, (&name, kind), forgotten(with, origin, asked).await).await
-}
-
-async fn forgotten(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
     let Stores { call, notebook, entries } = with;
     let Forget { name, kind, expected_version: version } = asked;
     let target = match kind {

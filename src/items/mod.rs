@@ -31,6 +31,7 @@ pub(crate) use edit::edit;
 pub(crate) use forget::forget;
 pub(crate) use list::list;
 pub(crate) use recall::{answer as answer_recall, has_name};
+pub(crate) use restore::why_lost;
 pub(crate) use show::show;
 pub(crate) use timeline::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
@@ -38,6 +39,7 @@ pub(crate) use timeline::{
 pub(crate) use types::{FileListing, ItemsCall};
 
 use crate::family::family;
+use saddlebag_protocol::Error;
 
 family! {
     "items", run with ItemsCall<'_>;
@@ -54,5 +56,21 @@ family! {
         Restore { name, kind, version, at, dry_run, lift_rejection },
         Show,
         Tag { name, kind, add: name "tag", remove },
+    }
+}
+
+/// Runs a command. If nothing has the name that it takes and a forgotten item had it, the error says so.
+pub(crate) async fn run(with: &ItemsCall<'_>, command: ItemsCommand) -> Result<ItemsReply, Error> {
+    let named = match &command {
+        ItemsCommand::Edit(Edit { name, kind, .. })
+        | ItemsCommand::Forget(Forget { name, kind, .. })
+        | ItemsCommand::Resolve(Resolve { name, kind })
+        | ItemsCommand::Show(Show { name, kind, .. })
+        | ItemsCommand::Tag(Tag { name, kind, .. }) => Some((name.clone(), *kind)),
+        _ => None,
+    };
+    match (command.run(with).await, named) {
+        (Err(error), Some((name, kind))) => Err(why_lost(with.stores, (&name, kind), error).await),
+        (reply, _) => reply,
     }
 }

@@ -1,6 +1,5 @@
 //! `resolve`: finds the item that a name means.
 
-use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::names::{Handle, handle};
 use crate::notebook::ItemKind;
@@ -40,8 +39,7 @@ request!(Resolve "resolve" => Item, Reads, |name| {
 
 impl Run<ItemsCall<'_>> for Resolve {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Item, Error> {
-        let found = handle(with.stores, &self.name, self.kind).await;
-        let Handle { kind, file } = unless_forgotten(with.stores, (&self.name, self.kind), found).await?;
+        let Handle { kind, file } = handle(with.stores, &self.name, self.kind).await?;
         Ok(Item { kind, path: file.path.into_string(), name: file.name })
     }
 }

@@ -197,31 +197,28 @@ async fn meant(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<(
     }
 }
 
-/// Returns what a command found. If nothing has the name, the error says whether a forgotten item had it.
-pub(super) async fn unless_forgotten<T>(
-    with: Stores<'_>,
-    (name, kind): (&str, Option<ItemKind>),
-    found: Result<T, Error>,
-) -> Result<T, Error> {
-    let Err(error) = found else { return found };
-    let call = with.call;
-    if !matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound) || error.help.contains("`restore") {
-        return Err(error);
+/// Returns the error of a command for a name. If nothing has the name and a forgotten item had it, the help says so.
+pub(crate) async fn why_lost(with: Stores<'_>, (name, kind): (&str, Option<ItemKind>), error: Error) -> Error {
+    let is_lost = matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound);
+    if !is_lost || error.help.contains("`restore") || !was_forgotten(with, name, kind).await.unwrap_or(false) {
+        return error;
     }
-    let may_be_entry = kind.is_none_or(|kind| kind == ItemKind::Entry);
-    let entry = if may_be_entry { entries::stored(call, with.entries, name).await? } else { None };
-    let title = match Target::from_name(name) {
-        Ok(Target::Page(title)) => title,
-        Ok(word) => word.path(call).map_or_else(|_| name.into(), |path| call.scope.display_path(&path)),
-        Err(_) => name.into(),
+    Error::new(error.code, error.message.clone(), "it was forgotten; `restore` brings it back")
+}
+
+/// Returns true if a forgotten item had a name.
+async fn was_forgotten(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<bool, Error> {
+    let Stores { call, entries, .. } = with;
+    if kind.is_none_or(|kind| kind == ItemKind::Entry)
+        && entries::stored(call, entries, name).await?.is_some_and(|entry| entry.is_forgotten)
+    {
+        return Ok(true);
+    }
+    let title = match Target::from_name(name)? {
+        Target::Page(title) => title,
+        word => call.scope.display_path(&word.path(call)?),
     };
-    let is_forgotten = match kind {
-        _ if entry.is_some_and(|entry| entry.is_forgotten) => true,
-        Some(ItemKind::Entry) => false,
-        _ => !forgotten_notes(&with, Some(&title)).await?.is_empty(),
-    };
-    let help = "it was forgotten; `restore` brings it back";
-    Err(if is_forgotten { Error::new(error.code, error.message.clone(), help) } else { error })
+    Ok(kind != Some(ItemKind::Entry) && !forgotten_notes(&with, Some(&title)).await?.is_empty())
 }
 
 #[cfg(test)]

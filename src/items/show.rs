@@ -1,6 +1,5 @@
 //! `show`: reads an item, or a part of its file.
 
-use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, EntryInfo, unavailable};
 use crate::history::text_of_version;
@@ -108,7 +107,7 @@ pub(crate) async fn show(with: Stores<'_>, origin: &Origin, asked: Show) -> Resu
     };
     match name_and_version(&asked.name).filter(|_| is_lost) {
         Some((name, number)) => show_version(with, origin, &Show { name, ..asked }, number).await,
-        None => unless_forgotten(with, (&asked.name, asked.kind), now).await,
+        None => now,
     }
 }
 

@@ -1,6 +1,5 @@
 //! `tag`: adds tags to a note or an entry, and removes others.
 
-use super::restore::unless_forgotten;
 use super::types::ItemsCall;
 use crate::entries::{self, EntryChange, StoreState, unavailable};
 use crate::names::{Stores, file_of};
@@ -39,7 +38,7 @@ impl Run<ItemsCall<'_>> for Tag {
         if kind != Some(ItemKind::Entry) {
             notebook::settle_rename(call, notebook).await;
         }
-        match unless_forgotten(stores, (&name, kind), file_of(stores, origin, &name, kind).await).await? {
+        match file_of(stores, origin, &name, kind).await? {
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
             Some(found) => {
                 let error = Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one");

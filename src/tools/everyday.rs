@@ -8,7 +8,7 @@ use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::history::{ListOperations, Undo};
-use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall};
+use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall, why_lost};
 use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
 use crate::names::{Handle, handle};
 use crate::notebook::{ConditionKind, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey};
@@ -39,10 +39,18 @@ pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments
             let reply = answer_recall(with.stores(), question).await?;
             notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?)
         }
-        Id::Show => show(with, arguments).await?,
         Id::Keep => keep(with, arguments).await?,
-        Id::Change => change(with, arguments).await?,
-        Id::Drop => forget(with, arguments).await?,
+        Id::Show | Id::Change | Id::Drop => {
+            let done = match spec.id {
+                Id::Show => show(with, arguments).await,
+                Id::Change => change(with, arguments).await,
+                _ => forget(with, arguments).await,
+            };
+            match done {
+                Err(error) => return Err(why_lost(with.stores(), (&arguments.needed("name")?, None), error).await),
+                Ok(answer) => answer,
+            }
+        }
         Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await?,
         Id::Undo => undo(with).await?,
         Id::ListItems => list(with, arguments).await?,
