@@ -9,8 +9,8 @@ use crate::trust::version_of;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
-/// Rejects items that wait for approval. They are forgotten as by `forget`, so that
-/// both can be restored, and an import does not bring them back.
+/// Rejects items that wait for approval. They are forgotten as by `forget`: they
+/// can be restored, and an import does not bring them back.
 ///
 /// With `for_good`, an item need not wait: any note or entry can be named, forgotten or not. Its value is refused from now on,
 /// in every spelling and by any way in, until [`Restore`](crate::items::Restore) lifts the rejection.

@@ -151,7 +151,7 @@ fn permitted(removal: Result<Option<Change>, Error>, kept: &mut u32) -> Result<O
     }
 }
 
-/// What became of a forgotten entry.
+/// Result of forgetting an entry.
 #[derive(Debug)]
 pub(crate) struct ForgottenAs {
     /// Key of the entry.

@@ -136,8 +136,8 @@ pub(super) async fn history_of(
         // A key may look like the path of a backup.
         Err(error) if matches!(error.code, ErrorCode::NotFound | ErrorCode::InvalidArgument) => {
             let path = gone(with, name, kind, error.clone()).await?;
-            let found = kind_rule(*with, &[&path]).await?(&path);
-            Some(path).filter(|_| kind.is_none_or(|kind| found.is(kind))).ok_or(error)?
+            let is_other = matches!(kind, Some(kind) if !kind_rule(*with, &[&path]).await?(&path).is(kind));
+            Some(path).filter(|_| !is_other).ok_or(error)?
         }
         Err(error) => return Err(error),
     };

@@ -121,14 +121,13 @@ async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: 
     if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
         return Err(error);
     }
-    let is_kept = call.find_kept(&path, &Layout::backup_of(&path)).await?.is_some();
-    let is_forgotten = is_entry && call.load(&path).await?.bytes().is_some_and(|bytes| is_tombstone(&path, bytes));
-    // An append and an editor keep no backup, but the history has the text before them.
-    let version = match () {
-        () if is_forgotten || !is_person => None,
-        () => version_before(&with, &path).await?,
+    let version = match call.load(&path).await?.bytes() {
+        None if call.find_kept(&path, &Layout::backup_of(&path)).await?.is_some() => None,
+        None => last_before_removal(&with, &path).await?,
+        Some(bytes) if !is_person || (is_entry && is_tombstone(&path, bytes)) => None,
+        // An append and an editor keep no backup, but the history has the text before them.
+        Some(_) => version_before(&with, &path).await?,
     };
-    let version = if version.is_none() && !is_kept { last_before_removal(&with, &path).await? } else { version };
     if version.is_some() {
         return Restore { name: shown, version, ..Restore::default() }.of_version(with).await;
     }
