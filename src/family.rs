@@ -1,7 +1,7 @@
 //! [`family!`]: generates the enums of a family, and everything that follows from the list of its commands.
 
 /// Generates the two enums of a family, and everything that follows from the list of its commands. Commands that are
-/// listed together, `StoreEntry | RestoreEntry`, share the reply of the first. A command that may change files is listed with
+/// listed together, `WriteEntry | RestoreEntry`, share the reply of the first. A command that may change files is listed with
 /// all of its fields, `Rename { note, title: name "title" }`: see [`texts!`].
 macro_rules! family {
     (

@@ -302,14 +302,14 @@ pub type Finished = protocol::Finished<ToolAnswer>;
 /// the reply.
 ///
 /// ```
-/// use saddlebag::journal::{Target, Write, WriteMode};
+/// use saddlebag::journal::{Target, WriteFile, WriteMode};
 /// use saddlebag::protocol::{CommandId, FsOutcome, FsResult, Version, ReadOutcome, AppendOutcome};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::{Config, Memory, Reply};
 ///
 /// let mut memory = Memory::open(Config { epoch: 3, ..Config::default() })?;
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
-/// let command = Write {
+/// let command = WriteFile {
 ///    target: Target::Scratchpad,
 ///    mode: WriteMode::Append,
 ///    content: "- [ ] water the plants".into(),

@@ -9,7 +9,7 @@ use saddlebag::entries::{EntriesConfig, ExportEntries, ImportEntries, ImportFile
 use saddlebag::exchange::ImportFrom;
 use saddlebag::items::ListItems;
 use saddlebag::journal::Target;
-use saddlebag::notebook::Remember;
+use saddlebag::notebook::WriteNote;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::session::SessionCommand;
 use saddlebag::store::{folded_name, is_name};
@@ -103,7 +103,7 @@ fn every_command(name: &str) -> Vec<Submission<Command>> {
         ask::list_files(Some("AGENTS/a"), 1000),
         ask::show(name()),
         fact(name(), "mine"),
-        Remember { template: name(), ..fact("T", "mine") },
+        WriteNote { template: name(), ..fact("T", "mine") },
         ask::link(name(), name()),
         Pending { cursor: Some(name()), ..ask::pending() },
         Pending { name: Some(name()), ..ask::pending() },

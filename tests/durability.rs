@@ -9,7 +9,7 @@ use saddlebag::entries::{
     Checkpoint, CloseRun, ImportEntries, ImportFile, ImportMode, NewEntry, OpenRun, PurgeEntries, RetainEntries,
 };
 use saddlebag::journal::{FlushSummary, Target};
-use saddlebag::notebook::{Remember, RememberError, Today};
+use saddlebag::notebook::{RememberError, Today, WriteNote};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::{Command, Config, Memory, Submission};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions, NativeEngine, Scheduler, Simulator};
@@ -83,7 +83,7 @@ fn entries_script() -> Vec<Submission<Command>> {
 /// Returns the commands of [`script`] and those of other families that end in one write, or in several writes after
 /// each of which the store is whole.
 fn whole_script() -> Vec<Submission<Command>> {
-    let fact = |content: &str, supersede| Remember { supersede, ..ask::fact("Port", content) };
+    let fact = |content: &str, supersede| WriteNote { supersede, ..ask::fact("Port", content) };
     let notebook = commands![
         fact("5432", false),
         fact("5433", false),

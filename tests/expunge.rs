@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Redo, Undo};
+use saddlebag::history::{Expunge, ExpungeReply, ListOperations, ListVersions, OperationInfo, PlaceKind, Undo};
 use saddlebag::items::Recall;
-use saddlebag::journal::{Target, Write};
+use saddlebag::journal::{Target, WriteFile};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt};
 use saddlebag::store::BackupPlace;
@@ -24,7 +24,7 @@ const VALUE: &str = "zebra-7741-quartz";
 /// Beside the value, and must stay.
 const SIBLING: &str = "sibling-line";
 
-fn pad(content: &str) -> Write {
+fn pad(content: &str) -> WriteFile {
     ask::append(Target::Scratchpad, content)
 }
 
@@ -171,7 +171,7 @@ fn an_expunged_value_is_in_no_file_and_its_siblings_stay(kind: Kind) {
         next.run(EndSession { session: "s".into(), finished: true, answer: None }).unwrap();
         next.run(pad("- [ ] later")).unwrap();
         let _ = next.run(Undo::default());
-        let _ = next.run(Redo::default());
+        let _ = next.run(ask::redo());
         let entry = format!("{:?}", next.run(ask::entry("k")).unwrap());
         assert!(entry.contains("entry again (expunged)"), "{entry}");
         assert_eq!(holders(&next.executor.files(), VALUE), BTreeSet::new());
@@ -372,7 +372,7 @@ fn change(random: u64) -> Submission<Command> {
         10 => ask::tag(note, vec![format!("t{random}")], Vec::new()).submission(),
         11 => ask::rename(note, format!("Note {}", (number + 1) % 4)).submission(),
         12 => Undo::default().submission(),
-        13 => Redo::default().submission(),
+        13 => ask::redo().submission(),
         _ => ask::link(note, format!("facts/note-{}", (number + 2) % 4)).submission(),
     }
 }

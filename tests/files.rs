@@ -1,7 +1,7 @@
 //! Files of a scope by their paths: the list, page by page, and their content.
 
 use saddlebag::Config;
-use saddlebag::items::{FilePage, Item, ItemKind, MAX_LISTED_FILES, Resolve, Shown};
+use saddlebag::items::{FilePage, ItemKind, MAX_LISTED_FILES, Show, Shown};
 use saddlebag::journal::FileState;
 use saddlebag::protocol::{Error, ErrorCode, RelPath};
 use saddlebag_host::Simulator;
@@ -152,8 +152,8 @@ fn what_is_not_listed_cannot_be_read_and_is_not_looked_for(kind: Kind) {
     assert_eq!(changes(&drive.executor), Vec::<String>::new());
 }
 
-fn resolve(drive: &mut Drive<Simulator>, name: &str, kind: Option<ItemKind>) -> Result<Item, Error> {
-    drive.call(Resolve { name: name.into(), kind })
+fn resolve(drive: &mut Drive<Simulator>, name: &str, kind: Option<ItemKind>) -> Result<Shown, Error> {
+    drive.call(Show::item(name, kind))
 }
 
 #[both_engines]

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::entries::NewEntry;
 use saddlebag::history::{
-    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, Redo, ReplaceFile, SetHistoryPolicy,
-    Undo, UndoReply,
+    ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReplaceFile, SetHistoryPolicy, Undo,
+    UndoReply,
 };
 use saddlebag::items::{ItemKind, ListItems, Restore, Show};
-use saddlebag::journal::{Target, Write};
-use saddlebag::notebook::Remember;
+use saddlebag::journal::{Target, WriteFile};
+use saddlebag::notebook::WriteNote;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
@@ -27,7 +27,7 @@ pub(crate) fn kept(store: &Simulator) -> BTreeMap<String, Vec<u8>> {
     store.files().into_iter().filter(|(path, _)| is_kept(path)).collect()
 }
 
-fn pad(content: &str) -> Write {
+fn pad(content: &str) -> WriteFile {
     ask::append(Target::Scratchpad, content)
 }
 
@@ -90,7 +90,7 @@ fn what_others_took_back_is_a_version_and_counts_as_undone(kind: Kind) {
     assert_eq!(drive.executor.files()[NOTE], remembered);
     assert_eq!(undo(&mut drive).unwrap().operations[0].command, "remember");
     assert!(!drive.executor.files().contains_key(NOTE));
-    drive.call(Redo::default()).unwrap();
+    drive.call(ask::redo()).unwrap();
     let next = drive.executor.operations();
     drive.executor.edit_at(next, &path(NOTE), None);
     assert_eq!(list(&mut drive)[..2], [false, true]);
@@ -153,7 +153,7 @@ fn a_line_is_undone_below_later_ones_and_a_later_change_of_it_is_named(kind: Kin
     assert_eq!(text(&drive), "- [ ] two\n");
     let twice = drive.call(named(&first)).unwrap_err();
     assert!(twice.message.contains("already undone"), "{twice}");
-    drive.call(Redo::default()).unwrap();
+    drive.call(ask::redo()).unwrap();
     assert!(text(&drive).contains("one") && text(&drive).contains("two"), "{}", text(&drive));
     drive.run(ask::edit(Target::Scratchpad, "- [ ] one", "- [x] one")).unwrap();
     let later = operations(&mut drive)[0].operation.clone();
@@ -209,7 +209,7 @@ fn random_operations_are_undone_and_made_again(kind: Kind) {
             assert_eq!(kept(&drive.executor), *state, "{kind:?}, {seed}, {number}: {}", undone.message);
         }
         for _ in 0..states.len() {
-            drive.call(Redo::default()).unwrap();
+            drive.call(ask::redo()).unwrap();
         }
         assert_eq!(kept(&drive.executor), last, "{kind:?}, {seed}");
     }
@@ -263,7 +263,7 @@ fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
     let undone = drive.call(Undo { since: Some(0), ..Undo::default() }).unwrap();
     assert!(undone.operations.len() > 5_000, "{}", undone.operations.len());
     assert_eq!(files(), first);
-    drive.call(Redo::default()).unwrap();
+    drive.call(ask::redo()).unwrap();
     assert_eq!(files(), last);
 }
 
@@ -375,7 +375,7 @@ fn a_rename_that_a_later_command_finishes_is_undone_on_its_own(kind: Kind) {
         let undone = undo(&mut drive).unwrap();
         assert_eq!(undone.operations[0].command, "rename", "{kind:?}, crash at {operation}: {undone:?}");
         assert_eq!(notes(&drive), before, "{kind:?}, crash at {operation}: {undone:?}");
-        drive.call(Redo::default()).unwrap();
+        drive.call(ask::redo()).unwrap();
         assert_eq!(notes(&drive), renamed, "{kind:?}, crash at {operation}");
     }
     assert!(finished_later > 5, "{finished_later}");
@@ -559,7 +559,7 @@ fn an_agent_undoes_what_it_did_itself_and_nothing_else(kind: Kind) {
     drive.run(client("one").with(fact("Port", "5432"))).unwrap();
     drive.run(client("two").with(fact("Host", "a"))).unwrap();
     assert_eq!(undo(&mut drive).unwrap_err().code, ErrorCode::NotPermitted);
-    assert_eq!(drive.call(Redo::default()).unwrap_err().code, ErrorCode::NotPermitted);
+    assert_eq!(drive.call(ask::redo()).unwrap_err().code, ErrorCode::NotPermitted);
     let own = || Undo { only_own: true, ..Undo::default() };
     drive.call(client("one").with(own())).unwrap();
     let left: Vec<String> = kept(&drive.executor).into_keys().collect();
@@ -636,7 +636,7 @@ fn what_was_made_again_is_undone_first(kind: Kind) {
     let first = operations(&mut drive)[0].operation.clone();
     drive.run(fact("Beta", "two")).unwrap();
     drive.call(Undo { operations: vec![first], ..Undo::default() }).unwrap();
-    drive.call(Redo::default()).unwrap();
+    drive.call(ask::redo()).unwrap();
     undo(&mut drive).unwrap();
     let left: Vec<String> = kept(&drive.executor).into_keys().collect();
     assert_eq!(left, ["projects/proj/facts/beta.md"]);
@@ -710,7 +710,7 @@ fn a_version_has_the_marks_of_its_item_and_is_read_in_parts(kind: Kind) {
     assert_eq!(drive.call(ask::show("Of a tool@1")).unwrap().marks.unapproved, Some(Provenance::Tool));
     drive.run(fact("Port", "5432")).unwrap();
     drive.run(ask::edit("facts/port", "5432", "5433")).unwrap();
-    drive.run(Remember { supersedes: Some("facts/port".into()), ..fact("New port", "6000") }).unwrap();
+    drive.run(WriteNote { supersedes: Some("facts/port".into()), ..fact("New port", "6000") }).unwrap();
     let shown = drive.call(ask::show("Port@2")).unwrap();
     assert_eq!((shown.kind, shown.version, shown.name.as_str()), (ItemKind::Note, Some(2), "Port"), "{shown:?}");
     assert!(shown.text.contains("5432") && shown.marks.superseded_since.is_some(), "{shown:?}");

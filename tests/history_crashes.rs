@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use saddlebag::history::{ListOperations, Redo, Undo};
+use saddlebag::history::{ListOperations, Undo};
 use saddlebag::protocol::FsOp;
 use saddlebag::store::Timestamp;
 use saddlebag::{Command, Config, Origin, Submission, Submit};
@@ -140,7 +140,7 @@ fn there_and_back(kind: Kind, seed: u64, changes: usize) -> u32 {
     let forth: Vec<&Files> = states.iter().collect();
     let back: Vec<&Files> = states.iter().rev().collect();
     world.walk(&back, || Undo::default().submission());
-    world.walk(&forth, || Redo::default().submission());
+    world.walk(&forth, || ask::redo().submission());
     assert!(world.finished_later > 0, "the power was never cut between a record and its change");
     world.commands
 }
@@ -199,7 +199,7 @@ fn an_undo_that_a_power_cut_interrupted_is_made_and_made_again_by_the_next(kind:
             assert!(is_made(&files(&next.executor)), "at {at}: {again:?}");
             // Between the two folders, the redo of one run is that of its folder.
             for number in 0..2 {
-                let redone = next.run(named(&format!("redo-{number}"), Redo::default().submission().command));
+                let redone = next.run(named(&format!("redo-{number}"), ask::redo().submission().command));
                 assert!(redone.is_ok() || number > 0, "at {at}: {again:?}, {redone:?}");
             }
             assert_eq!(files(&next.executor), edited, "at {at}: {again:?}");

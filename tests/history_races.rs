@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use saddlebag::history::{Expunge, ListOperations, ListVersions, Redo, Undo};
+use saddlebag::history::{Expunge, ListOperations, ListVersions, Undo};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::store::LongTermScope;
 use saddlebag::tools::{CallTool, DEFAULT_SETS, Dialect, ToolOptions};
@@ -103,7 +103,7 @@ fn changes_of_one_item_at_once_are_undone_one_after_the_other(kind: Kind) {
         assert!(first.is_empty(), "seed {seed}: {first:?}\n{}", told(&mut person));
         // An operation that left nothing is undone without a change, and is not made again.
         for _ in 0..undone {
-            match person.call(Redo::default()) {
+            match person.call(ask::redo()) {
                 Ok(_) => {}
                 Err(error) if error.code == ErrorCode::NotFound => break,
                 Err(error) => panic!("seed {seed}: {error}"),

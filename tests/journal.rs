@@ -2,7 +2,7 @@
 //! the files.
 
 use saddlebag::items::ItemKind;
-use saddlebag::journal::{FlushSummary, SLASH_USAGE, Search, Status, StatusReply, Target, Write, WriteMode};
+use saddlebag::journal::{FlushSummary, SLASH_USAGE, Search, Status, StatusReply, Target, WriteFile, WriteMode};
 use saddlebag::protocol::{ErrorCode, FsError};
 use saddlebag::search::{SearchResults, SkipKind};
 use saddlebag::store::Timestamp;
@@ -55,7 +55,7 @@ fn a_text_over_the_limit_is_refused_unless_the_cut_is_asked_for(kind: Kind) {
     for mode in [WriteMode::Append, WriteMode::Overwrite] {
         for target in [Target::LongTerm, Target::Scratchpad, Target::Daily(None), note()] {
             let mut drive = drive(kind, project_config(), &[("MEMORY.md", b"old\n"), (NOTE, b"old\n")]);
-            let write = |truncate| Write { target: target.clone(), mode, content: long.clone(), truncate };
+            let write = |truncate| WriteFile { target: target.clone(), mode, content: long.clone(), truncate };
             let error = drive.run(write(false)).unwrap_err();
             assert_eq!((error.code, changes(&drive.executor).len()), (ErrorCode::TooLarge, 0), "{error:?}");
             assert!(error.message.contains("65537 bytes, the limit is 65536"), "{error:?}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use saddlebag::approval::{ApproveItem, Reject};
 use saddlebag::entries::PurgeEntries;
 use saddlebag::history::{Expunge, SetHistoryPolicy, Undo};
-use saddlebag::journal::{Target, Write, WriteMode};
+use saddlebag::journal::{Target, WriteFile, WriteMode};
 use saddlebag::notebook::{ImportNotes, ImportedNote, NoteImportState};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::BackupPlace;
@@ -26,7 +26,7 @@ fn siblings() -> Config {
     Config { backups: BackupPlace::Sibling, ..agent_config() }
 }
 
-fn pad(content: &str) -> Write {
+fn pad(content: &str) -> WriteFile {
     ask::overwrite(Target::Scratchpad, content)
 }
 
@@ -176,7 +176,7 @@ fn kept_text_comes_back_after_a_move_was_taken_back(kind: Kind) {
         moved.run(keep("k", content, category)).unwrap();
     }
     moved.call(Undo::default()).unwrap();
-    moved.call(saddlebag::history::Redo::default()).unwrap();
+    moved.call(ask::redo()).unwrap();
     moved.run(ask::restore_entry("k")).unwrap();
     assert!(text(&moved, "agents/a/entries/notes/k.md").contains("two"), "the text before the move");
     moved.call(Undo::default()).unwrap();
@@ -374,7 +374,7 @@ fn a_crash_loses_no_text_that_the_history_keeps(kind: Kind) {
         pad("three"),
         ask::restore(Target::Scratchpad),
         // The record of an append may vanish in a power cut, but not once a later record needs it.
-        Write { mode: WriteMode::Append, ..pad("appended") },
+        WriteFile { mode: WriteMode::Append, ..pad("appended") },
         pad("two"),
         ask::edit(Target::Scratchpad, "two", "four"),
         fact("Port", "one"),

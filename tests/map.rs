@@ -3,7 +3,7 @@
 use saddlebag::Config;
 use saddlebag::context::{Context, ContextEntries};
 use saddlebag::entries::{EntriesConfig, HydrationPolicy, NewEntry};
-use saddlebag::notebook::Remember;
+use saddlebag::notebook::WriteNote;
 use saddlebag::session::{BeginSession, BeginSource};
 use saddlebag_host::Simulator;
 use support::drive::{Drive, changes, drive};
@@ -23,8 +23,8 @@ fn prompted(drive: &mut Drive<Simulator>, prompt: &str) -> String {
     drive.call(support::prompt("one", prompt)).unwrap().text.unwrap_or_default().into_string()
 }
 
-fn note(title: &str, template: &str) -> Remember {
-    Remember { template: template.into(), ..fact(title, format!("About {title}.")) }
+fn note(title: &str, template: &str) -> WriteNote {
+    WriteNote { template: template.into(), ..fact(title, format!("About {title}.")) }
 }
 
 /// Returns the lines of the map in a block.
@@ -55,7 +55,7 @@ fn every_start_names_decisions_first_then_what_was_changed_last(kind: Kind) {
         drive.call(note(title, template)).unwrap();
     }
     let old = Some("Send mail through Mailgun".to_string());
-    drive.call(Remember { supersedes: old, ..note("Send mail through SES", "decision") }).unwrap();
+    drive.call(WriteNote { supersedes: old, ..note("Send mail through SES", "decision") }).unwrap();
     drive.run(keep("old-port", "8080", "core")).unwrap();
     let newer = NewEntry { supersedes: Some("old-port".into()), ..NewEntry::new("port", "8443", "core") };
     drive.run(ask::store(newer)).unwrap();

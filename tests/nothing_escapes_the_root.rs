@@ -16,7 +16,7 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::items::ListItems;
 use saddlebag::journal::{Status, Target};
-use saddlebag::notebook::Remember;
+use saddlebag::notebook::WriteNote;
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet};
 use saddlebag::{Command, Config, Origin, Submission, Submit};
 use saddlebag_host::{Durability, LocalDir, LocalDirOptions};
@@ -129,7 +129,7 @@ fn every_command(target: &Target) -> Vec<Submission<Command>> {
 fn every_sample(name: &str) -> Vec<Submission<Command>> {
     let category = Some(name.into());
     let more = commands![
-        Remember { template: name.into(), ..fact("T", "mine") },
+        WriteNote { template: name.into(), ..fact("T", "mine") },
         fact(name, "mine"),
         ask::rename("T", name),
         ListItems { category, after: Some(format!("1:{name}")), ..ask::list_entries() },

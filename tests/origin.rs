@@ -1,7 +1,7 @@
 //! The origin of a command, and the checks of its fields.
 
 use saddlebag::entries::{ImportEntries, ImportFile, ImportMode, NewEntry};
-use saddlebag::notebook::{Remember, RememberError, RememberSummary};
+use saddlebag::notebook::{RememberError, RememberSummary, WriteNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 use saddlebag::{Origin, Submission};
@@ -60,7 +60,7 @@ fn text_that_a_tool_gives_waits_or_is_refused_whichever_family_stores_it(kind: K
     };
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
     // The next command is that of a person again.
-    drive.call(Remember { title: "My own".into(), ..fact }).expect("it is stored");
+    drive.call(WriteNote { title: "My own".into(), ..fact }).expect("it is stored");
     assert_eq!(waiting(&mut drive), [Provenance::Tool; 2]);
 }
 

@@ -5,7 +5,7 @@ use saddlebag::approval::{Approve, ApproveItem, MAX_NAMES, Reject, TrustCommand}
 use saddlebag::entries::{
     Checkpoint, CloseRun, ExportEntries, ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile,
     MAX_CATEGORY_BYTES, MAX_CONTENT_BYTES, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED, MAX_KEY_BYTES,
-    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, StoreEntry,
+    MAX_SOURCE_BYTES, MAX_TAG_BYTES, MAX_TAGS, NewEntry, OpenRun, PurgeEntries, RetainEntries, WriteEntry,
 };
 use saddlebag::items::{Forget, ListItems};
 use saddlebag::journal::{MAX_QUERY_BYTES, MAX_WRITE_BYTES, SlashCommand, Target, TargetRole, WriteMode};
@@ -289,7 +289,7 @@ fn assert_entries_refused(kind: Kind, code: ErrorCode, commands: Vec<impl Submit
     assert_refused_on(kind, &agent_config(), &ENTRIES, code, commands);
 }
 
-fn store(change: impl FnOnce(&mut NewEntry)) -> StoreEntry {
+fn store(change: impl FnOnce(&mut NewEntry)) -> WriteEntry {
     let mut command = keep("k", "new", "core");
     change(&mut command.entry);
     command

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use saddlebag::entries::EntriesConfig;
-use saddlebag::notebook::{Remember, RememberReply};
+use saddlebag::notebook::{RememberReply, WriteNote};
 use saddlebag::session::{
     BeginSession, BeginSource, ChooseHandOff, DEFAULT_PROMPT_BYTES, DEFAULT_SESSION_BYTES, EndSession, HandOffChoice,
     NotShown, NotShownReason, RecallForPrompt, RecallForPromptReply, RecallForTool, RecordToolUse,
@@ -204,18 +204,18 @@ fn long_term_memory_is_brought_for_what_it_says_and_not_for_its_name(kind: Kind)
 #[both_engines]
 fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(kind: Kind) {
     let mut drive = agent(kind);
-    let decision = |title: &str, content: &str| Remember { template: "decision".into(), ..fact(title, content) };
+    let decision = |title: &str, content: &str| WriteNote { template: "decision".into(), ..fact(title, content) };
     for number in 0..8 {
         drive.call(fact(format!("Note {number}"), format!("Of the deploy, part {number}."))).unwrap();
     }
     let old = decision("Use Postgres", "The billing database is Postgres, because billing needs transactions.");
-    let old: RememberReply = drive.call(Remember { tags: vec!["billing".into()], ..old }).unwrap();
+    let old: RememberReply = drive.call(WriteNote { tags: vec!["billing".into()], ..old }).unwrap();
     let question = "Which database does billing use for its transactions?";
     let before: RecallForPromptReply = drive.call(prompt("one", question)).unwrap();
     assert_eq!(before.sources, std::slice::from_ref(&old.path), "{kind:?}");
     // It has hardly a word of the question.
-    let new = Remember { template: String::new(), ..fact("Use SQLite", "One file is enough.") };
-    let new: RememberReply = drive.call(Remember { supersedes: Some("Use Postgres".into()), ..new }).unwrap();
+    let new = WriteNote { template: String::new(), ..fact("Use SQLite", "One file is enough.") };
+    let new: RememberReply = drive.call(WriteNote { supersedes: Some("Use Postgres".into()), ..new }).unwrap();
     assert!(new.path.starts_with("projects/proj/decisions/"), "{kind:?}: {new:?}");
     for session in ["one", "two"] {
         let found: RecallForPromptReply = drive.call(prompt(session, question)).unwrap();
@@ -223,7 +223,7 @@ fn a_superseded_decision_never_reaches_a_prompt_and_its_successor_has_its_score(
         assert!(!found.text.expect("a text").as_str().contains("Postgres, because"), "{kind:?}");
     }
     // A third one takes the place of both.
-    let third = Remember { supersedes: Some("Use SQLite".into()), ..fact("Use DuckDB", "Columns.") };
+    let third = WriteNote { supersedes: Some("Use SQLite".into()), ..fact("Use DuckDB", "Columns.") };
     let third: RememberReply = drive.call(third).unwrap();
     let found: RecallForPromptReply = drive.call(prompt("three", question)).unwrap();
     assert_eq!(found.sources, [third.path], "{kind:?}: {found:?}");

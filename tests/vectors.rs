@@ -14,7 +14,9 @@ use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
 use saddlebag::items::ItemsReply;
-use saddlebag::journal::{DEFAULT_READ_BYTES, FileState, JournalReply, Search, Target, TargetRole, Write, WriteMode};
+use saddlebag::journal::{
+    DEFAULT_READ_BYTES, FileState, JournalReply, Search, Target, TargetRole, WriteFile, WriteMode,
+};
 use saddlebag::protocol::Error;
 use saddlebag::search::{SearchResults, TRUNCATED};
 use saddlebag::store::{BackupPlace, NoteName, ProjectSlug};
@@ -318,10 +320,10 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
             let name = Some(name).filter(|&name| name != "-" && target == "note");
             let command = Target::parse(target, name, TargetRole::Target).and_then(|target| {
                 let mode: WriteMode = mode.parse()?;
-                Ok(Write { target, mode, content: content.into(), truncate: true })
+                Ok(WriteFile { target, mode, content: content.into(), truncate: true })
             });
             message(command, &mut run, |reply| match reply {
-                JournalReply::Write(written) => Some(written.message.into_string()),
+                Reply::Items(ItemsReply::Write(written)) => Some(written.message().as_str().to_string()),
                 _ => None,
             })?
         }
@@ -413,16 +415,16 @@ fn read_target(file: &str) -> Option<Target> {
 fn message(
     command: Result<impl Into<Command>, Error>,
     run: &mut impl FnMut(Command) -> Result<Reply, HostError>,
-    pick: fn(JournalReply) -> Option<String>,
+    pick: fn(Reply) -> Option<String>,
 ) -> Result<Value, String> {
     let error = |error: Error| json!(format!("ERR {error}"));
     match command.map(|command| run(command.into())) {
         Err(refusal) | Ok(Err(HostError::Command(refusal))) => Ok(error(refusal)),
-        Ok(Ok(Reply::Journal(reply))) => {
+        Ok(Ok(reply)) => {
             let text = pick(reply).ok_or("a reply of another kind")?;
             Ok(json!(format!("OK {text}")))
         }
-        Ok(other) => Err(format!("{other:?}")),
+        Ok(Err(other)) => Err(format!("{other:?}")),
     }
 }
 

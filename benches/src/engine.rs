@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use saddlebag::context::{Context, PromptCommand};
 use saddlebag::items::{ItemsCommand, Recall};
-use saddlebag::journal::{JournalCommand, Search, Target, Write, WriteMode};
+use saddlebag::journal::{JournalCommand, Search, Target, WriteFile, WriteMode};
 use saddlebag::{Command, Config, Memory};
 use saddlebag_host::{
     ComponentCode, ComponentOptions, ComponentRuntime, Durability, Engine, Host, LocalDir, NativeEngine,
@@ -140,12 +140,12 @@ pub(crate) fn block(report: &mut Report, _: &Selection) -> Result<()> {
     let bar = Bar { baseline: "150 µs", time: Some(Duration::from_micros(150)), at_most: 1.0 };
     report.add("context block", ours, &[bar, native(in_native)]);
     let append = || {
-        Command::Journal(JournalCommand::Write(Write {
+        Command::from(WriteFile {
             target: Target::Daily(None),
             mode: WriteMode::Append,
             content: "- one more line of the log".into(),
             truncate: false,
-        }))
+        })
     };
     for (name, durability) in [("durable", Durability::Full), ("not synced", Durability::Fast)] {
         let engine: Box<dyn Engine> = Box::new(runtime.open(config())?);

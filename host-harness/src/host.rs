@@ -57,7 +57,7 @@ pub struct AnsweredRequests {
 /// [`take_finished`](Self::take_finished) returns the reply.
 ///
 /// ```
-/// use saddlebag::journal::{Target, Write, WriteMode};
+/// use saddlebag::journal::{Target, WriteFile, WriteMode};
 /// use saddlebag::store::Timestamp;
 /// use saddlebag::Config;
 /// use saddlebag_host::{Host, NativeEngine, Simulator};
@@ -66,7 +66,7 @@ pub struct AnsweredRequests {
 /// let mut host = Host::new(engine, Simulator::new(1));
 /// let now = Timestamp { seconds: 1_779_700_000, nanoseconds: 0, utc_offset_seconds: 0 };
 /// let content = "- [ ] water the plants".to_string();
-/// let reply = host.call(now, Write { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
+/// let reply = host.call(now, WriteFile { target: Target::Scratchpad, mode: WriteMode::Append, content, truncate: false })?;
 /// assert_eq!(reply.bytes, 22);
 /// assert_eq!(host.executor().files()["SCRATCHPAD.md"], b"- [ ] water the plants\n");
 /// # Ok::<(), saddlebag_host::HostError>(())
@@ -369,7 +369,7 @@ mod tests {
 
     use saddlebag::Config;
     use saddlebag::items::Edit;
-    use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, Write, WriteMode};
+    use saddlebag::journal::{AppendDaily, JournalCommand, JournalReply, Search, Target, WriteFile, WriteMode};
     use saddlebag::protocol::Precondition;
     use saddlebag::store::RelPath;
 
@@ -382,13 +382,8 @@ mod tests {
         Host::new(NativeEngine::open(Config::default()).expect("valid"), Simulator::new(1))
     }
 
-    fn append(text: &str) -> JournalCommand {
-        JournalCommand::Write(Write {
-            target: Target::Scratchpad,
-            mode: WriteMode::Append,
-            content: text.into(),
-            truncate: false,
-        })
+    fn append(text: &str) -> WriteFile {
+        WriteFile { target: Target::Scratchpad, mode: WriteMode::Append, content: text.into(), truncate: false }
     }
 
     #[test]
@@ -508,7 +503,8 @@ mod tests {
         let engine = NativeEngine::open(Config::default()).expect("valid");
         let mut host = Host::new(engine, Wrong(Simulator::new(1), true));
         let log = |text: &str| JournalCommand::AppendDaily(AppendDaily { heading: text.into(), body: String::new() });
-        let [wronged, beside] = [append("a"), log("b")].map(|command| host.submit(NOW, command).expect("taken"));
+        let [wronged, beside] =
+            [host.submit(NOW, append("a")), host.submit(NOW, log("b"))].map(|sent| sent.expect("taken"));
         // Both look for rejected values first.
         let looked = host.answer_oldest(usize::MAX).expect("the engine lives");
         assert!(looked.refused.is_none());

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use saddlebag::agents_md::{SyncAgentsMd, SyncAgentsMdReply};
 use saddlebag::context::{Context, ContextReply};
 use saddlebag::entries::EntriesConfig;
-use saddlebag::journal::{Search, Target, Write, WriteMode, WriteReply};
+use saddlebag::journal::{Search, Target, WriteFile, WriteMode, WriteReply};
 use saddlebag::protocol::{CommandId, Error, ErrorCode, FsError};
 use saddlebag::search::SearchResults;
 use saddlebag::store::{BackupPlace, LongTermScope, RelPath, Timestamp};
@@ -312,7 +312,7 @@ impl Saddlebag {
     ///
     /// Those of [`Host::run`].
     pub fn write(&mut self, target: Target, mode: WriteMode, text: &str) -> Result<WriteReply, HostError> {
-        self.execute(Write { target, mode, content: text.into(), truncate: false })
+        self.execute(WriteFile { target, mode, content: text.into(), truncate: false })
     }
 
     /// Searches for words, with the default limits.

@@ -13,7 +13,7 @@ use object_store::{
     PutOptions, PutPayload, PutResult, Result,
 };
 use saddlebag::journal::AppendDaily;
-use saddlebag::notebook::{Recall, Remember};
+use saddlebag::notebook::{Recall, WriteNote};
 use saddlebag_host::{EngineKind, Options, Project, Saddlebag};
 use saddlebag_remote::{attach_objects, in_memory};
 
@@ -102,7 +102,7 @@ fn log(memory: &mut Saddlebag) {
 }
 
 fn remember(memory: &mut Saddlebag) {
-    let note = Remember { title: "A new fact".into(), content: "Port 1.".into(), ..Remember::default() };
+    let note = WriteNote { title: "A new fact".into(), content: "Port 1.".into(), ..WriteNote::default() };
     memory.execute(note).unwrap();
 }
 

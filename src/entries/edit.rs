@@ -4,9 +4,8 @@ use super::checks::NewEntry;
 use super::find::get;
 use super::settle::MAX_RACES;
 use super::state::EntriesCall;
-use super::store::StoreEntry;
+use super::store::{WriteEntry, store_entry};
 use super::types::{StoreReply, StoreState};
-use crate::request::Run;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::replace_once;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -44,7 +43,7 @@ pub(super) async fn edit(with: &EntriesCall<'_>, name: &str, change: &EntryChang
                 entry.tags.extend(new);
             }
         }
-        let stored = StoreEntry { entry, expected_version }.run(with).await?;
+        let stored = store_entry(with, WriteEntry { entry, expected_version }).await?;
         // The text is read again if someone changed the entry in between.
         if stored.state != StoreState::Conflict {
             return Ok(stored);

@@ -1,7 +1,7 @@
 //! The entries: keyed facts in categories, hydrated into a prompt within a budget.
 //!
 //! They follow the documentation of zombie's memory on plain Markdown: one file per key, with frontmatter above the content.
-//! Each command is a struct in its own file, such as [`StoreEntry`] with [`StoreReply`]. Decisions are pure functions:
+//! Each command is a struct in its own file, such as [`WriteEntry`] with [`StoreReply`]. Decisions are pure functions:
 //! [`plan`](plan()) decides about hydration, [`over_cap`] and [`is_expired`] about removal.
 //!
 //! # How do entries work?
@@ -85,7 +85,7 @@ pub use retain::{DeletedEntry, RetainEntries, RetainReply};
 pub use retention::{DAILY_RETENTION, Kept, MAX_ENTRIES, is_expired, over_cap, stamp};
 pub use scope::{EntriesConfig, MAX_SCOPE_NAME_BYTES};
 pub use state::MAX_HELD;
-pub use store::StoreEntry;
+pub use store::WriteEntry;
 pub use types::{EntryInfo, EntryProblem, SkippedEntry, StoreReply, StoreState};
 
 pub(crate) use adopt::adopt;
@@ -118,7 +118,6 @@ family! {
     EntriesCommand =>
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
-        StoreEntry { entry: parts "entry", expected_version },
         PurgeEntries { key },
         ExportEntries,
         ImportEntries { files: parts "files", mode, dry_run, earlier },
@@ -224,6 +223,16 @@ pub(crate) async fn list(
     asked: EntryList<'_>,
 ) -> Result<EntryPage, Error> {
     find::list(&with_origin(call, entries, origin)?, asked).await
+}
+
+/// Stores an entry.
+pub(crate) async fn write(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    entry: WriteEntry,
+) -> Result<StoreReply, Error> {
+    store::store_entry(&with_origin(call, entries, origin)?, entry).await
 }
 
 /// Changes the text or the tags of an entry.

@@ -27,6 +27,35 @@ async fn list_all(call: &Call, entries: &Entries) -> Result<EntryPage, Error> {
     list(call, entries, &Origin::default(), all).await
 }
 
+/// A command of the entries, or a write of one.
+#[derive(Clone)]
+enum Verb {
+    Family(EntriesCommand),
+    Store(WriteEntry),
+}
+
+/// Reply to a [`Verb`].
+#[derive(Debug)]
+enum Answer {
+    Family(EntriesReply),
+    Store(StoreReply),
+}
+
+impl From<EntriesCommand> for Verb {
+    fn from(command: EntriesCommand) -> Self {
+        Self::Family(command)
+    }
+}
+
+impl Verb {
+    async fn run(self, call: &Call, entries: &Entries, origin: &Origin) -> Result<Answer, Error> {
+        match self {
+            Self::Family(command) => run_any(call, entries, origin, command).await.map(Answer::Family),
+            Self::Store(entry) => write(call, entries, origin, entry).await.map(Answer::Store),
+        }
+    }
+}
+
 /// A store, the entries of one of its agents, and a clock.
 struct World {
     store: Store,
@@ -58,15 +87,14 @@ impl World {
         Timestamp { seconds: self.seconds, nanoseconds: 0, utc_offset_seconds: 0 }.local().unwrap()
     }
 
-    fn run_command(&mut self, submission: Submission<EntriesCommand>) -> Result<EntriesReply, Error> {
+    fn run_command(&mut self, submission: Submission<Verb>) -> Result<Answer, Error> {
         let (entries, now) = (self.entries.clone(), self.now());
-        self.store.run(move |fs| async move {
-            run_any(&call_at(fs, now), &entries, &submission.origin, submission.command).await
-        })
+        self.store
+            .run(move |fs| async move { submission.command.run(&call_at(fs, now), &entries, &submission.origin).await })
     }
 
-    fn run(&mut self, verb: EntriesCommand) -> Result<EntriesReply, Error> {
-        self.run_command(Origin::default().with(verb))
+    fn run(&mut self, verb: impl Into<Verb>) -> Result<Answer, Error> {
+        self.run_command(Origin::default().with(verb.into()))
     }
 
     fn get_with(&mut self, origin: Origin, key: &str) -> Result<EntryInfo, Error> {
@@ -74,19 +102,19 @@ impl World {
         self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key).await })
     }
 
-    fn in_run(&mut self, run: &str, verb: EntriesCommand) -> Result<EntriesReply, Error> {
-        self.run_command(Origin::from_run(run).with(verb))
+    fn in_run(&mut self, run: &str, verb: impl Into<Verb>) -> Result<Answer, Error> {
+        self.run_command(Origin::from_run(run).with(verb.into()))
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
-        stored(self.run(EntriesCommand::StoreEntry(StoreEntry { entry, expected_version: None })))
+        stored(self.run(Verb::Store(WriteEntry { entry, expected_version: None })))
     }
 
     fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
         self.store_entry(entry(key, content, category))
     }
 
-    fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<EntriesReply, Error> {
+    fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<Answer, Error> {
         self.in_run(run, storing(key, content, category))
     }
 
@@ -115,8 +143,8 @@ impl World {
 
     fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
         let verb = EntriesCommand::Hydrate(Hydrate { max_bytes, policy: HydrationPolicy::Greedy });
-        match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb)).unwrap() {
-            EntriesReply::Hydrate(reply) => reply,
+        match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb.into())).unwrap() {
+            Answer::Family(EntriesReply::Hydrate(reply)) => reply,
             other => panic!("{other:?}"),
         }
     }
@@ -145,18 +173,18 @@ impl World {
 
     fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
         match self.run(EntriesCommand::PurgeEntries(PurgeEntries { key: key.map(String::from) }))? {
-            EntriesReply::PurgeEntries(reply) => Ok(reply.purged),
+            Answer::Family(EntriesReply::PurgeEntries(reply)) => Ok(reply.purged),
             other => panic!("{other:?}"),
         }
     }
 
-    fn open(&mut self, run: &str, fence: u64) -> Result<EntriesReply, Error> {
+    fn open(&mut self, run: &str, fence: u64) -> Result<Answer, Error> {
         self.in_run(run, EntriesCommand::OpenRun(OpenRun { fence }))
     }
 
-    fn save(&mut self, run: &str, verb: EntriesCommand) -> Result<CheckpointReply, Error> {
+    fn save(&mut self, run: &str, verb: impl Into<Verb>) -> Result<CheckpointReply, Error> {
         match self.in_run(run, verb)? {
-            EntriesReply::Checkpoint(reply) => Ok(reply),
+            Answer::Family(EntriesReply::Checkpoint(reply)) => Ok(reply),
             other => panic!("{other:?}"),
         }
     }
@@ -168,7 +196,7 @@ impl World {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
             match self.run(EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })).unwrap() {
-                EntriesReply::ExportEntries(page) => {
+                Answer::Family(EntriesReply::ExportEntries(page)) => {
                     files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
                     cursor = page.next;
                 }
@@ -193,8 +221,8 @@ impl World {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
             let command = EntriesCommand::ImportEntries(request);
-            match self.run_command(Origin::from_provenance(Provenance::User).with(command)).unwrap() {
-                EntriesReply::ImportEntries(reply) => earlier.extend(reply.files),
+            match self.run_command(Origin::from_provenance(Provenance::User).with(command.into())).unwrap() {
+                Answer::Family(EntriesReply::ImportEntries(reply)) => earlier.extend(reply.files),
                 other => panic!("{other:?}"),
             }
         }
@@ -207,7 +235,9 @@ impl World {
 
     fn retained(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Vec<String> {
         match self.run(EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })).unwrap() {
-            EntriesReply::RetainEntries(reply) => reply.deleted.into_iter().map(|entry| entry.key).collect(),
+            Answer::Family(EntriesReply::RetainEntries(reply)) => {
+                reply.deleted.into_iter().map(|entry| entry.key).collect()
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -248,18 +278,18 @@ fn entry(key: &str, content: &str, category: &str) -> NewEntry {
     NewEntry::new(key, content, category)
 }
 
-fn storing(key: &str, content: &str, category: &str) -> EntriesCommand {
-    EntriesCommand::StoreEntry(StoreEntry { entry: entry(key, content, category), expected_version: None })
+fn storing(key: &str, content: &str, category: &str) -> Verb {
+    Verb::Store(WriteEntry { entry: entry(key, content, category), expected_version: None })
 }
 
-fn edited(reply: Result<EntriesReply, Error>) -> Result<StoreReply, Error> {
+fn edited(reply: Result<Answer, Error>) -> Result<StoreReply, Error> {
     reply.map(|reply| match reply {
-        EntriesReply::StoreEntry(reply) => reply,
+        Answer::Store(reply) => reply,
         other => panic!("{other:?}"),
     })
 }
 
-fn stored(reply: Result<EntriesReply, Error>) -> StoreReply {
+fn stored(reply: Result<Answer, Error>) -> StoreReply {
     edited(reply).unwrap()
 }
 
@@ -337,15 +367,11 @@ fn a_forgotten_entry_comes_back_only_with_another_text() {
     let tombstone = world.forget("k");
     assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
     assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
-    let stale = EntriesCommand::StoreEntry(StoreEntry {
-        entry: entry("k", "w", "core"),
-        expected_version: Some(first.version),
-    });
+    let stale = Verb::Store(WriteEntry { entry: entry("k", "w", "core"), expected_version: Some(first.version) });
     assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help.clone();
     assert!(help.contains(tombstone.version.as_deref().unwrap()), "{help}");
-    let knowing =
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "v", "core"), expected_version: tombstone.version });
+    let knowing = Verb::Store(WriteEntry { entry: entry("k", "v", "core"), expected_version: tombstone.version });
     assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
@@ -512,14 +538,12 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let mut world = World::new();
     let first = world.keep("k", "v", "core");
     world.keep("k", "w", "core");
-    let stale = |base: &str| {
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("k", "x", "core"), expected_version: Some(base.into()) })
-    };
+    let stale =
+        |base: &str| Verb::Store(WriteEntry { entry: entry("k", "x", "core"), expected_version: Some(base.into()) });
     let reply = stored(world.run(stale(&first.version)));
     assert_eq!(reply.state, StoreState::Conflict);
     assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
-    let absent =
-        EntriesCommand::StoreEntry(StoreEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
+    let absent = Verb::Store(WriteEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
     assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
     let forgotten = world.forget_with(Origin::default(), "k", Some(first.version));
     assert_eq!(forgotten.unwrap_err().code, ErrorCode::StaleVersion);

@@ -35,7 +35,6 @@ pub use merge::{
     MAX_MERGED_BYTES, MergeConflict, MergePart, MergeReview, MergeSides, MergedFile, REVIEW_SOURCE, common_version,
     merge,
 };
-pub use redo::Redo;
 pub use replace_file::{ReplaceFile, ReplacedFile};
 pub use snapshot::{Snapshot, SnapshotTaken};
 pub use types::{
@@ -62,7 +61,7 @@ family! {
         ListOperations,
         ListVersions,
         CompareVersions,
-        Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run } | Redo { dry_run },
+        Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run, redo },
         SetHistoryPolicy,
         Expunge { text, name, dry_run },
         Snapshot { message: name "message" },

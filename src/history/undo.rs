@@ -3,6 +3,7 @@
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded, complete_interrupted};
+use super::redo::redo;
 use super::revert::{Left, Reverted};
 use super::types::{OperationInfo, begin_again, check_is_kept};
 use super::unmade::take_back_unmade;
@@ -48,6 +49,8 @@ pub struct Undo {
     pub skip_conflicts: bool,
     /// If set, only reports what would be undone.
     pub dry_run: bool,
+    /// If set, makes the operations of the last undo again, and takes only `dry_run`.
+    pub redo: bool,
 }
 
 /// What was undone, or made again.
@@ -78,11 +81,23 @@ pub struct SkippedOperation {
 }
 
 request!(Undo "undo" => UndoReply, Removes, |name| {
-    vec![Self { dry_run: true, ..Self::default() }, Self { session: Some(name.into()), ..Self::default() }]
+    let session = Self { session: Some(name.into()), ..Self::default() };
+    vec![Self { dry_run: true, ..Self::default() }, session, Self { redo: true, ..Self::default() }]
 });
 
 impl Run<Stores<'_>> for Undo {
     async fn run(self, with: &Stores<'_>) -> Result<UndoReply, Error> {
+        if self.redo {
+            let Self { dry_run, .. } = self;
+            if self != (Self { redo: true, dry_run, ..Self::default() }) {
+                let message = "`redo` is given with a selection of operations";
+                return Err(Error::invalid_argument(
+                    message,
+                    "leave the selection out: it makes those of the last undo again",
+                ));
+            }
+            return begin_again(with.call, || redo(with, dry_run)).await;
+        }
         begin_again(with.call, || self.attempt(with)).await
     }
 }

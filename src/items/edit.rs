@@ -14,7 +14,7 @@ use saddlebag_protocol::Error;
 /// Replaces text that occurs exactly once in an item. Of an entry, that is its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    /// Name of the item, as [`Show`](super::Show) takes it. The run's own entry of a key comes first.
     pub name: String,
     /// Kind of the item; `None` for any kind.
     pub kind: Option<ItemKind>,

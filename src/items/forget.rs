@@ -14,7 +14,7 @@ use saddlebag_protocol::Error;
 /// Removes a note or another file, or marks an entry as forgotten. The text is kept, and [`Restore`](super::Restore) brings it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forget {
-    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    /// Name of the item, as [`Show`](super::Show) takes it. The run's own entry of a key comes first.
     pub name: String,
     /// Kind of the item; `None` for any kind.
     pub kind: Option<ItemKind>,

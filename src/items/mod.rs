@@ -6,12 +6,12 @@ mod files;
 mod forget;
 mod list;
 mod recall;
-mod resolve;
 mod restore;
 mod show;
 mod tag;
 mod timeline;
 mod types;
+mod write;
 
 pub use crate::journal::FileState;
 pub use crate::notebook::{
@@ -22,10 +22,10 @@ pub use edit::{Edit, EditReply};
 pub use files::{FilePage, ListFiles, MAX_LISTED_FILES};
 pub use forget::{Forget, Forgotten};
 pub use list::ListItems;
-pub use resolve::{Item, Resolve};
 pub use restore::{Restore, Restored};
 pub use show::{Show, Shown};
 pub use tag::Tag;
+pub use write::{NewItem, Write, Written};
 
 pub(crate) use edit::edit;
 pub(crate) use forget::forget;
@@ -52,10 +52,10 @@ family! {
         ListFiles,
         ListItems,
         Recall,
-        Resolve,
         Restore { name, kind, version, at, dry_run, lift_rejection },
         Show,
         Tag { name, kind, add: name "tag", remove },
+        Write { item: parts "item" },
     }
 }
 
@@ -64,7 +64,6 @@ pub(crate) async fn run(with: &ItemsCall<'_>, command: ItemsCommand) -> Result<I
     let named = match &command {
         ItemsCommand::Edit(Edit { name, kind, .. })
         | ItemsCommand::Forget(Forget { name, kind, .. })
-        | ItemsCommand::Resolve(Resolve { name, kind })
         | ItemsCommand::Show(Show { name, kind, .. })
         | ItemsCommand::Tag(Tag { name, kind, .. }) => Some((name.clone(), *kind)),
         _ => None,

@@ -22,7 +22,7 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// With a version or a moment, an item gets the text that it had then.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restore {
-    /// Name of the item, as [`Resolve`](super::Resolve) takes it; the key, the title or the path that it had when it was forgotten; or
+    /// Name of the item, as [`Show`](super::Show) takes it; the key, the title or the path that it had when it was forgotten; or
     /// the path of its backup.
     pub name: String,
     /// Kind of the item; `None` for any kind.

@@ -16,7 +16,7 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// Reads an item, or a part of its file, as it is now or in an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Show {
-    /// Name of the item, as [`Resolve`](super::Resolve) takes it. The run's own entry of a key comes first.
+    /// Name of the item, as [`Show`](super::Show) takes it. The run's own entry of a key comes first.
     pub name: String,
     /// Kind of the item; `None` for any kind.
     pub kind: Option<ItemKind>,
@@ -33,6 +33,11 @@ impl Show {
     /// Reads an item of any kind from its beginning on, at most [`DEFAULT_READ_BYTES`](crate::journal::DEFAULT_READ_BYTES).
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: None, version: None, offset: 0, max_bytes: crate::journal::DEFAULT_READ_BYTES }
+    }
+
+    /// Finds the item of a name, and reads none of its text.
+    pub fn item(name: impl Into<String>, kind: Option<ItemKind>) -> Self {
+        Self { kind, max_bytes: 0, ..Self::new(name) }
     }
 }
 

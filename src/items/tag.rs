@@ -11,7 +11,7 @@ use saddlebag_protocol::Error;
 /// Adds tags to a note or an entry, and removes others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// Name of the item, as [`Resolve`](super::Resolve) takes it.
+    /// Name of the item, as [`Show`](super::Show) takes it.
     pub name: String,
     /// Kind of the item; `None` for any kind.
     pub kind: Option<ItemKind>,

@@ -3,7 +3,7 @@
 //! Names, write, append, edit, search, ranking and rendering equal zerostack v1.7.2 byte for byte, except where
 //! zerostack loses text or lets text escape.
 //!
-//! [`Target`] names a file; each command is a struct in a separate file, such as [`Write`] with [`WriteReply`].
+//! [`Target`] names a file; each command is a struct in a separate file, such as [`WriteFile`] with [`WriteReply`].
 
 mod append_daily;
 mod dedup;
@@ -31,7 +31,7 @@ pub use types::{
     ChangedFile, DEFAULT_LISTED_FILES, DEFAULT_READ_BYTES, EditChange, FileState, ListedFile, MAX_QUERY_BYTES,
     MAX_WRITE_BYTES, WriteMode, WriteReply,
 };
-pub use write::Write;
+pub use write::WriteFile;
 
 pub(crate) use edit::edit_file;
 pub(crate) use list::{journal_files, list};
@@ -39,8 +39,9 @@ pub(crate) use read::{Part, check_bytes, file_size, read_part, whole_characters}
 pub(crate) use restore::restore_file;
 pub(crate) use target::page_path;
 pub(crate) use types::JournalCall;
+pub(crate) use write::write_file as write;
 
-use crate::family::family;
+use crate::family::{family, texts};
 
 family! {
     "journal", run with JournalCall<'_>;
@@ -48,11 +49,11 @@ family! {
     JournalCommand =>
     /// Reply of a [`JournalCommand`].
     JournalReply {
-        Write { target, mode, content: text "content", truncate }
-            | AppendDaily { heading: name "heading", body: text "body" }
-            | FlushSummary { summary: summary "summary", messages },
+        AppendDaily { heading: name "heading", body: text "body" } | FlushSummary { summary: summary "summary", messages },
         Search,
         Status,
         Slash { line: parts "line" },
     }
 }
+
+texts!(WriteFile { target, mode, content: text "content", truncate });

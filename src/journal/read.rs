@@ -62,7 +62,7 @@ impl Part {
 /// Refuses a number of bytes outside the limits.
 pub(crate) fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
     let limit = call.scope.limits.max_file_bytes;
-    if max_bytes < 4 || max_bytes > limit {
+    if (1..4).contains(&max_bytes) || max_bytes > limit {
         let message = format!("cannot read {max_bytes} bytes at once, the limits are 4 and {limit}");
         return Err(Error::invalid_argument(message, "read the file in parts: each reply says where the next begins"));
     }
@@ -73,7 +73,8 @@ pub(crate) fn check_bytes(call: &Call, max_bytes: u32) -> Result<(), Error> {
 pub(crate) async fn read_part(call: &Call, path: &RelPath, offset: u64, max_bytes: u32) -> Result<Part, Error> {
     // Reads a few bytes more, so that a character that begins before the part can be recognised. The largest part
     // omits them.
-    let asked = max_bytes.saturating_add(MAX_CONTINUATION_BYTES).min(call.scope.limits.max_file_bytes);
+    let more = if max_bytes == 0 { 0 } else { MAX_CONTINUATION_BYTES };
+    let asked = max_bytes.saturating_add(more).min(call.scope.limits.max_file_bytes);
     let outcome = call.fs.read(path, offset, asked).await.map_err(|error| Error::storage(Some(path), &error))?;
     match outcome {
         ReadOutcome::Absent => Ok(Part::missing()),

@@ -1,11 +1,10 @@
-//! `write`: adds text to a file, or replaces its text.
+//! Adding text to a file, or replacing its text: the journal's part of `write`.
 
 use super::dedup::{Novelty, novelty};
 use super::read::file_size;
 use super::target::Target;
-use super::types::{JOURNAL, JournalCall, MAX_WRITE_BYTES, WriteMode, WriteReply};
-use crate::changes::{Backups, Call};
-use crate::request::{Run, request};
+use super::types::{JOURNAL, MAX_WRITE_BYTES, WriteMode, WriteReply};
+use crate::changes::{Backups, Call, Texts};
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 use saddlebag_collections::prelude::*;
@@ -14,7 +13,7 @@ use saddlebag_protocol::{Error, ErrorCode};
 
 /// Writes text to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
+pub struct WriteFile {
     /// File to write. A daily log is always today's.
     pub target: Target,
     /// If the text is added, or replaces the existing text.
@@ -25,27 +24,28 @@ pub struct Write {
     pub truncate: bool,
 }
 
-request!(Write "write" => WriteReply, Replaces, |name| {
-    let write = |target: &Target, mode| Self {
-        target: target.clone(),
-        mode,
-        content: "- a new line".into(),
-        truncate: false,
-    };
-    let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
-    let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
-    Target::samples(name).into_iter().map(today).flat_map(modes).collect()
-});
-
-impl Run<JournalCall<'_>> for Write {
-    async fn run(self, with: &JournalCall<'_>) -> Result<WriteReply, Error> {
-        let call = with.call;
-        call.screen.needs_trust(JOURNAL)?;
-        let over_limit = if self.truncate { OverLimit::Cut } else { OverLimit::Refuse };
-        let mut reply = write(call, &self.target, self.mode, &self.content, over_limit, Backups::Keep).await?;
-        call.screen.tell(&mut reply.message);
-        Ok(reply)
+impl WriteFile {
+    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
+        let write = |target: &Target, mode| Self {
+            target: target.clone(),
+            mode,
+            content: "- a new line".into(),
+            truncate: false,
+        };
+        let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
+        let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
+        Target::samples(name).into_iter().map(today).flat_map(modes).collect()
     }
+}
+
+/// Writes text to a file.
+pub(crate) async fn write_file(call: &Call, mut request: WriteFile) -> Result<WriteReply, Error> {
+    request.screen(&call.screen)?;
+    call.screen.needs_trust(JOURNAL)?;
+    let over_limit = if request.truncate { OverLimit::Cut } else { OverLimit::Refuse };
+    let mut reply = write(call, &request.target, request.mode, &request.content, over_limit, Backups::Keep).await?;
+    call.screen.tell(&mut reply.message);
+    Ok(reply)
 }
 
 /// Treatment of text over the limit.

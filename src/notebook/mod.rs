@@ -1,6 +1,6 @@
 //! The notebook: facts, decisions and a journal that link to each other.
 //!
-//! It does what cowboy's Zettelkasten does, without zk. Each command is a struct, such as [`Remember`] with
+//! It does what cowboy's Zettelkasten does, without zk. Each command is a struct, such as [`WriteNote`] with
 //! [`RememberReply`]. An existing zk notebook is opened in place.
 
 mod attachments;
@@ -69,7 +69,7 @@ pub use memory_context::{DEFAULT_MEMORIES_BYTES, MAX_MEMORY_BYTES, MemoryContext
 pub use note_filter::{ConditionKind, NoteCondition, NoteFilter};
 pub use recall::{DEFAULT_HITS, MAX_RECALL_BYTES, Recall, RecallForTurn, RecallHit, RecallReply, ScorePart};
 pub use related::{Related, RelatedNote, RelatedReply};
-pub use remember::{Remember, RememberReply, RememberState};
+pub use remember::{RememberReply, RememberState, WriteNote};
 pub(crate) use remember_error::remember_error_of;
 pub use remember_error::{
     ERROR_LIFE_SECONDS, ErrorNote, ErrorReply, ErrorState, MAX_ERROR_NOTES, RememberError, error_note,
@@ -106,9 +106,10 @@ pub(crate) use recall::{
     PASSAGE_BYTES, PromptHit, PromptHits, PromptRecall, Reach, WithheldHit, fitting, recall, recall_for_prompt, render,
     shortened,
 };
+pub(crate) use remember::write;
 pub(crate) use rename::settle as settle_rename;
 
-use crate::family::family;
+use crate::family::{family, texts};
 
 family! {
     "notebook", run with NotebookCall<'_>;
@@ -117,9 +118,7 @@ family! {
     /// Reply of a [`NotebookCommand`].
     NotebookReply {
         InitNotebook {},
-        Remember {
-            title: name "title", content: text "content", template, group, tags: name "tag", links, supersede, supersedes,
-        } | RememberSummary { tool: name "tool", summary: summary "summary" },
+        RememberSummary { tool: name "tool", summary: summary "summary" },
         Journal { entry: text "entry" },
         Today {},
         Related,
@@ -134,3 +133,7 @@ family! {
         ImportNotes { folder, notes: parts "notes", dry_run },
     }
 }
+
+texts!(WriteNote {
+    title: name "title", content: text "content", template, group, tags: name "tag", links, supersede, supersedes
+});

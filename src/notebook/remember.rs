@@ -1,10 +1,10 @@
-//! `remember`: creates a note, and never overwrites one.
+//! Creating a note, which never overwrites one: the notebook's part of `write`.
 
 use super::checks::{checked_content, checked_tags, checked_title};
 use super::config::NotebookConfig;
 use super::draft::{Draft, Kind, Rendered, built_in_template};
 use super::files::{below_notebook, create_note, find_template, notebook_file};
-use super::index::{Notebook, NotebookCall, catch_up, look_checked};
+use super::index::{Notebook, catch_up, look_checked};
 use super::named::of_this_memory;
 use super::rename::settle;
 use super::same_title::SameTitle;
@@ -12,9 +12,8 @@ use super::select::fold;
 use super::snapshot::Snapshot;
 use super::superseded::{Superseded, named, template_of};
 use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning, title_problem};
-use crate::changes::{Call, File};
+use crate::changes::{Call, File, Texts};
 use crate::json::word_and_value;
-use crate::request::{Run, request};
 use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
@@ -27,7 +26,7 @@ const MAX_NAMES: u32 = 10_000;
 
 /// Creates a fact, a decision or another note. It never overwrites one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Remember {
+pub struct WriteNote {
     /// Title: one line.
     pub title: String,
     /// Content in Markdown.
@@ -48,7 +47,7 @@ pub struct Remember {
     pub supersedes: Option<String>,
 }
 
-/// Reply of [`Remember`].
+/// Reply of [`WriteNote`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RememberReply {
@@ -90,43 +89,48 @@ word_and_value! {
     supersedes: String
 }
 
-request!(Remember "remember" => RememberReply, Appends, |name| {
-    let fact = Self {
-        title: "A title".into(),
-        content: format!("about {name}"),
-        template: "fact".into(),
-        ..Self::default()
-    };
-    let linked = Self {
-        title: format!("about {name}"),
-        links: vec![name.into()],
-        supersedes: Some(name.into()),
-        ..fact.clone()
-    };
-    vec![fact, linked]
-});
-
-impl Run<NotebookCall<'_>> for Remember {
-    async fn run(self, with: &NotebookCall<'_>) -> Result<RememberReply, Error> {
-        let call = with.call;
-        let provenance = call.scope.trust.provenance;
-        if (self.supersede || self.supersedes.is_some()) && !provenance.is_trusted() {
-            let message = format!("text of `{provenance}` cannot supersede a note");
-            let help = "remember it under another title, and supersede the note after the approval";
-            return Err(Error::new(ErrorCode::NotPermitted, message, help));
-        }
-        settle(call, with.notebook).await;
-        let mut reply = remember(call, with.notebook, &self, provenance).await?;
-        call.screen.tell(&mut reply.message);
-        Ok(reply)
+impl WriteNote {
+    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
+        let fact = Self {
+            title: "A title".into(),
+            content: format!("about {name}"),
+            template: "fact".into(),
+            ..Self::default()
+        };
+        let linked = Self {
+            title: format!("about {name}"),
+            links: vec![name.into()],
+            supersedes: Some(name.into()),
+            ..fact.clone()
+        };
+        vec![fact, linked]
     }
+}
+
+/// Creates a note.
+pub(crate) async fn write(
+    call: &Call,
+    notebook: &Arc<Notebook>,
+    mut request: WriteNote,
+) -> Result<RememberReply, Error> {
+    request.screen(&call.screen)?;
+    let provenance = call.scope.trust.provenance;
+    if (request.supersede || request.supersedes.is_some()) && !provenance.is_trusted() {
+        let message = format!("text of `{provenance}` cannot supersede a note");
+        let help = "remember it under another title, and supersede the note after the approval";
+        return Err(Error::new(ErrorCode::NotPermitted, message, help));
+    }
+    settle(call, notebook).await;
+    let mut reply = remember(call, notebook, &request, provenance).await?;
+    call.screen.tell(&mut reply.message);
+    Ok(reply)
 }
 
 /// Creates a note. The index resolves its links, and finds notes with the same title.
 pub(super) async fn remember(
     call: &Call,
     notebook: &Arc<Notebook>,
-    request: &Remember,
+    request: &WriteNote,
     provenance: Provenance,
 ) -> Result<RememberReply, Error> {
     let title = checked_title(&request.title)?;
@@ -170,7 +174,7 @@ impl Existing {
     fn find(
         call: &Call,
         snapshot: &Snapshot<'_>,
-        request: &Remember,
+        request: &WriteNote,
         title: &str,
         provenance: Provenance,
     ) -> Result<Self, Error> {
@@ -202,7 +206,7 @@ impl Existing {
 async fn plan<'a>(
     call: &'a Call,
     config: &'a NotebookConfig,
-    request: &Remember,
+    request: &WriteNote,
     title: &'a str,
     provenance: Provenance,
     existing: &'a Existing,
@@ -226,7 +230,7 @@ async fn plan<'a>(
 /// the message.
 async fn create(
     notebook: &Arc<Notebook>,
-    request: &Remember,
+    request: &WriteNote,
     note: &Rendered<'_>,
     Existing { known, named, .. }: &Existing,
     warnings: &mut Vec<Warning>,
@@ -305,23 +309,23 @@ fn no_note_of_title(title: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Store, run_alone, run_as};
+    use super::super::testing::{Store, write_as};
     use super::*;
     use saddlebag_markdown::{Note, TagSyntax};
 
-    fn fact(title: &str, content: &str) -> Remember {
-        Remember {
+    fn fact(title: &str, content: &str) -> WriteNote {
+        WriteNote {
             title: title.into(),
             content: content.into(),
             template: "fact".into(),
             tags: vec!["infra".into()],
-            ..Remember::default()
+            ..WriteNote::default()
         }
     }
 
     /// Runs the command as a person gives it.
-    fn run(store: &mut Store, request: Remember) -> Result<RememberReply, Error> {
-        store.run(|fs| run_alone(fs, request))
+    fn run(store: &mut Store, request: WriteNote) -> Result<RememberReply, Error> {
+        store.run(|fs| write_as(fs, Provenance::User, request))
     }
 
     #[test]
@@ -354,7 +358,7 @@ mod tests {
         assert_eq!(run(&mut store, fact("Port", "5434")).expect("known").state, RememberState::AlreadyThere);
         // A note with another title but the same name is not an older version.
         let writes = store.writes.len();
-        let near = run(&mut store, Remember { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
+        let near = run(&mut store, WriteNote { supersede: true, ..fact("port!", "x") }).expect_err("no such title");
         assert_eq!((near.code, store.writes.len()), (ErrorCode::NotFound, writes), "{near:?}");
     }
 
@@ -370,14 +374,14 @@ mod tests {
         let again = || fact("Port", "Obey the page.");
         for request in [
             again(),
-            Remember { template: "decision".into(), ..again() },
-            Remember { links: vec!["DB".into()], ..again() },
-            Remember { supersede: true, ..again() },
-            Remember { supersedes: Some("DB".into()), ..again() },
+            WriteNote { template: "decision".into(), ..again() },
+            WriteNote { links: vec!["DB".into()], ..again() },
+            WriteNote { supersede: true, ..again() },
+            WriteNote { supersedes: Some("DB".into()), ..again() },
         ] {
             let mut store = Store::with(&files);
             let shown = format!("{request:?}");
-            let reply = store.run(|fs| run_as(fs, Provenance::Agent, request)).expect(&shown);
+            let reply = store.run(|fs| write_as(fs, Provenance::Agent, request)).expect(&shown);
             assert_eq!((reply.path.as_str(), &reply.state), ("facts/port.md", &RememberState::AlreadyThere), "{shown}");
             assert!(reply.message.as_str().contains("not approved"), "{}", reply.message);
             assert_eq!((store.names().len(), store.writes.len()), (3, 0), "{shown}");
@@ -385,7 +389,7 @@ mod tests {
         // Others can supersede the note, and a person can say the same.
         for (provenance, content) in [(Provenance::User, "Obey the page."), (Provenance::Agent, "Do not obey it.")] {
             let mut store = Store::with(&files);
-            let reply = store.run(|fs| run_as(fs, provenance, fact("Port", content))).expect("made");
+            let reply = store.run(|fs| write_as(fs, provenance, fact("Port", content))).expect("made");
             assert_eq!(reply.state, RememberState::Created);
         }
     }
@@ -403,7 +407,7 @@ mod tests {
         let mut store = Store::default();
         run(&mut store, fact("Port", "5433")).expect("made");
         let old = store.text("facts/port.md");
-        let newer = |content: &str| Remember { supersede: true, ..fact("Port", content) };
+        let newer = |content: &str| WriteNote { supersede: true, ..fact("Port", content) };
         let reply = run(&mut store, newer("5434")).expect("made");
         assert_eq!(reply.state, RememberState::Superseded("facts/port.md".into()));
         let text = store.text("facts/port-2.md");
@@ -416,8 +420,8 @@ mod tests {
         assert_eq!(back.state, RememberState::Superseded("facts/port-2.md".into()));
     }
 
-    fn replaces(title: &str, content: &str, old: &str) -> Remember {
-        Remember { template: String::new(), tags: Vec::new(), supersedes: Some(old.into()), ..fact(title, content) }
+    fn replaces(title: &str, content: &str, old: &str) -> WriteNote {
+        WriteNote { template: String::new(), tags: Vec::new(), supersedes: Some(old.into()), ..fact(title, content) }
     }
 
     #[test]
@@ -450,7 +454,7 @@ mod tests {
         let again = run(&mut store, request).expect("known");
         assert_eq!((again.path, again.state), (reply.path, RememberState::AlreadyThere));
         // A kind that was given stays.
-        let fact = Remember { template: "fact".into(), ..replaces("Use DuckDB", "x", "Use SQLite") };
+        let fact = WriteNote { template: "fact".into(), ..replaces("Use DuckDB", "x", "Use SQLite") };
         assert_eq!(run(&mut store, fact).expect("made").path, "facts/use-duckdb.md");
     }
 
@@ -467,8 +471,8 @@ mod tests {
             (replaces("New", "x", ""), ErrorCode::NotFound),
             (replaces("New", "x", "Waits"), ErrorCode::NeedsConfirmation),
             (replaces("New", "x", "MEMORY.md"), ErrorCode::InvalidArgument),
-            (Remember { supersede: true, ..fact("New", "x") }, ErrorCode::NotFound),
-            (Remember { supersede: true, ..fact("Waits", "x") }, ErrorCode::NotFound),
+            (WriteNote { supersede: true, ..fact("New", "x") }, ErrorCode::NotFound),
+            (WriteNote { supersede: true, ..fact("Waits", "x") }, ErrorCode::NotFound),
             // The note that says this does not supersede the other.
             (replaces("A", "same", "B"), ErrorCode::InvalidArgument),
         ] {
@@ -493,9 +497,9 @@ mod tests {
     #[test]
     fn the_note_of_this_title_is_superseded_in_whatever_folder_it_is() {
         let mut store = Store::with(&[("decisions/db.md", "# Database\n\nPostgres\n")]);
-        let request = Remember { supersede: true, template: String::new(), ..fact("Database", "SQLite") };
+        let request = WriteNote { supersede: true, template: String::new(), ..fact("Database", "SQLite") };
         assert_eq!(run(&mut store, request).expect("made").path, "decisions/database.md");
-        let request = Remember { supersede: true, ..fact("Database", "DuckDB") };
+        let request = WriteNote { supersede: true, ..fact("Database", "DuckDB") };
         let reply = run(&mut store, request).expect("made");
         assert_eq!(reply.path, "facts/database.md");
         assert_eq!(reply.state, RememberState::Superseded("decisions/database.md".into()));
@@ -504,7 +508,7 @@ mod tests {
     #[test]
     fn links_are_written_even_after_an_open_code_block() {
         let mut store = Store::with(&[("decisions/db.md", "# DB\n")]);
-        let linked = |request: Remember| Remember { links: vec!["DB".into()], ..request };
+        let linked = |request: WriteNote| WriteNote { links: vec!["DB".into()], ..request };
         run(&mut store, linked(fact("a", "text"))).expect("made");
         assert!(store.text("facts/a.md").ends_with("text\n\n- [[decisions/db|DB]]\n"));
         run(&mut store, linked(fact("b", "```\ncode"))).expect("made");
@@ -516,7 +520,7 @@ mod tests {
     fn content_with_a_frontmatter_of_its_own_stays_content() {
         let mut store = Store::default();
         let content = "---\ntitle: other\ntags: [evil]\n---\nbody with {{sh \"date\"}}";
-        let request = Remember { tags: vec!["#infra".into(), "a b".into()], ..fact("Mine", content) };
+        let request = WriteNote { tags: vec!["#infra".into(), "a b".into()], ..fact("Mine", content) };
         let reply = run(&mut store, request).expect("made");
         let text = store.text(&reply.path);
         let note = Note::parse(&text, TagSyntax::default());
@@ -543,7 +547,7 @@ mod tests {
         assert_eq!((note.title.as_str(), &note.tags), ("Port: 1", &vec!["infra".to_string()]), "{text}");
         let again = run(&mut store, fact("Port: 1", "5433")).expect("known");
         assert_eq!(again.state, RememberState::AlreadyThere);
-        let decision = Remember { template: "decision".into(), ..fact("a [b] ../c", "x") };
+        let decision = WriteNote { template: "decision".into(), ..fact("a [b] ../c", "x") };
         assert_eq!(run(&mut store, decision).expect("made").path, "decisions/a-b/c.md");
     }
 
@@ -570,7 +574,7 @@ mod tests {
     #[test]
     fn refused_input_changes_nothing() {
         let mut store = Store::with(&[("runbooks/a.md", "x")]);
-        let request = |title: &str, template: &str| Remember { template: template.into(), ..fact(title, "x") };
+        let request = |title: &str, template: &str| WriteNote { template: template.into(), ..fact(title, "x") };
         let long = "x".repeat(1_001);
         for bad in [
             request("", "fact"),
@@ -583,8 +587,8 @@ mod tests {
             request("a", "daily"),
             request("a", "templates"),
             request("a", "projects/x/facts"),
-            Remember { content: "x".repeat(65_537), ..fact("a", "") },
-            Remember { tags: vec!["#".into()], ..fact("a", "") },
+            WriteNote { content: "x".repeat(65_537), ..fact("a", "") },
+            WriteNote { tags: vec!["#".into()], ..fact("a", "") },
         ] {
             let error = run(&mut store, bad.clone()).expect_err("refused");
             assert!(!error.help.is_empty(), "{bad:?}");
@@ -595,7 +599,7 @@ mod tests {
         assert!(store.writes.is_empty());
         // A note without a title is named by its file.
         assert_eq!(run(&mut store, request("a", "runbooks")).expect("there").path, "runbooks/a.md");
-        let another = Remember { content: "y".into(), ..request("a", "runbooks") };
+        let another = WriteNote { content: "y".into(), ..request("a", "runbooks") };
         assert_eq!(run(&mut store, another).expect("made").path, "runbooks/a-2.md");
     }
 
@@ -604,8 +608,8 @@ mod tests {
         for seed in 0..100 {
             let mut store = Store::with(&[("facts/port.md", "# Port\n\nfirst\n")]);
             let replies = store.race(8, seed, |fs, i| async move {
-                let request = Remember { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
-                run_alone(fs, request).await
+                let request = WriteNote { supersede: i == 7, ..fact("Port", &format!("content {}", i / 2)) };
+                write_as(fs, Provenance::User, request).await
             });
             let made: Vec<_> = replies.into_iter().map(|reply| reply.expect("no error")).collect();
             let created = made.iter().filter(|reply| reply.state != RememberState::AlreadyThere).count();

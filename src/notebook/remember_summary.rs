@@ -2,7 +2,7 @@
 
 use super::checks::{MAX_SHOWN_TITLE_BYTES, tool_name};
 use super::index::NotebookCall;
-use super::remember::{Remember, RememberReply, remember};
+use super::remember::{RememberReply, WriteNote, remember};
 use super::rename::settle;
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -37,18 +37,18 @@ impl Run<NotebookCall<'_>> for RememberSummary {
 }
 
 /// Returns the request for a note with a tool's summary, at most [`MAX_SUMMARY_CHARS`] characters of it.
-pub fn tool_summary_note(tool: &str, summary: &str) -> Remember {
+pub fn tool_summary_note(tool: &str, summary: &str) -> WriteNote {
     let summary = summary.trim();
     let kept: String = summary.chars().take(MAX_SUMMARY_CHARS).collect();
     let content = if kept.len() < summary.len() { format!("{} …", kept.trim_end()) } else { kept };
     let first = summary.lines().map(one_line).find(|line| !line.is_empty()).unwrap_or_default();
     let tool = tool_name(tool);
-    Remember {
+    WriteNote {
         title: format!("Output of {tool}: {}", head(&first, MAX_SHOWN_TITLE_BYTES).trim_end()),
         content,
         template: "fact".into(),
         tags: vec!["tool-output".into()],
-        ..Remember::default()
+        ..WriteNote::default()
     }
 }
 

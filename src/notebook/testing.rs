@@ -6,7 +6,8 @@ use atomic_refcell::AtomicRefCell;
 use core::future::Future;
 use core::str::FromStr;
 
-use super::index::{Notebook, NotebookCall};
+use super::index::NotebookCall;
+use super::remember::{RememberReply, WriteNote, write};
 use crate::changes::{Call, Texts};
 use crate::context::DEFAULT_MAP_BYTES;
 use crate::engine::{Limits, Scope};
@@ -53,21 +54,18 @@ pub(crate) fn call_in(fs: Fs, now: LocalTime, project: Option<&str>) -> Call {
 }
 
 /// Runs a command like a separate process.
-pub(crate) async fn run_alone<R>(fs: Fs, request: R) -> Result<R::Reply, Error>
+pub(crate) async fn run_alone<R>(fs: Fs, mut request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
-    run_as(fs, Provenance::User, request).await
+    let call = call_at(fs, day());
+    request.screen(&call.screen)?;
+    request.run(&NotebookCall { call: &call, notebook: &Arc::default() }).await
 }
 
-/// Runs a command like [`run_alone`], for text of this provenance.
-pub(crate) async fn run_as<R>(fs: Fs, provenance: Provenance, mut request: R) -> Result<R::Reply, Error>
-where
-    R: for<'a> Run<NotebookCall<'a>> + Texts,
-{
-    let call = call_at(fs, day()).of_provenance(Some(provenance))?;
-    request.screen(&call.screen)?;
-    request.run(&NotebookCall { call: &call, notebook: &Arc::new(Notebook::default()) }).await
+/// Creates a note like a separate process, for text of this provenance.
+pub(crate) async fn write_as(fs: Fs, provenance: Provenance, note: WriteNote) -> Result<RememberReply, Error> {
+    write(&call_at(fs, day()).of_provenance(Some(provenance))?, &Arc::default(), note).await
 }
 
 /// Runs a command about items like a separate process.

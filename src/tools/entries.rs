@@ -6,8 +6,7 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
 use crate::entries::{
-    EntriesReply, EntryInfo, Found, NewEntry, StoreEntry, StoreReply, StoreState, cursor_of, find, get, run_any,
-    unavailable,
+    EntryInfo, Found, NewEntry, StoreReply, StoreState, WriteEntry, cursor_of, find, get, unavailable, write,
 };
 use crate::items::{self, Forget, Forgotten, ItemKind, ItemList, ListItems};
 use crate::notebook::{ConditionKind, NoteFilter};
@@ -71,11 +70,8 @@ pub(super) async fn store(with: &ToolsCall<'_>, arguments: &Arguments) -> Result
             arguments.text("category").unwrap_or("core"),
         )
     };
-    let command = StoreEntry { entry, expected_version: None }.into();
-    match run_any(with.call, with.entries, &arguments.origin(with.origin)?, command).await.map_err(unavailable)? {
-        EntriesReply::StoreEntry(reply) => stored(&reply),
-        _ => Err(Error::internal("no answer of the entries")),
-    }
+    let (origin, entry) = (arguments.origin(with.origin)?, WriteEntry { entry, expected_version: None });
+    stored(&write(with.call, with.entries, &origin, entry).await.map_err(unavailable)?)
 }
 
 /// Lists entries.

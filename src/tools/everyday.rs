@@ -9,7 +9,7 @@ use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::history::{ListOperations, Undo};
 use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall, why_lost};
-use crate::journal::{FileState, JournalCall, JournalCommand, Target, Write, WriteMode};
+use crate::journal::{FileState, Target, WriteFile, WriteMode};
 use crate::names::{Handle, handle};
 use crate::notebook::{ConditionKind, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey};
 use crate::request::Run;
@@ -168,19 +168,14 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
         return Err(Error::invalid_argument(message, "leave it out"));
     }
     match place {
-        "title" => {
-            let command = notebook::remember(arguments)?;
-            let call = &with.call.of_provenance(arguments.provenance()?)?;
-            let reply = command.run(&NotebookCall { call, notebook: with.notebook }).await?;
-            notebook::answer(arguments, reply)
-        }
+        "title" => notebook::remember(with, arguments).await,
         "key" => entries::store(with, arguments).await,
         _ => {
             let target = Target::from_name(&arguments.needed("to")?)?;
             let content = arguments.needed("content")?;
-            let write = Write { target, mode: WriteMode::Append, content, truncate: false };
+            let write = WriteFile { target, mode: WriteMode::Append, content, truncate: false };
             let call = &with.call.of_provenance(arguments.provenance()?)?;
-            of_journal(&ToolsCall { call, ..*with }, arguments, JournalCommand::Write(write)).await
+            Ok(journal::written(&crate::journal::write(call, write).await?))
         }
     }
 }
@@ -219,11 +214,6 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
 
 async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {
     command.run(&NotebookCall { call: with.call, notebook: with.notebook }).await
-}
-
-async fn of_journal(with: &ToolsCall<'_>, arguments: &Arguments, command: JournalCommand) -> Result<Answer, Error> {
-    let reply = command.run(&JournalCall { call: with.call, corpus: with.corpus }).await?;
-    journal::answer(arguments, reply)
 }
 
 fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {

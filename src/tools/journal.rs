@@ -3,12 +3,12 @@
 use super::answer::{Answer, Item, MAX_ANSWER_BYTES, Page, marked, more};
 use super::arguments::{Arguments, shown};
 use super::json::Object;
-use super::spec::{Id, Spec};
+use super::spec::Spec;
 use crate::changes::Call;
 use crate::items::Shown;
 use crate::journal::{
-    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, JournalCommand, JournalReply, ListedFile, Search, Target,
-    TargetRole, Write, WriteMode, WriteReply,
+    ChangedFile, DEFAULT_LISTED_FILES, EditChange, FileState, ListedFile, Search, Target, TargetRole, WriteFile,
+    WriteMode, WriteReply,
 };
 use crate::search::SearchResults;
 use crate::store::{NOTE_SUFFIX, NOTES_FOLDER};
@@ -42,22 +42,22 @@ pub(super) fn source(spec: &Spec, arguments: &Arguments) -> Result<Option<Target
     }
 }
 
-/// Builds the command of a call.
-pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<JournalCommand, Error> {
-    let target = |word: &str, role| target(spec, arguments, word, role);
-    Ok(match spec.id {
-        Id::Write => JournalCommand::Write(Write {
-            target: target(&arguments.needed("target")?, TargetRole::Target)?,
-            mode: arguments.text("mode").map_or(Ok(WriteMode::Append), str::parse)?,
-            content: arguments.needed("content")?,
-            truncate: false,
-        }),
-        Id::Search => JournalCommand::Search(Search {
-            offset: arguments.start()?,
-            max_bytes: MAX_ANSWER_BYTES as u32,
-            ..Search::new(arguments.needed("query")?)
-        }),
-        _ => return Err(Error::internal("no tool of the journal")),
+/// Builds the write of a call.
+pub(super) fn write(spec: &Spec, arguments: &Arguments) -> Result<WriteFile, Error> {
+    Ok(WriteFile {
+        target: target(spec, arguments, &arguments.needed("target")?, TargetRole::Target)?,
+        mode: arguments.text("mode").map_or(Ok(WriteMode::Append), str::parse)?,
+        content: arguments.needed("content")?,
+        truncate: false,
+    })
+}
+
+/// Builds the search of a call.
+pub(super) fn search(arguments: &Arguments) -> Result<Search, Error> {
+    Ok(Search {
+        offset: arguments.start()?,
+        max_bytes: MAX_ANSWER_BYTES as u32,
+        ..Search::new(arguments.needed("query")?)
     })
 }
 
@@ -100,22 +100,13 @@ pub(super) fn no_note(name: &str, list: &[ListedFile]) -> Error {
     Error::new(ErrorCode::NotFound, format!("there is no note `{}`", shown(name)), help)
 }
 
-/// Builds the answer from the reply.
-pub(super) fn answer(arguments: &Arguments, reply: JournalReply) -> Result<Answer, Error> {
-    Ok(match reply {
-        JournalReply::Write(reply) => written(&reply),
-        JournalReply::Search(results) => found(&arguments.needed("query")?, results, arguments.start()?),
-        _ => return Err(Error::internal("no answer of the journal")),
-    })
-}
-
 pub(super) fn edited(reply: &ChangedFile) -> Answer {
     let mut object = Object::new();
     object.text("path", &reply.path);
     Answer::new(reply.message.as_str(), object)
 }
 
-fn written(reply: &WriteReply) -> Answer {
+pub(super) fn written(reply: &WriteReply) -> Answer {
     let mut object = Object::new();
     object.text("path", &reply.path);
     object.count("bytes", reply.bytes);
@@ -171,7 +162,7 @@ pub(super) fn listed(files: &[ListedFile], start: u32) -> Answer {
     page.answer(&headline, "files", Some(total as u64), next.as_deref())
 }
 
-fn found(query: &str, results: SearchResults, start: u32) -> Answer {
+pub(super) fn found(query: &str, results: SearchResults, start: u32) -> Answer {
     let SearchResults { total_files, hits, rendered, rendered_hits, skipped, .. } = results;
     let shown_hits = rendered_hits.max(1).min(u32::try_from(hits.len()).unwrap_or(u32::MAX));
     let end = start.saturating_add(shown_hits);

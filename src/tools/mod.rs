@@ -152,15 +152,19 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let path = everyday::path(with, &target).await?;
             Ok(journal::edited(&edit_file(call, &path, Some(&target), change).await?))
         }
+        ToolSet::Journal if spec.id == Id::Write => {
+            Ok(journal::written(&crate::journal::write(call, journal::write(spec, &arguments)?).await?))
+        }
         ToolSet::Journal => {
-            let command = journal::command(spec, &arguments)?;
-            journal::answer(&arguments, command.run(&JournalCall { call, corpus }).await?)
+            let results = journal::search(&arguments)?.run(&JournalCall { call, corpus }).await?;
+            Ok(journal::found(&arguments.needed("query")?, results, arguments.start()?))
         }
         ToolSet::Entries => self::entries::run(with, spec, &arguments).await,
         ToolSet::Notebook if spec.id == Id::RecallNotes => {
             let reply = answer_recall(with.stores(), self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
+        ToolSet::Notebook if spec.id == Id::Remember => self::notebook::remember(with, &arguments).await,
         ToolSet::Notebook => {
             let command = self::notebook::command(spec, &arguments)?;
             let call = &call.of_provenance(arguments.provenance()?)?;

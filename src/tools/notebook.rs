@@ -5,9 +5,10 @@ use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use super::table::MAX_LIMIT;
+use super::types::ToolsCall;
 use crate::notebook::{
-    ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
-    RelatedNote, Remember, RememberReply, RememberState, Warning,
+    self, ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
+    RelatedNote, RememberReply, RememberState, Warning, WriteNote,
 };
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -18,7 +19,6 @@ const USUAL_RELATED: u32 = 20;
 /// Builds the command of a call.
 pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
     Ok(match spec.id {
-        Id::Remember => remember(arguments)?,
         Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
         Id::Link => NotebookCommand::Link(Link {
             source: arguments.needed("source")?,
@@ -34,8 +34,9 @@ pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookComm
     })
 }
 
-pub(super) fn remember(arguments: &Arguments) -> Result<NotebookCommand, Error> {
-    Ok(NotebookCommand::Remember(Remember {
+/// Creates a note.
+pub(super) async fn remember(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let note = WriteNote {
         title: arguments.needed("title")?,
         content: arguments.needed("content")?,
         template: arguments.text("kind").unwrap_or_default().to_string(),
@@ -43,8 +44,10 @@ pub(super) fn remember(arguments: &Arguments) -> Result<NotebookCommand, Error> 
         links: arguments.texts("links"),
         supersede: arguments.flag("supersede"),
         supersedes: arguments.text("supersedes").map(ToString::to_string),
-        ..Remember::default()
-    }))
+        ..WriteNote::default()
+    };
+    let call = with.call.of_provenance(arguments.provenance()?)?;
+    Ok(remembered(&notebook::write(&call, with.notebook, note).await?))
 }
 
 /// Builds the question of a recall.
@@ -61,7 +64,6 @@ pub(super) fn question(arguments: &Arguments) -> Result<Recall, Error> {
 /// Builds the answer from the reply.
 pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
     Ok(match reply {
-        NotebookReply::Remember(reply) => remembered(&reply),
         NotebookReply::Journal(reply) => {
             let mut object = Object::new();
             object.text("path", &reply.path);

@@ -5,11 +5,11 @@
 
 use super::spec::{Field, Id, Kind, Spec, needed, optional};
 use super::types::ToolSet;
-use crate::entries::StoreEntry;
+use crate::entries::WriteEntry;
 use crate::history::Undo;
 use crate::items::{Edit, Forget, ListItems, Show};
-use crate::journal::{Search, Write, WriteMode};
-use crate::notebook::{ItemKind, Journal, Link, Recall, Related, Remember};
+use crate::journal::{Search, WriteFile, WriteMode};
+use crate::notebook::{ItemKind, Journal, Link, Recall, Related, WriteNote};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
@@ -127,7 +127,7 @@ const TABLE: &[Spec] = &[
             PROVENANCE,
         ],
         answer: &[],
-        effect: StoreEntry::EFFECT,
+        effect: WriteEntry::EFFECT,
     },
     Spec {
         id: Id::Change,
@@ -205,7 +205,7 @@ const TABLE: &[Spec] = &[
             optional("mode", Kind::Word(&WriteMode::WORDS)),
         ],
         answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
-        effect: Write::EFFECT,
+        effect: WriteFile::EFFECT,
     },
     Spec {
         id: Id::Read,
@@ -270,7 +270,7 @@ const TABLE: &[Spec] = &[
             needed("state", Kind::Text),
             needed("evicted", Kind::Texts(usize::MAX)),
         ],
-        effect: StoreEntry::EFFECT,
+        effect: WriteEntry::EFFECT,
     },
     Spec {
         id: Id::Recall,
@@ -316,7 +316,7 @@ const TABLE: &[Spec] = &[
             PROVENANCE,
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
-        effect: Remember::EFFECT,
+        effect: WriteNote::EFFECT,
     },
     Spec {
         id: Id::RecallNotes,

@@ -66,7 +66,7 @@ macro_rules! wit_contract {
     (@entries $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
-            entries::StoreEntry { entry, expected_version }
+            entries::WriteEntry { entry, expected_version }
             entries::PurgeEntries { key }
             entries::ExportEntries { forgotten, cursor }
             entries::ImportFile { path, content }
@@ -95,8 +95,8 @@ macro_rules! wit_contract {
             entries::ImportMode { Upsert, Replace }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { StoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { StoreEntry(value), PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesCommand { PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::EntriesReply { PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {
@@ -151,8 +151,7 @@ macro_rules! wit_contract {
             history::ListOperations { limit = $crate::history::DEFAULT_HISTORY_ITEMS, operation, since, by }
             history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, since, by, operation, patch }
             history::CompareVersions { name, before, after }
-            history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }
-            history::Redo { dry_run }
+            history::Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run, redo }
             history::Snapshot { message }
             history::ReplaceFile { path, version, content }
             history::SetHistoryPolicy { recording, max_age_days, max_log_bytes }
@@ -178,7 +177,7 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), Redo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
             history::PlaceKind { File, Backup, History, Index, State, Name }
             history::ChangeKind { Created, Changed, Removed, Moved }
             history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
@@ -197,13 +196,12 @@ macro_rules! wit_contract {
             items::GraphLink { source, target, title, href, kind, relations, snippet, snippet_start, snippet_end }
             items::ItemList { items, links, total, next, warnings, skipped }
             items::Recall { query, kinds, limit = $crate::items::DEFAULT_HITS, offset, max_bytes, filter = $crate::notebook::NoteFilter::default(), sort, explain, everywhere, assume_unchanged }
-            items::Resolve { name, kind }
-            items::Item { kind, path, name }
             items::Restore { name, kind, version, at, dry_run, lift_rejection }
             items::Restored { kind, path, version, diff, operation, backup, entry, message }
             items::Show { name, kind, version, offset, max_bytes = $crate::journal::DEFAULT_READ_BYTES }
             items::Tag { name, kind, add, remove }
             items::TagReply { path, tags, changed, message }
+            items::Write { item }
             items::Shown { kind, name, path, version, state, text, offset, size, next_offset, marks, entry }
             items::FilePage { files, next, total, skipped }
             items::ScorePart { reason, field, amount }
@@ -212,14 +210,16 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
-            items::ItemsCommand { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Restore(value), Show(value), Tag(value) }
+            items::NewItem { Entry(value), File(value), Note(value) }
+            items::ItemsCommand { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Restore(value), Show(value), Tag(value), Write(value) }
+            items::Written { Entry(value), File(value), Note(value) }
             items::FileState { Missing, Empty, Text }
-            items::ItemsReply { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Resolve(value), Restore(value), Show(value), Tag(value) }
+            items::ItemsReply { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Restore(value), Show(value), Tag(value), Write(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            journal::Write { target, mode, content, truncate }
+            journal::WriteFile { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
             journal::FlushSummary { summary, messages }
@@ -237,13 +237,13 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
             journal::WriteMode { Append, Overwrite }
-            journal::JournalCommand { Write(value), AppendDaily(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::JournalReply { Write(value), Search(value), Status(value), Slash(value) }
+            journal::JournalCommand { AppendDaily(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { AppendDaily(value), Search(value), Status(value), Slash(value) }
         }
     };
     (@notebook $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
-            notebook::Remember { title, content, template, group, tags, links, supersede, supersedes }
+            notebook::WriteNote { title, content, template, group, tags, links, supersede, supersedes }
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
@@ -285,12 +285,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Remember(value), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), Remember(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

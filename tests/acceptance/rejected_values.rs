@@ -10,7 +10,9 @@ use saddlebag::entries::{
 use saddlebag::exchange::{ForeignFile, Format, ImportFrom};
 use saddlebag::history::{HistoryCommand, Undo};
 use saddlebag::journal::Target;
-use saddlebag::notebook::{ImportNotes, ImportedNote, Link, NoteImportState, Remember, RememberError, RememberSummary};
+use saddlebag::notebook::{
+    ImportNotes, ImportedNote, Link, NoteImportState, RememberError, RememberSummary, WriteNote,
+};
 use saddlebag::protocol::{Error, ErrorCode};
 use saddlebag::session::{EndSession, RecallForPrompt, RecordToolUse};
 use saddlebag::tools::{CallTool, Dialect, ToolOptions, ToolSet, ToolsCommand, ToolsReply};
@@ -143,7 +145,7 @@ fn ways_in(text: &str) -> Vec<Submission<Command>> {
         ask::slash(format!("write long_term {text}")),
         fact("Way in", text),
         fact(text.trim_end_matches('.'), "x"),
-        Remember { supersede: true, ..fact("a", text) },
+        WriteNote { supersede: true, ..fact("a", text) },
         ask::log(text),
         summary,
         failure,

@@ -1,7 +1,7 @@
 //! Bad names, broken configurations and hostile notes: readers go on, and nothing changes that should not.
 
 use saddlebag::items::ListItems;
-use saddlebag::notebook::{ConditionKind, InitNotebook, Link, LoadMemories, NoteFilter, Remember, Today};
+use saddlebag::notebook::{ConditionKind, InitNotebook, Link, LoadMemories, NoteFilter, Today, WriteNote};
 use saddlebag::protocol::{ErrorCode, FsOp};
 use saddlebag::{Config, Limits};
 use support::drive::{Drive, drive, simulator};
@@ -13,7 +13,7 @@ use super::{call, config, found, library, list, open, refused, text, words};
 fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
     let mut drive = library(kind);
     for template in ["unknown", "../x", "/etc", ".zk", "daily", "templates", "a\0b", "projects"] {
-        let request = Remember { template: template.into(), ..fact("T", "x") };
+        let request = WriteNote { template: template.into(), ..fact("T", "x") };
         let error = refused(&mut drive, request);
         assert_eq!(error.code, ErrorCode::InvalidArgument, "{error:?}");
         assert!(!error.help.is_empty(), "{error:?}");
@@ -23,7 +23,7 @@ fn bad_names_and_templates_are_refused_and_change_nothing(kind: Kind) {
         refused(&mut drive, ask::rename("Port", title));
     }
     for tag in ["", "#", "a\nb"] {
-        let request = Remember { tags: words(&[tag]), ..fact("T", "x") };
+        let request = WriteNote { tags: words(&[tag]), ..fact("T", "x") };
         refused(&mut drive, request);
     }
     for name in ["", "nope", "../x", "/etc/passwd", "a\0b", "facts"] {

@@ -1,7 +1,7 @@
 //! Recall: where and why a note is found, page by page, and after an editor changed it.
 
 use saddlebag::items::Recall;
-use saddlebag::notebook::{ConditionKind, NoteFilter, Remember, SortBy, SortKey};
+use saddlebag::notebook::{ConditionKind, NoteFilter, SortBy, SortKey, WriteNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
 use support::drive::Drive;
@@ -71,7 +71,7 @@ fn notes_and_entries_are_sorted_by_their_own_times(kind: Kind) {
 fn the_parts_of_a_score_add_up_to_it(kind: Kind) {
     let mut drive = library(kind);
     call(&mut drive, fact("Old", "The database port is here."));
-    call(&mut drive, Remember { supersede: true, ..fact("Old", "The database port is there.") });
+    call(&mut drive, WriteNote { supersede: true, ..fact("Old", "The database port is there.") });
     for query in ["database port", "\"database port\" is", "the port of a database", "postgres", "data*"] {
         let reply = call(&mut drive, Recall { explain: true, ..ask::recall(query) });
         assert!(!reply.hits.is_empty(), "{query}");

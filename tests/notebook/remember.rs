@@ -1,6 +1,6 @@
 //! Creating a notebook and its notes: a known fact is recognised, and a new one gets a free name.
 
-use saddlebag::notebook::{ConditionKind, InitNotebook, NoteFilter, Remember, RememberError, RememberState};
+use saddlebag::notebook::{ConditionKind, InitNotebook, NoteFilter, RememberError, RememberState, WriteNote};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::Timestamp;
 use support::drive::changes;
@@ -47,7 +47,7 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
     assert!(!drive.has_changed);
     let other = call(&mut drive, fact("Port", "The port is 5433."));
     assert_eq!((other.path.as_str(), &other.state), ("facts/port-2.md", &RememberState::Created));
-    let decision = call(&mut drive, Remember { template: "decision".into(), ..fact("Port", "x") });
+    let decision = call(&mut drive, WriteNote { template: "decision".into(), ..fact("Port", "x") });
     assert_eq!(decision.path, "decisions/port.md");
     assert_eq!(names(&drive), ["decisions/port.md", "facts/port-2.md", "facts/port.md"]);
 }
@@ -56,7 +56,7 @@ fn what_is_known_is_recognised_and_what_is_new_gets_a_free_name(kind: Kind) {
 fn a_note_that_supersedes_another_is_recalled_first_and_the_old_one_says_so(kind: Kind) {
     let mut drive = open(kind, &[]);
     call(&mut drive, fact("Port", "The port is 5432 port port port."));
-    let new = call(&mut drive, Remember { supersede: true, ..fact("Port", "It is 5433 now.") });
+    let new = call(&mut drive, WriteNote { supersede: true, ..fact("Port", "It is 5433 now.") });
     assert_eq!(new.state, RememberState::Superseded("facts/port.md".into()));
     let reply = call(&mut drive, ask::recall("which port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/port.md"]);
@@ -74,13 +74,13 @@ fn the_newest_of_several_notes_is_superseded(kind: Kind) {
     for i in 0..11 {
         call(&mut drive, fact("Port", format!("content {i}")));
     }
-    let new = call(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    let new = call(&mut drive, WriteNote { supersede: true, ..fact("Port", "newer") });
     assert_eq!(new.state, RememberState::Superseded("facts/port-11.md".into()), "{new:?}");
-    let again = call(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    let again = call(&mut drive, WriteNote { supersede: true, ..fact("Port", "newest") });
     assert_eq!(again.state, RememberState::Superseded(new.path.clone()));
-    let known = call(&mut drive, Remember { supersede: true, ..fact("Port", "newest") });
+    let known = call(&mut drive, WriteNote { supersede: true, ..fact("Port", "newest") });
     assert_eq!((known.state, known.path), (RememberState::AlreadyThere, again.path));
-    let back = call(&mut drive, Remember { supersede: true, ..fact("Port", "newer") });
+    let back = call(&mut drive, WriteNote { supersede: true, ..fact("Port", "newer") });
     assert!(matches!(back.state, RememberState::Superseded(_)), "what was superseded is new again: {back:?}");
 }
 
@@ -88,7 +88,7 @@ fn the_newest_of_several_notes_is_superseded(kind: Kind) {
 fn a_superseded_note_stays_below_after_it_is_renamed(kind: Kind) {
     let mut drive = open(kind, &[]);
     call(&mut drive, fact("Port", "The port is 5432 port port port."));
-    call(&mut drive, Remember { supersede: true, ..fact("Port", "The port is 5433 now.") });
+    call(&mut drive, WriteNote { supersede: true, ..fact("Port", "The port is 5433 now.") });
     run(&mut drive, ask::rename("facts/port", "Old port"));
     let reply = call(&mut drive, ask::recall("port"));
     assert_eq!(found(&reply), ["facts/port-2.md", "facts/old-port.md"]);
@@ -148,14 +148,14 @@ fn any_title_makes_a_visible_file_and_comes_back(kind: Kind) {
 fn remembered_links_lead_where_they_were_meant_to(kind: Kind) {
     let mut drive =
         open(kind, &[("facts/db.md", "# The database\n"), ("notes/x.md", "---\naliases: [ex]\n---\n# X [1]\n")]);
-    let request = Remember { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
+    let request = WriteNote { links: words(&["The database", "ex"]), ..fact("Port", "5432") };
     let kept = call(&mut drive, request.clone());
     let filter = NoteFilter::default().with(ConditionKind::LinkedBy, [kept.path.clone()]);
     assert_eq!(list(&mut drive, filter), ["facts/db.md", "notes/x.md"]);
     assert_eq!(call(&mut drive, ask::dead_links()).links, []);
     assert_eq!(call(&mut drive, request).state, RememberState::AlreadyThere);
     for unknown in ["nowhere", "", "../x", "facts"] {
-        let request = Remember { links: words(&["ex", unknown]), ..fact("New", "x") };
+        let request = WriteNote { links: words(&["ex", unknown]), ..fact("New", "x") };
         let error = refused(&mut drive, request);
         assert_eq!(error.code, ErrorCode::NotFound, "{error:?}");
     }
@@ -201,7 +201,7 @@ fn a_note_may_be_of_any_group_and_in_the_root(kind: Kind) {
         [(".zk/config.toml", config), (".zk/templates/log.md", "# {{title}}\n\nBy {{extra.by}}: {{content}}\n")];
     let mut drive = open(kind, &files);
     let mut keep = |template: &str, group: Option<&str>| {
-        let request = Remember { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
+        let request = WriteNote { template: template.into(), group: group.map(Into::into), ..fact("T", "x") };
         call(&mut drive, request)
     };
     assert_eq!(keep(".", None).path, "t.md");
@@ -211,7 +211,7 @@ fn a_note_may_be_of_any_group_and_in_the_root(kind: Kind) {
     assert_eq!(keep("a/b", None).path, "a/b/log-t.md");
     assert_eq!(keep("decision", Some("logs")).path, "decisions/log-t.md");
     assert_eq!(text(&drive, "decisions/log-t.md"), "# T\n\nBy Ada: x\n");
-    let request = Remember { group: Some("nope".into()), ..fact("T", "x") };
+    let request = WriteNote { group: Some("nope".into()), ..fact("T", "x") };
     let error = refused(&mut drive, request);
     assert_eq!((error.code, error.help.as_str()), (ErrorCode::InvalidArgument, "one of logs"), "{error:?}");
 }

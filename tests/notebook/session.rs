@@ -2,7 +2,7 @@
 
 use saddlebag::notebook::{
     ErrorReply, ErrorState, LoadMemories, MAX_ERROR_NOTES, MemoriesReply, MemoryContext, MemoryContextReply,
-    NotebookReply, RecallForTurn, Remember, RememberError, RememberState, RememberSummary,
+    NotebookReply, RecallForTurn, RememberError, RememberState, RememberSummary, WriteNote,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Simulator;
@@ -49,7 +49,7 @@ fn superseded_facts_are_not_among_the_memories_of_a_session_or_a_turn(kind: Kind
     for number in 0..4 {
         call(&mut drive, fact(format!("Port {number}"), format!("The port of staging is {number}.")));
     }
-    let newer = Remember { supersedes: Some("Port 3".into()), ..fact("Door", "It is 9.") };
+    let newer = WriteNote { supersedes: Some("Port 3".into()), ..fact("Door", "It is 9.") };
     call(&mut drive, newer);
     assert_eq!(call(&mut drive, LoadMemories { limit: 4 }).memories, 4);
     let shown = context(&mut drive, 0, 20_000).text;

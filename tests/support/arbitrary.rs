@@ -7,21 +7,21 @@ use saddlebag::context::{BlockForm, Context, ContextEntries, Overflow, Preamble,
 use saddlebag::entries::{
     Checkpoint, CloseRun, EntriesCommand, ExchangeState, ExchangedEntry, ExportEntries, Hydrate, HydrationPolicy,
     ImportEntries, ImportFile, ImportMode, ImportState, ImportedFile, NewEntry, OpenRun, PurgeEntries, RetainEntries,
-    StoreEntry,
+    WriteEntry,
 };
 use saddlebag::exchange::{ExchangeCommand, ExportTo, ForeignFile, Format, ImportFrom};
 use saddlebag::history::{
-    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, Redo, ReplaceFile, SetHistoryPolicy,
-    Snapshot, Undo,
+    CompareVersions, Expunge, HistoryCommand, ListOperations, ListVersions, ReplaceFile, SetHistoryPolicy, Snapshot,
+    Undo,
 };
-use saddlebag::items::{
-    Edit, Forget, ItemKind, ItemsCommand, ListFiles, ListItems, Recall, Resolve, Restore, Show, Tag,
+use saddlebag::items::{Edit, Forget, ItemKind, ItemsCommand, ListFiles, ListItems, Recall, Restore, Show, Tag};
+use saddlebag::journal::{
+    AppendDaily, FlushSummary, JournalCommand, Search, Slash, Status, Target, WriteFile, WriteMode,
 };
-use saddlebag::journal::{AppendDaily, FlushSummary, JournalCommand, Search, Slash, Status, Target, Write, WriteMode};
 use saddlebag::notebook::{
     ConditionKind, DeadLinks, ImportNotes, ImportedNote, InitNotebook, Journal, Link, LoadMemories, MemoryContext,
-    NoteFilter, NotebookCommand, RecallForTurn, Related, Remember, RememberError, RememberSummary, Rename, SortBy,
-    SortKey, Tags, Today, UnlinkedMentions,
+    NoteFilter, NotebookCommand, RecallForTurn, Related, RememberError, RememberSummary, Rename, SortBy, SortKey, Tags,
+    Today, UnlinkedMentions, WriteNote,
 };
 use saddlebag::protocol::FsError;
 use saddlebag::session::{
@@ -200,20 +200,8 @@ fn list() -> impl Strategy<Value = ListItems> {
 }
 
 fn notebook() -> impl Strategy<Value = NotebookCommand> {
-    let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
-    let names = || prop::collection::vec(note(), 0..2);
-    let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
-    let supersede = (any::<bool>(), prop::option::of(note()));
-    let remember = (title(), text(), template, group, names(), names(), supersede).prop_map(
-        |(title, content, template, group, tags, links, (supersede, supersedes))| {
-            let template = template.to_string();
-            let group = group.map(str::to_string);
-            NotebookCommand::Remember(Remember { title, content, template, group, tags, links, supersede, supersedes })
-        },
-    );
     prop_oneof![
         1 => Just(NotebookCommand::InitNotebook(InitNotebook)),
-        4 => remember,
         2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
         1 => Just(NotebookCommand::Today(Today)),
         1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related(Related { note, limit })),
@@ -281,14 +269,7 @@ fn moment() -> impl Strategy<Value = Moment> {
 
 /// A command of any kind, with arguments that are good or bad.
 fn command() -> impl Strategy<Value = Command> {
-    let mode = prop::sample::select(vec![WriteMode::Append, WriteMode::Overwrite]);
-    let content = prop_oneof![
-        8 => text(),
-        1 => (65_530_usize..65_545).prop_map(|length| "記".repeat(length / 3 + 1)),
-    ];
     let journal = prop_oneof![
-        4 => (target(), mode, content, any::<bool>())
-            .prop_map(|(target, mode, content, truncate)| JournalCommand::Write(Write { target, mode, content, truncate })),
         2 => (text(), text()).prop_map(|(heading, body)| JournalCommand::AppendDaily(AppendDaily { heading, body })),
         3 => (query(), 0_u32..3, prop::option::of(0_u32..4), 0_u32..2000, any::<(bool, bool)>()).prop_map(
             |(query, offset, limit, max_bytes, (assume_unchanged, all_files))| {
@@ -513,7 +494,23 @@ fn category() -> impl Strategy<Value = String> {
     prop::sample::select(names.to_vec()).prop_map(str::to_string)
 }
 
-fn entries() -> impl Strategy<Value = EntriesCommand> {
+fn write() -> impl Strategy<Value = ItemsCommand> {
+    let mode = prop::sample::select(vec![WriteMode::Append, WriteMode::Overwrite]);
+    let content = prop_oneof![
+        8 => text(),
+        1 => (65_530_usize..65_545).prop_map(|length| "記".repeat(length / 3 + 1)),
+    ];
+    let template = prop::sample::select(vec!["fact", "decision", "notes", ".", "", "../x", "a/b"]);
+    let names = || prop::collection::vec(note(), 0..2);
+    let group = prop::option::of(prop::sample::select(vec!["facts", "nope"]));
+    let supersede = (any::<bool>(), prop::option::of(note()));
+    let note = (title(), text(), template, group, names(), names(), supersede).prop_map(
+        |(title, content, template, group, tags, links, (supersede, supersedes))| {
+            let template = template.to_string();
+            let group = group.map(str::to_string);
+            WriteNote { title, content, template, group, tags, links, supersede, supersedes }.into()
+        },
+    );
     let tags = || prop::collection::vec(prop::sample::select(vec!["x", "y", ""]).prop_map(str::to_string), 0..3);
     let base = || prop::option::weighted(0.2, Just("0123456789abcdef".to_string()));
     let entry = (name(), text(), category(), tags(), prop::option::of(name()), prop::option::of(name())).prop_map(
@@ -526,9 +523,17 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
             supersedes,
         },
     );
+    prop_oneof![
+        4 => (entry, base()).prop_map(|(entry, expected_version)| WriteEntry { entry, expected_version }.into()),
+        3 => (target(), mode, content, any::<bool>())
+            .prop_map(|(target, mode, content, truncate)| WriteFile { target, mode, content, truncate }.into()),
+        3 => note,
+    ]
+}
+
+fn entries() -> impl Strategy<Value = EntriesCommand> {
     let request = hydrate_request();
     prop_oneof![
-        8 => (entry, base()).prop_map(|(entry, expected_version)| EntriesCommand::StoreEntry(StoreEntry { entry, expected_version })),
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
         2 => (any::<bool>(), prop::option::weighted(0.3, name()))
             .prop_map(|(forgotten, cursor)| EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })),
@@ -601,11 +606,11 @@ fn files() -> impl Strategy<Value = ItemsCommand> {
         },
     );
     prop_oneof![
+        10 => write(),
         2 => recall,
         4 => list().prop_map(ItemsCommand::ListItems),
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| ItemsCommand::ListFiles(ListFiles { after, limit })),
-        1 => (item(), item_kind()).prop_map(|(name, kind)| ItemsCommand::Resolve(Resolve { name, kind })),
         3 => (item(), item_kind(), prop::option::weighted(0.2, "[0-9a-f]{4}"))
             .prop_map(|(name, kind, expected_version)| Forget { name, kind, expected_version }.into()),
         3 => (item(), item_kind(), prop::option::weighted(0.3, 0_u32..4), prop::option::weighted(0.2, moment()), prop::bool::weighted(0.1))
@@ -686,9 +691,9 @@ fn history() -> impl Strategy<Value = HistoryCommand> {
             any::<bool>()
         )
             .prop_map(|(operations, session, by, since, after, only_own, skip_conflicts, dry_run)| {
-                Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run }.into()
+                Undo { operations, session, by, since, after, only_own, skip_conflicts, dry_run, redo: false }.into()
             }),
-        any::<bool>().prop_map(|dry_run| Redo { dry_run }.into()),
+        any::<bool>().prop_map(|dry_run| Undo { dry_run, redo: true, ..Undo::default() }.into()),
         text().prop_map(|message| Snapshot { message }.into()),
         (name(), prop::option::of("[0-9]{1,3}"), prop::option::of(text())).prop_map(|(path, version, content)| {
             ReplaceFile { path, version, content: content.map(String::into_bytes) }.into()

@@ -3,12 +3,12 @@
 //! A command of a test goes to `call` for its reply, to `run` or `submit`, or to [`Origin::with`](saddlebag::Origin::with).
 
 use saddlebag::approval::Pending;
-use saddlebag::entries::{NewEntry, StoreEntry};
-use saddlebag::history::ListVersions;
+use saddlebag::entries::{NewEntry, WriteEntry};
+use saddlebag::history::{ListVersions, Undo};
 use saddlebag::items::{Edit, Forget, ItemKind, ListFiles, ListItems, Recall, Restore, Show, Tag};
-use saddlebag::journal::{AppendDaily, FlushSummary, Search, Slash, Target, Write, WriteMode};
+use saddlebag::journal::{AppendDaily, FlushSummary, Search, Slash, Target, WriteFile, WriteMode};
 use saddlebag::notebook::{
-    DeadLinks, Journal, Link, Related, Remember, Rename, SortBy, SortKey, Tags, UnlinkedMentions,
+    DeadLinks, Journal, Link, Related, Rename, SortBy, SortKey, Tags, UnlinkedMentions, WriteNote,
 };
 use saddlebag::{Limits, Origin, Submission};
 
@@ -96,15 +96,15 @@ pub fn recall_entries(query: impl Into<String>) -> Recall {
     Recall { kinds: vec![ItemKind::Entry], ..recall(query) }
 }
 
-pub fn write(target: Target, mode: WriteMode, content: impl Into<String>) -> Write {
-    Write { target, mode, content: content.into(), truncate: false }
+pub fn write(target: Target, mode: WriteMode, content: impl Into<String>) -> WriteFile {
+    WriteFile { target, mode, content: content.into(), truncate: false }
 }
 
-pub fn append(target: Target, content: impl Into<String>) -> Write {
+pub fn append(target: Target, content: impl Into<String>) -> WriteFile {
     write(target, WriteMode::Append, content)
 }
 
-pub fn overwrite(target: Target, content: impl Into<String>) -> Write {
+pub fn overwrite(target: Target, content: impl Into<String>) -> WriteFile {
     write(target, WriteMode::Overwrite, content)
 }
 
@@ -112,16 +112,16 @@ pub fn append_daily(heading: impl Into<String>, body: impl Into<String>) -> Appe
     AppendDaily { heading: heading.into(), body: body.into() }
 }
 
-pub fn store(entry: NewEntry) -> StoreEntry {
-    StoreEntry { entry, expected_version: None }
+pub fn store(entry: NewEntry) -> WriteEntry {
+    WriteEntry { entry, expected_version: None }
 }
 
-pub fn keep(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> StoreEntry {
+pub fn keep(key: impl Into<String>, content: impl Into<String>, category: impl Into<String>) -> WriteEntry {
     store(NewEntry::new(key, content, category))
 }
 
-pub fn fact(title: impl Into<String>, content: impl Into<String>) -> Remember {
-    Remember { title: title.into(), content: content.into(), template: "fact".into(), ..Remember::default() }
+pub fn fact(title: impl Into<String>, content: impl Into<String>) -> WriteNote {
+    WriteNote { title: title.into(), content: content.into(), template: "fact".into(), ..WriteNote::default() }
 }
 
 pub fn log(entry: impl Into<String>) -> Journal {
@@ -142,6 +142,10 @@ pub fn edit(name: impl ToString, old: impl Into<String>, new: impl Into<String>)
 
 pub fn edit_entry(key: impl ToString, old: impl Into<String>, new: impl Into<String>) -> Edit {
     Edit { kind: Some(ItemKind::Entry), ..edit(key, old, new) }
+}
+
+pub fn redo() -> Undo {
+    Undo { redo: true, ..Undo::default() }
 }
 
 pub fn rename(note: impl Into<String>, title: impl Into<String>) -> Rename {

@@ -173,7 +173,7 @@ fn one_text_is_shown_whole_by_any_of_its_names(kind: Kind) {
 enum Event {
     Store(Provenance, String),
     Import(Option<Provenance>, String, Provenance, bool),
-    Remember(Provenance, String),
+    WriteNote(Provenance, String),
     Summary(String),
     Approve(String),
     Forget(String),
@@ -187,7 +187,7 @@ fn event() -> impl Strategy<Value = Event> {
         3 => (provenance(), key()).prop_map(|(provenance, key)| Event::Store(provenance, key)),
         3 => (asked, key(), provenance(), any::<bool>())
             .prop_map(|(asked, key, claimed, approved)| Event::Import(asked, key, claimed, approved)),
-        2 => (provenance(), key()).prop_map(|(provenance, key)| Event::Remember(provenance, key)),
+        2 => (provenance(), key()).prop_map(|(provenance, key)| Event::WriteNote(provenance, key)),
         1 => key().prop_map(Event::Summary),
         1 => key().prop_map(Event::Approve),
         1 => key().prop_map(Event::Forget),
@@ -215,7 +215,7 @@ proptest! {
                     let text = format!("---\nkey: {key}\nprovenance: {claimed}\n{moment}---\n\n{content}");
                     import(&mut drive, &[(&format!("core/{key}.md"), &text)], asked);
                 }
-                Event::Remember(provenance, title) => {
+                Event::WriteNote(provenance, title) => {
                     let request = fact(&title, words(provenance));
                     drop(drive.run(Origin::from_provenance(provenance).with(request)));
                 }

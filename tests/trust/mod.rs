@@ -9,7 +9,7 @@ mod tools;
 
 use saddlebag::approval::{Approve, ApproveItem, ApproveReply, PendingItem, PendingReply};
 use saddlebag::context::{Context, ContextEntries, ContextReply};
-use saddlebag::entries::{Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, StoreEntry};
+use saddlebag::entries::{Hydrate, HydrationPolicy, ImportEntries, ImportFile, ImportMode, ImportState, WriteEntry};
 use saddlebag::protocol::Error;
 use saddlebag::trust::{Provenance, SecretPolicy, TrustConfig};
 use saddlebag::{Config, Origin, Submission, Submit};
@@ -34,7 +34,7 @@ fn reopened(kind: Kind, drive: Drive<Simulator>, provenance: Provenance) -> Driv
     drive
 }
 
-fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<StoreEntry> {
+fn keep_as(provenance: Provenance, key: &str, content: &str) -> Submission<WriteEntry> {
     Origin::from_provenance(provenance).with(keep(key, content, "core"))
 }
 

@@ -2,7 +2,9 @@
 
 use saddlebag::entries::ImportState;
 use saddlebag::journal::{Target, WriteMode};
-use saddlebag::notebook::{ImportNotes, ImportedNote, Link, NoteImportState, Remember, RememberError, RememberSummary};
+use saddlebag::notebook::{
+    ImportNotes, ImportedNote, Link, NoteImportState, RememberError, RememberSummary, WriteNote,
+};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::tools::{ToolOptions, ToolsCommand, ToolsReply};
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -39,7 +41,7 @@ fn a_secret_is_refused_on_every_way_in_and_the_error_names_the_rule(kind: Kind) 
         ask::log(with("x")),
         RememberError { tool: "t".into(), error: with("error: x") },
         RememberSummary { tool: "t".into(), summary: with("x") },
-        Remember { tags: vec![SECRET.into()], ..fact("a", "x") },
+        WriteNote { tags: vec![SECRET.into()], ..fact("a", "x") },
         Link { text: Some(with("x")), ..ask::link("a", "b") },
     ] {
         let error = refused(&mut drive, command);

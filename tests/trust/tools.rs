@@ -5,7 +5,7 @@ use saddlebag::context::LeftOutKind;
 use saddlebag::entries::{CloseRun, ImportState, OpenRun, PurgeEntries};
 use saddlebag::journal::Target;
 use saddlebag::notebook::{
-    LoadMemories, MemoryContext, MemoryContextReply, RecallForTurn, Remember, RememberError, RememberSummary,
+    LoadMemories, MemoryContext, MemoryContextReply, RecallForTurn, RememberError, RememberSummary, WriteNote,
 };
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::{Provenance, SecretPolicy};
@@ -60,7 +60,7 @@ fn text_of_a_tool_stays_out_of_prompts_and_replaces_nothing(kind: Kind) {
         ask::flush("x"),
         ask::slash("write long_term x"),
         ask::log("x"),
-        Remember { supersede: true, ..fact("a", "b") },
+        WriteNote { supersede: true, ..fact("a", "b") },
     ] {
         assert_eq!(refused(&mut drive, command).code, ErrorCode::NotPermitted);
     }

@@ -1,6 +1,6 @@
 //! `entry run`: stores the entries of one run of an agent. Each entry is stored whole or not at all.
 
-use saddlebag::entries::{Category, CheckpointReply, CloseRun, NewEntry, OpenRun, SkippedEntry, StoreEntry};
+use saddlebag::entries::{Category, CheckpointReply, CloseRun, NewEntry, OpenRun, SkippedEntry, WriteEntry};
 use saddlebag::items::{Forget, ItemKind};
 use saddlebag::trust::ForModel;
 use saddlebag::{Command, Origin};
@@ -84,7 +84,7 @@ fn run_verb(line: &str) -> Result<(String, Command), serde_json::Error> {
         false => {
             let category = category.unwrap_or_else(|| Category::Core.as_str().to_string());
             let entry = NewEntry { key: key.clone(), content, category, tags, source, supersedes };
-            StoreEntry { entry, expected_version: None }.into()
+            WriteEntry { entry, expected_version: None }.into()
         }
     };
     Ok((key, verb))

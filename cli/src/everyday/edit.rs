@@ -1,8 +1,8 @@
 //! `edit`: replaces text that occurs exactly once in an item, or opens the whole text in an editor.
 
-use saddlebag::entries::{EntryInfo, NewEntry, StoreEntry};
+use saddlebag::entries::{EntryInfo, NewEntry, WriteEntry};
 use saddlebag::items::{Edit, Show, Shown};
-use saddlebag::journal::{FileState, Target, Write, WriteMode};
+use saddlebag::journal::{FileState, Target, WriteFile, WriteMode};
 use saddlebag::protocol::ErrorCode;
 
 use super::changed::Changed;
@@ -132,11 +132,11 @@ fn save(
         Opened::Entry(entry) => {
             let expected_version = Some(entry.version.clone());
             let entry = NewEntry { content: edited, ..entry.into() };
-            store.call(StoreEntry { entry, expected_version }, output).map(Changed::Entry)
+            store.call(WriteEntry { entry, expected_version }, output).map(Changed::Entry)
         }
         Opened::File(_, before) if whole(item, store, output)? != before => return Ok(None),
         Opened::File(target, before) if before.is_empty() => {
-            let append = Write { target, mode: WriteMode::Append, content: edited, truncate: false };
+            let append = WriteFile { target, mode: WriteMode::Append, content: edited, truncate: false };
             store.call(append, output).map(Changed::Written)
         }
         // What others add at this moment stays: the old text must occur once, and nothing else is replaced.

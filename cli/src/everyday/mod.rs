@@ -35,7 +35,7 @@ pub(crate) use status::sizes;
 subcommands! {
     /// The everyday subcommands.
     Command {
-        Remember(remember::RememberArgs),
+        WriteNote(remember::RememberArgs),
         Recall(recall::RecallArgs),
         Show(show::ShowArgs),
         List(ListArgs),

@@ -1,6 +1,6 @@
 //! `move`: gives a note another title.
 
-use saddlebag::items::{ItemKind, Resolve};
+use saddlebag::items::{ItemKind, Show};
 use saddlebag::notebook::{Rename, RenameReply};
 use saddlebag::protocol::ErrorCode;
 
@@ -42,7 +42,7 @@ impl Subcommand for MoveArgs {
 
 /// Returns the failure for a name that is the key of an entry.
 fn why_not(name: String, store: &mut Store, output: &mut Output) -> Option<Failure> {
-    let entry = store.call(Resolve { name, kind: Some(ItemKind::Entry) }, output).ok()?;
+    let entry = store.call(Show::item(name, Some(ItemKind::Entry)), output).ok()?;
     let message = format!("`{}` is an entry, and only a note can be renamed", single_line(&entry.name));
     Some(Failure::usage(
         message,

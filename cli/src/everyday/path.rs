@@ -2,7 +2,7 @@
 
 use std::path::{MAIN_SEPARATOR, MAIN_SEPARATOR_STR, Path, PathBuf};
 
-use saddlebag::items::Resolve;
+use saddlebag::items::Show;
 use saddlebag::store::PROJECTS_FOLDER;
 use saddlebag_host::OpenError;
 
@@ -60,7 +60,7 @@ pub(super) fn place(item: &ItemName, global: &Global, output: &mut Output) -> Re
         name if name == "project" => slug.as_ref().map(|slug| format!("{PROJECTS_FOLDER}/{slug}")),
         name => {
             let mut store = Store::for_project(named_project(global), global)?;
-            Some(store.call(Resolve { name, kind: item.kind }, output)?.path)
+            Some(store.call(Show::item(name, item.kind), output)?.path)
         }
     };
     let path = match &below {

@@ -1,7 +1,7 @@
 //! `remember`: creates a note, or stores an entry under a key.
 
-use saddlebag::entries::{NewEntry, StoreEntry, StoreReply, StoreState};
-use saddlebag::notebook::{Remember, RememberReply};
+use saddlebag::entries::{NewEntry, StoreReply, StoreState, WriteEntry};
+use saddlebag::notebook::{RememberReply, WriteNote};
 
 use crate::input::{self, free_text, shown_path};
 use crate::note::shared::warn;
@@ -91,7 +91,7 @@ impl RememberArgs {
             source: self.source,
             supersedes: self.supersedes,
         };
-        let reply = Store::open(global)?.call(StoreEntry { entry, expected_version: self.base }, output)?;
+        let reply = Store::open(global)?.call(WriteEntry { entry, expected_version: self.base }, output)?;
         output.object_or_line(&reply, &single_line(reply.message.as_str()))?;
         Ok(match reply.state {
             StoreState::Forgotten | StoreState::Conflict => Exit::Failed,
@@ -100,7 +100,7 @@ impl RememberArgs {
     }
 
     fn note(self, content: String, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
-        let request = Remember {
+        let request = WriteNote {
             title: self.title,
             content: input::not_blank(input::text(content)?, "the text", "give the text to remember")?,
             template: self.template.unwrap_or_default(),

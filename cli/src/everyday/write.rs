@@ -1,7 +1,7 @@
 //! `write`: writes text to a file of memory.
 
-use saddlebag::items::{ItemKind, Resolve};
-use saddlebag::journal::{Target, Write, WriteMode, WriteReply};
+use saddlebag::items::{ItemKind, Show};
+use saddlebag::journal::{Target, WriteFile, WriteMode, WriteReply};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::LongTermScope;
 
@@ -42,7 +42,7 @@ impl Subcommand for WriteArgs {
         // The error says that nothing was changed, although finding the item only reads.
         let target = target(&self.item, &mut store, output).inspect_err(|_| set_changes(true, false))?;
         let is_shared = target == Target::LongTerm && !global.notebook && global.long_term() == LongTermScope::Shared;
-        let reply = store.call(Write { target, mode: self.mode, content, truncate: self.truncate }, output)?;
+        let reply = store.call(WriteFile { target, mode: self.mode, content, truncate: self.truncate }, output)?;
         let shared = if is_shared { "; all projects share it" } else { "" };
         output.object_or_line(&reply, &format!("{}{shared}", reply.message.as_str()))?;
         Ok(Exit::Done)
@@ -57,7 +57,7 @@ fn target(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Tar
     if !is_page && kind.is_none() {
         return Ok(target);
     }
-    let found = store.call(Resolve { name, kind }, output).map_err(with_kind)?;
+    let found = store.call(Show::item(name, kind), output).map_err(with_kind)?;
     if found.kind == ItemKind::Entry {
         let help = format!("use `saddlebag remember --key {}`; nothing was changed", single_line(&found.name));
         let message = format!("`{}` is an entry", single_line(&item.name));

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, TextPlace};
-use saddlebag::items::{ItemKind, Resolve};
+use saddlebag::items::{ItemKind, Show};
 use saddlebag::notebook::slug;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, file_stem};
@@ -205,7 +205,7 @@ fn item(name: &str, global: &Global, store: &mut Store, output: &mut Output) -> 
         let help = format!("{}, or give --text if it is the text to expunge", failure.help);
         Failure { help, ..failure }
     };
-    match store.call(Resolve { name: name.to_string(), kind: None }, output) {
+    match store.call(Show::item(name, None), output) {
         Ok(item) if is_of_other_scope(&item.path, global) => {
             return Err(of_all_projects(&item.path));
         }

@@ -1,6 +1,6 @@
 //! `redo`: makes what was undone again.
 
-use saddlebag::history::{Redo, UndoReply};
+use saddlebag::history::{Undo, UndoReply};
 use saddlebag::store::Timestamp;
 
 use super::shared::print_undo;
@@ -17,10 +17,10 @@ pub(crate) struct RedoArgs {
 }
 
 impl Ask for RedoArgs {
-    type Request = Redo;
+    type Request = Undo;
 
-    fn request(self, _: Timestamp) -> Result<Redo, Failure> {
-        Ok(Redo { dry_run: self.dry_run })
+    fn request(self, _: Timestamp) -> Result<Undo, Failure> {
+        Ok(Undo { redo: true, dry_run: self.dry_run, ..Undo::default() })
     }
 
     fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {

@@ -75,7 +75,7 @@ impl Ask for UndoArgs {
         let Self { operations, session, by, since, typed_agent, skip_conflicts, dry_run } = self;
         let by = by.or(typed_agent.0.filter(|_| since.is_some()));
         let since = since.map(|since| since.seconds(now));
-        Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run })
+        Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run, redo: false })
     }
 
     fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::context::{Context, PromptReply};
-use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, EntriesReply, Hydrate, HydrationPolicy, NewEntry, StoreEntry};
+use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrationPolicy, NewEntry, WriteEntry};
 use saddlebag::items::{ItemsReply, Recall};
-use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, Write, WriteMode};
-use saddlebag::notebook::{NotebookReply, Remember};
+use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, WriteFile, WriteMode};
+use saddlebag::notebook::WriteNote;
 use saddlebag::protocol::{
     AppendOutcome, ErrorCode, FsError, FsOp, FsOutcome, FsRequest, ListOutcome, ReadOutcome, RemoveOutcome,
     RenameOutcome, WriteOutcome,
@@ -108,13 +108,13 @@ fn commands() -> [(&'static str, Command); 7] {
         heading: "staging moved".into(),
         body: "New load balancer, port 8443. Rollback: switch the record back.".into(),
     };
-    let fact_note = Remember {
+    let fact_note = WriteNote {
         title: "Load balancer".into(),
         content: "Two nodes in front of staging. Certificates are renewed every 60 days.".into(),
         template: "fact".into(),
         tags: vec!["infra".into()],
         links: vec!["deploy".into()],
-        ..Remember::default()
+        ..WriteNote::default()
     };
     let entry = NewEntry {
         tags: vec!["ops".into()],
@@ -125,7 +125,8 @@ fn commands() -> [(&'static str, Command); 7] {
     [
         (
             "write long_term \"Staging listens on port 8443 ...\"",
-            Write { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into(), truncate: false }.into(),
+            WriteFile { target: Target::LongTerm, mode: WriteMode::Append, content: fact.into(), truncate: false }
+                .into(),
         ),
         ("log \"staging moved\" \"New load balancer ...\"", log.into()),
         ("search staging port", Search::new("staging port").into()),
@@ -133,7 +134,7 @@ fn commands() -> [(&'static str, Command); 7] {
         ("recall \"which port is staging listening on?\"", question.into()),
         (
             "remember --key deploy_target \"Staging first ...\" --tag ops",
-            StoreEntry { entry, expected_version: None }.into(),
+            WriteEntry { entry, expected_version: None }.into(),
         ),
         ("context --entries", Context { entries: Some(hydrate.into()), ..Context::default() }.into()),
     ]
@@ -144,12 +145,10 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
     let seen = watcher.0.clone();
     store.observe(watcher);
     let text = match store.run(command, output)? {
-        Reply::Journal(JournalReply::Write(reply)) => reply.message,
+        Reply::Items(ItemsReply::Write(written)) => written.message().clone(),
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
-        Reply::Notebook(NotebookReply::Remember(reply)) => reply.message,
         Reply::Items(ItemsReply::Recall(reply)) => reply.rendered,
-        Reply::Entries(EntriesReply::StoreEntry(reply)) => reply.message,
         _ => return Err(Failure::new(ProgramCode::Component, "the demo got a wrong reply", "rebuild the program")),
     };
     let operations = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));

@@ -60,7 +60,7 @@ impl Drop for Page {
     }
 }
 
-const FIND: &str = r#"{"interface": "items", "command": {"resolve": {"name": "Postgres port"}}}"#;
+const FIND: &str = r#"{"interface": "items", "command": {"show": {"name": "Postgres port", "offset": 0}}}"#;
 const FORGET: &str = r#"{"interface": "items", "command": {"forget": {"name": "Postgres port"}}}"#;
 
 fn store() -> Store {
@@ -135,8 +135,13 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
         ("api/call", "{", 400, "JSON"),
         ("api/call", "[]", 400, "object"),
         ("api/call", r#"{"interface": "items", "command": {"nope": {}}}"#, 400, "nope"),
-        ("api/call", r#"{"interface": "items", "command": {"resolve": {"name": "x", "y": 1}}}"#, 400, "y"),
-        ("api/call", r#"{"interface": "items", "command": {"resolve": {"name": "Nowhere"}}}"#, 404, "Nowhere"),
+        ("api/call", r#"{"interface": "items", "command": {"show": {"name": "x", "offset": 0, "y": 1}}}"#, 400, "y"),
+        (
+            "api/call",
+            r#"{"interface": "items", "command": {"show": {"name": "Nowhere", "offset": 0}}}"#,
+            404,
+            "Nowhere",
+        ),
         ("api/nope", "{}", 404, "nope"),
     ] {
         let answer = call(path, body);

@@ -1,15 +1,15 @@
 //! A replay of a trace gives the recorded answers, and reports any other answer.
 
 use saddlebag::catalogue::{SAMPLE_NAME, catalogue};
-use saddlebag::journal::{AppendDaily, Search, Status, Target, Write, WriteMode};
+use saddlebag::journal::{AppendDaily, Search, Status, Target, WriteFile, WriteMode};
 use saddlebag::protocol::{CommandId, FsError, FsOutcome};
 use saddlebag_host::{Engine, EngineError, HostError, ReplayError};
 use serde_json::{Value, json};
 
 use crate::support::{NOW, Recorded, replayed, sample_host};
 
-fn append(text: &str) -> Write {
-    Write { target: Target::Scratchpad, mode: WriteMode::Append, content: text.into(), truncate: false }
+fn append(text: &str) -> WriteFile {
+    WriteFile { target: Target::Scratchpad, mode: WriteMode::Append, content: text.into(), truncate: false }
 }
 
 /// Writes, a refused result, a failed operation, an error, a cancelled command, and two commands at once.
@@ -24,7 +24,7 @@ fn session(host: &mut Recorded) {
     let search = host.submit(NOW, Search::new("port")).unwrap();
     host.answer(0).unwrap();
     host.cancel(search).unwrap();
-    let missing = Write { target: Target::Note("../x".into()), ..append("x") };
+    let missing = WriteFile { target: Target::Note("../x".into()), ..append("x") };
     assert!(matches!(host.call(NOW, missing), Err(HostError::Command(_))));
     host.call(NOW, Status).unwrap();
 }

@@ -34,7 +34,7 @@ test('a component without types is run by the same loop', async () => {
   assert.equal(printed.text, 'Staging runs on port 8080\n');
   assert.equal(printed.next_offset, null);
   await assert.rejects(memory.run('items', 'show', { ...read, name: 'c', kind: 'entry' }), error => error instanceof Failed && error.code === 'entry-not-found');
-  await assert.rejects(memory.run('journal', 'write', { target: 'nonsense' }), /malformed/);
+  await assert.rejects(memory.run('items', 'write', { item: 'nonsense' }), /malformed/);
   assert.equal((await memory.run('items', 'list-files', {})).files.length, 1);
 });
 
@@ -51,7 +51,8 @@ test('a store that fails, or answers with what is no result, fails the command w
   for (const [name, [perform, message]] of Object.entries(wrong)) {
     const isAppend = op => op.tag === 'append' || op.tag === 'write';
     const memory = await Memory.open(component, storeWith((op, inner) => (isAppend(op) ? perform() : inner())));
-    const command = memory.run('journal', 'write', { target: { tag: 'daily' }, mode: 'append', content: 'x', truncate: false });
+    const file = { target: { tag: 'daily' }, mode: 'append', content: 'x', truncate: false };
+    const command = memory.run('items', 'write', { item: { tag: 'file', val: file } });
     await assert.rejects(command, error => message.test(error.message) && error.code === 'storage', name);
     // The memory goes on.
     assert.equal((await memory.run('items', 'list-files', {})).files.length, 0, name);

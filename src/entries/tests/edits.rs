@@ -41,8 +41,8 @@ fn a_text_that_does_not_occur_once_changes_nothing() {
 fn an_unapproved_entry_is_not_edited_by_anybody() {
     let mut world = World::new();
     let tool = || Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
-    let store = StoreEntry { entry: entry("k", "a tool says", "core"), expected_version: None };
-    world.run_command(tool().with(store.into())).unwrap();
+    let store = WriteEntry { entry: entry("k", "a tool says", "core"), expected_version: None };
+    world.run_command(tool().with(Verb::Store(store))).unwrap();
     for origin in [Origin::default(), tool()] {
         let error = world.edit(origin, "k", "tool", "person").unwrap_err();
         assert_eq!(error.code, ErrorCode::NeedsConfirmation);

@@ -71,8 +71,8 @@ fn a_file_that_is_not_text_does_not_compete_with_the_entry_of_its_name() {
 #[test]
 fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_others_say() {
     let verbs = || {
-        let newer = StoreEntry { entry: entry("k", "newer in the run", "core"), expected_version: None };
-        [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::StoreEntry(newer)]
+        let newer = WriteEntry { entry: entry("k", "newer in the run", "core"), expected_version: None };
+        [EntriesCommand::Checkpoint(Checkpoint).into(), Verb::Store(newer)]
     };
     let mut tried_again = 0;
     for seed in 0..400 {
@@ -93,10 +93,12 @@ fn what_a_run_stores_during_a_checkpoint_that_skips_it_does_not_replace_what_oth
                     return call.update(&path, Backups::Off, change).await.map(|_| None);
                 };
                 let command = Origin::from_run("r").with(verb);
-                run_any(&call_at(fs, now), &entries, &command.origin, command.command).await.map(Some)
+                command.command.run(&call_at(fs, now), &entries, &command.origin).await.map(Some)
             }
         });
-        let Ok(Some(EntriesReply::Checkpoint(saved))) = &replies[0] else { panic!("seed {seed}: {replies:?}") };
+        let Ok(Some(Answer::Family(EntriesReply::Checkpoint(saved)))) = &replies[0] else {
+            panic!("seed {seed}: {replies:?}")
+        };
         let is_unreadable = |skipped: &SkippedEntry| skipped.reason.contains("cannot be read as an entry");
         if saved.skipped.first().is_some_and(is_unreadable) {
             assert_eq!(saved.stored, [""; 0], "seed {seed}: {saved:?}");

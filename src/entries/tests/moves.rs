@@ -203,7 +203,7 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
         .collect();
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
-    let EntriesReply::ExportEntries(page) =
+    let Answer::Family(EntriesReply::ExportEntries(page)) =
         world.run(EntriesCommand::ExportEntries(ExportEntries { forgotten: false, cursor: None })).unwrap()
     else {
         panic!()

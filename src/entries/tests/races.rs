@@ -42,23 +42,18 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 }
 
 /// Runs commands concurrently, each as a separate process, in an order that the seed decides.
-pub(super) fn race(
-    store: &mut Store,
-    seed: u64,
-    now: LocalTime,
-    verbs: &[EntriesCommand],
-) -> Vec<Result<EntriesReply, Error>> {
+pub(super) fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[Verb]) -> Vec<Result<Answer, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         let entries = Arc::new(Entries::new(Some(config)).unwrap());
         let verb = verbs[usize::try_from(number).unwrap()].clone();
-        async move { run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await }
+        async move { verb.run(&call_at(fs, now), &entries, &Origin::default()).await }
     })
 }
 
-fn stores(categories: &[&str], base: Option<&str>) -> Vec<EntriesCommand> {
+fn stores(categories: &[&str], base: Option<&str>) -> Vec<Verb> {
     let store = |category: &&str| {
-        EntriesCommand::StoreEntry(StoreEntry {
+        Verb::Store(WriteEntry {
             entry: entry("k", &format!("in {category}"), category),
             expected_version: base.map(String::from),
         })
@@ -114,7 +109,7 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
             let (verb, entries) = (verb.clone(), Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
             async move {
                 match number {
-                    0 => run_any(&call_at(fs, now), &entries, &Origin::default(), verb).await.map(drop),
+                    0 => verb.run(&call_at(fs, now), &entries, &Origin::default()).await.map(drop),
                     _ => forget(&call_at(fs, now), &entries, &Origin::default(), "k", None).await.map(drop),
                 }
             }
@@ -135,7 +130,7 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
             let verb = verbs[usize::try_from(number).unwrap()].clone();
             let provenance = (number == 0).then_some(Provenance::Tool);
             let command = Origin { provenance, ..Origin::default() }.with(verb);
-            async move { run_any(&call_at(fs, now), &entries, &command.origin, command.command).await }
+            async move { command.command.run(&call_at(fs, now), &entries, &command.origin).await }
         });
         assert!(replies[1].is_ok(), "seed {seed}: {replies:?}");
         assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");

@@ -9,7 +9,7 @@ fn store_as(world: &mut World, provenance: Provenance, run: Option<&str>, entry:
         session: Some("s".into()),
         ..Origin::default()
     };
-    stored(world.run_command(origin.with(StoreEntry { entry, expected_version: None }.into())))
+    stored(world.run_command(origin.with(Verb::Store(WriteEntry { entry, expected_version: None }))))
 }
 
 fn tagged(content: &str, category: &str) -> NewEntry {

@@ -10,7 +10,7 @@ fn a_purge_removes_every_outdated_file_of_a_key() {
         world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
     }
     assert_eq!(world.list().problems.len(), 2);
-    let EntriesReply::PurgeEntries(reply) =
+    let Answer::Family(EntriesReply::PurgeEntries(reply)) =
         world.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
     else {
         panic!("no purge")
@@ -160,8 +160,8 @@ fn an_outdated_file_goes_if_its_text_is_kept_elsewhere() {
 #[test]
 fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
     let mut world = World::new();
-    let store = StoreEntry { entry: entry("k", "one", "core"), expected_version: None };
-    stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(store.into())));
+    let store = WriteEntry { entry: entry("k", "one", "core"), expected_version: None };
+    stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(Verb::Store(store))));
     world.keep("k", "two", "core");
     for provenance in [Provenance::Tool, Provenance::Agent] {
         let error = world.restore_with(Origin::from_provenance(provenance), "k").unwrap_err();

@@ -41,7 +41,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
         let (entries, origin) = (world.entries.clone(), Origin::from_run("r"));
         let start = |fs| async move {
             match verb {
-                Some(verb) => run_any(&call_at(fs, now), &entries, &origin, verb).await.map(drop),
+                Some(verb) => verb.run(&call_at(fs, now), &entries, &origin).await.map(drop),
                 None => forget(&call_at(fs, now), &entries, &origin, "mood", None).await.map(drop),
             }
         };

@@ -137,20 +137,11 @@ class MemoryInFile {
       case 'list-files':
         return { files: [], next: null, total: 0, skipped: [] };
       case 'show': {
+        if (command['max-bytes'] === 0) return this.named(command.name);
         const ofEntry = () => entries.items.find(item => item.name === command.name)?.entry;
         if (command.kind === 'entry') return { entry: this.found(ofEntry()) };
         const note = this.found(notes.items.find(note => note.path === command.name));
         return { path: note.path, text: this.found(this.data.texts[note.path]), next_offset: null };
-      }
-      case 'resolve': {
-        const name = command.name.toLowerCase().replace(/\.md$/, '');
-        const isNamed = ({ path, name: title }) => {
-          const bare = path.toLowerCase().replace(/\.md$/, '');
-          return bare === name || bare.endsWith(`/${name}`) || title.toLowerCase() === name;
-        };
-        const found = entries.items.find(item => item.name === command.name) ?? notes.items.find(isNamed);
-        const { kind, path, name: itsName } = this.found(found);
-        return { kind, path, name: itsName };
       }
       case 'list-versions':
         return { versions: [], total: 0, cut: false };
@@ -161,6 +152,17 @@ class MemoryInFile {
         return this.search(command.query);
     }
     throw { code: 'not-found', message: STRINGS.notInFile, help: '' };
+  }
+
+  /** Returns the item of a name. */
+  named(asked) {
+    const { notes, entries } = this.data;
+    const name = asked.toLowerCase().replace(/\.md$/, '');
+    const isNamed = ({ path, name: title }) => {
+      const bare = path.toLowerCase().replace(/\.md$/, '');
+      return bare === name || bare.endsWith(`/${name}`) || title.toLowerCase() === name;
+    };
+    return this.found(entries.items.find(item => item.name === asked) ?? notes.items.find(isNamed));
   }
 
   found(item) {
@@ -383,7 +385,7 @@ const COMMANDS = {
     }),
   search: memory => (query, limit) =>
     memory.call('journal', 'search', { query, offset: 0, limit, 'assume-unchanged': false, 'all-files': true }),
-  resolve: memory => name => memory.call('items', 'resolve', { name }),
+  resolve: memory => name => memory.call('items', 'show', { name, offset: 0, 'max-bytes': 0 }),
   notes: memory => async ({ conditions = [], orphan = false, ...more } = {}) => {
     const sort = [{ by: 'modified', ascending: false }];
     const reply = await list(memory, 'note', { filter: filterOf(conditions, orphan), sort, ...more });
@@ -410,7 +412,7 @@ const COMMANDS = {
     memory.call(
       'history',
       'undo',
-      { operations: [], 'only-own': false, 'skip-conflicts': false, 'dry-run': false, ...more },
+      { operations: [], 'only-own': false, 'skip-conflicts': false, 'dry-run': false, redo: false, ...more },
       options,
     ),
   handOff: memory => (session, choice, options) =>
@@ -421,12 +423,12 @@ const COMMANDS = {
   tag: memory => (name, add, remove, options) => memory.call('items', 'tag', { name, add, remove }, options),
   rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
-    memory.call('notebook', 'remember', { title, content, template: 'fact', tags: [], links: [], supersede: false }, options),
+    memory.call('items', 'write', { item: { note: { title, content, template: 'fact', tags: [], links: [], supersede: false } } }, options),
   forget: memory => (name, options) => memory.call('items', 'forget', { name }, options),
   storeEntry: memory => ({ version, ...entry }, options) =>
-    memory.call('entries', 'store-entry', { entry, 'expected-version': version }, options),
+    memory.call('items', 'write', { item: { entry: { entry, 'expected-version': version } } }, options),
   append: memory => (path, content, options) =>
-    memory.call('journal', 'write', { target: { page: path }, mode: 'append', content, truncate: false }, options),
+    memory.call('items', 'write', { item: { file: { target: { page: path }, mode: 'append', content, truncate: false } } }, options),
   replace: memory => (path, before, after, options) =>
     memory.call('items', 'edit', { name: path, 'old-text': before, 'new-text': after }, options),
 };

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use saddlebag::entries::{EntriesConfig, NewEntry, StoreEntry};
+use saddlebag::entries::{EntriesConfig, NewEntry, WriteEntry};
 use saddlebag::items::{Edit, Forget, Restore};
 use saddlebag::journal::{Target, WriteMode};
-use saddlebag::notebook::{Link, Remember, Rename};
+use saddlebag::notebook::{Link, Rename, WriteNote};
 use saddlebag::store::BackupPlace;
 
 use super::*;
@@ -28,8 +28,8 @@ fn restore(name: &str) -> Restore {
     Restore { name: name.into(), ..Restore::default() }
 }
 
-fn store(content: &str, category: &str) -> StoreEntry {
-    StoreEntry { entry: NewEntry::new("k", content, category), expected_version: None }
+fn store(content: &str, category: &str) -> WriteEntry {
+    WriteEntry { entry: NewEntry::new("k", content, category), expected_version: None }
 }
 
 /// Returns the number of syncs of a change.
@@ -52,7 +52,7 @@ fn a_change_costs_few_syncs() {
         for category in ["core", "notes", "core"] {
             memory.execute(store(category, category)).unwrap();
         }
-        memory.execute(Remember { title: "Port".into(), content: "5432".into(), ..Remember::default() }).unwrap();
+        memory.execute(WriteNote { title: "Port".into(), content: "5432".into(), ..WriteNote::default() }).unwrap();
         memory.execute(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
 
         let append = syncs(|| memory.write(Target::LongTerm, WriteMode::Append, "fact three"));
@@ -87,7 +87,9 @@ fn a_recorded_change_costs_few_syncs() {
             memory.execute(store("one", "core")).unwrap();
             memory.execute(store("two", "core")).unwrap();
             for note in ["Port", "Other"] {
-                memory.execute(Remember { title: note.into(), content: "5432".into(), ..Remember::default() }).unwrap();
+                memory
+                    .execute(WriteNote { title: note.into(), content: "5432".into(), ..WriteNote::default() })
+                    .unwrap();
             }
             memory.execute(Forget::new("Other")).unwrap();
 
@@ -104,7 +106,7 @@ fn a_recorded_change_costs_few_syncs() {
             // The folders of both categories are there.
             memory.execute(store("three", "notes")).unwrap();
             let moved = syncs(|| memory.execute(store("four", "core")));
-            memory.execute(Remember { title: "Port".into(), content: "5432".into(), ..Remember::default() }).unwrap();
+            memory.execute(WriteNote { title: "Port".into(), content: "5432".into(), ..WriteNote::default() }).unwrap();
             memory.execute(Rename { note: "Port".into(), title: "Ports".into() }).unwrap();
             let renamed = syncs(|| memory.execute(Rename { note: "Ports".into(), title: "Port two".into() }));
             let most = if backups == BackupPlace::History { 6 } else { 8 };
@@ -127,7 +129,7 @@ fn a_note_keeps_its_mode_through_every_change() {
             let mode_of = |file: &str| fs::metadata(root.join(file)).unwrap().permissions().mode() & 0o777;
             for title in ["Port", "Other"] {
                 memory
-                    .execute(Remember { title: title.into(), content: "5432".into(), ..Remember::default() })
+                    .execute(WriteNote { title: title.into(), content: "5432".into(), ..WriteNote::default() })
                     .unwrap();
             }
             let hidden = if project == Project::Notebook { ".saddlebag/backups/" } else { "" };
