@@ -132,4 +132,65 @@ macro_rules! member {
     };
 }
 
-pub(crate) use {family, member, texts};
+/// Defines what a command takes and gives back for each kind: two enums with the same cases. The record of a kind is also a
+/// [`Request`](crate::Request) of its own, which stands for the command and has the reply of its kind. It gives samples by
+/// `samples_of`.
+macro_rules! kinds {
+    (
+        $command:ident::$verb:ident { $field:ident } => $replies:ident;
+        $(#[$item_doc:meta])* $item:ident => $(#[$done_doc:meta])* $done:ident {
+            $($(#[$doc:meta])* $kind:ident($record:ident) => $(#[$reply_doc:meta])* $reply:ident),* $(,)?
+        }
+    ) => {
+        $(#[$item_doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum $item {
+            $($(#[$doc])* $kind($record),)*
+        }
+
+        $(#[$done_doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(untagged)]
+        pub enum $done {
+            $($(#[$reply_doc])* $kind($reply),)*
+        }
+
+        impl $item {
+            fn samples(name: &str) -> impl Iterator<Item = Self> {
+                core::iter::empty()$(.chain($record::samples_of(name).into_iter().map(Self::$kind)))*
+            }
+        }
+
+        $(
+            impl $crate::Request for $record {
+                type Reply = $reply;
+                const NAME: &'static str = $verb::NAME;
+                const EFFECT: $crate::Effect = $verb::EFFECT;
+
+                fn samples(name: &str) -> alloc::vec::Vec<Self> {
+                    Self::samples_of(name)
+                }
+            }
+
+            impl From<$record> for $command {
+                fn from(record: $record) -> Self {
+                    Self::$verb($verb { $field: $item::$kind(record) })
+                }
+            }
+
+            impl $crate::request::Member for $record {
+                type Family = $command;
+
+                fn from_family(reply: $replies) -> Option<$reply> {
+                    match reply {
+                        $replies::$verb($done::$kind(reply)) => Some(reply),
+                        _ => None,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+pub(crate) use {family, kinds, member, texts};

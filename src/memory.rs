@@ -603,12 +603,7 @@ async fn run(
             let origin = &origin;
             Reply::Session(command.run(&SessionCall { call, notebook, entries, origin }).await?)
         }
-        Command::Exchange(command) => {
-            let provenance = origin.provenance;
-            Reply::Exchange(
-                command.run(&ExchangeCall { call, entries, provenance }).await.map_err(entries::unavailable)?,
-            )
-        }
+        Command::Exchange(command) => Reply::Exchange(command.run(&ExchangeCall { stores, origin: &origin }).await?),
     })
 }
 

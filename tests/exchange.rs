@@ -1,7 +1,7 @@
 //! Exchange of memory between agents, in both engines.
 
 use saddlebag::entries::{EntryInfo, ExchangeState, ExchangedEntry, NewEntry};
-use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExportTo, ForeignFile, Format, ImportFrom, Loss};
+use saddlebag::exchange::{ExchangeCommand, ExchangeReply, ExportTo, Exported, ForeignFile, Format, ImportFrom, Loss};
 use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 use saddlebag::{Config, Origin, Reply};
@@ -38,9 +38,9 @@ fn import(drive: &mut Drive<Simulator>, format: Format, given: &Files) -> Vec<(S
 }
 
 fn export(drive: &mut Drive<Simulator>, format: Format) -> (Files, Vec<Loss>) {
-    let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
+    let verb = ExchangeCommand::from(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
     match drive.run(verb) {
-        Ok(Reply::Exchange(ExchangeReply::ExportTo(reply))) => {
+        Ok(Reply::Exchange(ExchangeReply::ExportItems(Exported::Files(reply)))) => {
             assert_eq!((reply.next, reply.problems.len()), (None, 0));
             let text = |content: Vec<u8>| String::from_utf8(content).unwrap();
             (reply.parts.into_iter().map(|part| (part.path, text(part.content))).collect(), reply.losses)
@@ -312,7 +312,7 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
         assert_eq!(error.code, ErrorCode::TooLarge, "{error:?}");
     }
     for format in [Format::OpenClaw, Format::Hermes, Format::Letta, Format::Codex] {
-        let verb = ExchangeCommand::ExportTo(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
+        let verb = ExchangeCommand::from(ExportTo { format, forgotten: false, unapproved: true, cursor: None });
         assert_eq!(drive.run(verb).unwrap_err().code, ErrorCode::InvalidArgument);
     }
     assert_eq!(drive.executor.files(), before);
@@ -321,13 +321,9 @@ fn nothing_is_evicted_by_an_import_and_bad_requests_change_nothing(kind: Kind) {
 #[both_engines]
 fn another_agent_is_refused(kind: Kind) {
     let mut drive = drive(kind);
-    let verb = ExchangeCommand::ExportTo(ExportTo {
-        format: Format::JsonLines,
-        forgotten: true,
-        unapproved: false,
-        cursor: None,
-    });
-    for verb in [verb, ExchangeCommand::ImportFrom(request(Format::ClaudeCode, &claude()))] {
+    let verb =
+        ExchangeCommand::from(ExportTo { format: Format::JsonLines, forgotten: true, unapproved: false, cursor: None });
+    for verb in [verb, ExchangeCommand::from(request(Format::ClaudeCode, &claude()))] {
         let command = Origin { agent: Some("other".into()), ..Origin::default() }.with(verb);
         assert_eq!(drive.run(command).unwrap_err().code, ErrorCode::ScopeDenied);
     }

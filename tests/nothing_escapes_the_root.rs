@@ -143,7 +143,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     let line = format!("{{\"key\":{},\"category\":{},\"content\":\"mine\"}}\n", json!(name), json!(name));
     let file = |path: &str, text: String| ForeignFile { path: path.into(), first_line: 1, content: Ok(text.into()) };
     let import = |format, file| {
-        ExchangeCommand::ImportFrom(ImportFrom {
+        ExchangeCommand::from(ImportFrom {
             format,
             place: name.into(),
             files: vec![file],
@@ -158,7 +158,7 @@ fn every_exchange(name: &str) -> [ExchangeCommand; 3] {
     [
         import(Format::JsonLines, file("dump.jsonl", line)),
         import(Format::ClaudeCode, topic),
-        ExchangeCommand::ExportTo(export),
+        ExchangeCommand::from(export),
     ]
 }
 

@@ -106,6 +106,7 @@ use crate::changes::Call;
 use crate::engine::NamedFile;
 use crate::family::family;
 use crate::origin::Origin;
+use crate::request::Run;
 use crate::store::RelPath;
 use crate::trust::{PendingApproval, Provenance};
 use saddlebag_collections::prelude::*;
@@ -119,9 +120,6 @@ family! {
     /// Reply of an [`EntriesCommand`].
     EntriesReply {
         PurgeEntries { key },
-        ExportEntries,
-        ImportEntries { files: parts "files", mode, dry_run, earlier },
-        RetainEntries { imported, dry_run },
         Hydrate,
         OpenRun { fence },
         Checkpoint {} | CloseRun {},
@@ -265,6 +263,14 @@ pub(crate) async fn restore(call: &Call, entries: &Entries, origin: &Origin, nam
 /// Returns true if the run of the origin holds an entry of this key.
 pub(crate) fn is_held(entries: &Entries, origin: &Origin, key: &str) -> bool {
     entries.held(origin.run.as_deref()).is_ok_and(|held| held.iter().any(|held| held.entry.fields.key == key))
+}
+
+/// Exports the files of the entries, imports such files, or forgets the entries that no imported file has.
+pub(crate) async fn exchange<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
+where
+    R: for<'a> Run<EntriesCall<'a>>,
+{
+    request.run(&with_origin(call, entries, origin)?).await.map_err(unavailable)
 }
 
 /// Runs a command of any kind.

@@ -97,6 +97,15 @@ impl World {
         self.run_command(Origin::default().with(verb.into()))
     }
 
+    /// Runs a part of an exchange as a person.
+    fn exchange<R: Send + 'static + for<'a> Run<EntriesCall<'a>, Reply: 'static>>(
+        &mut self,
+        request: R,
+    ) -> Result<R::Reply, Error> {
+        let (entries, now, origin) = (self.entries.clone(), self.now(), Origin::from_provenance(Provenance::User));
+        self.store.run(|fs| async move { exchange(&call_at(fs, now), &entries, &origin, request).await })
+    }
+
     fn get_with(&mut self, origin: Origin, key: &str) -> Result<EntryInfo, Error> {
         let (entries, now, key) = (self.entries.clone(), self.now(), key.to_string());
         self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key).await })
@@ -195,13 +204,9 @@ impl World {
     fn export(&mut self, forgotten: bool) -> Vec<(String, Vec<u8>)> {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
-            match self.run(EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })).unwrap() {
-                Answer::Family(EntriesReply::ExportEntries(page)) => {
-                    files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
-                    cursor = page.next;
-                }
-                other => panic!("{other:?}"),
-            }
+            let page = self.exchange(ExportEntries { forgotten, cursor }).unwrap();
+            files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
+            cursor = page.next;
             if cursor.is_none() {
                 return files;
             }
@@ -220,11 +225,7 @@ impl World {
         for files in files.chunks(part) {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            let command = EntriesCommand::ImportEntries(request);
-            match self.run_command(Origin::from_provenance(Provenance::User).with(command.into())).unwrap() {
-                Answer::Family(EntriesReply::ImportEntries(reply)) => earlier.extend(reply.files),
-                other => panic!("{other:?}"),
-            }
+            earlier.extend(self.exchange(request).unwrap().files);
         }
         earlier
     }
@@ -234,12 +235,8 @@ impl World {
     }
 
     fn retained(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Vec<String> {
-        match self.run(EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })).unwrap() {
-            Answer::Family(EntriesReply::RetainEntries(reply)) => {
-                reply.deleted.into_iter().map(|entry| entry.key).collect()
-            }
-            other => panic!("{other:?}"),
-        }
+        let reply = self.exchange(RetainEntries { imported, dry_run }).unwrap();
+        reply.deleted.into_iter().map(|entry| entry.key).collect()
     }
 
     /// Returns the keys that are removed because they are in no file.

@@ -5,7 +5,7 @@
 //! [`RejectedPart`] for each part that could not be read. Losses of a format are found by reading back the written files: each
 //! difference is a [`Loss`].
 //!
-//! [`ImportFrom`] and [`ExportTo`] are the commands; [`detect`] detects the format of a folder.
+//! [`ImportItems`] and [`ExportItems`] are the commands; [`detect`] detects the format of a folder.
 //!
 //! # How does memory come from other agents?
 //!
@@ -45,16 +45,104 @@ pub use read_files::read_files;
 pub use types::{ForeignFile, Loss, RejectedPart, WrittenFile};
 pub use write_files::write_files;
 
-use crate::family::family;
 pub(crate) use types::ExchangeCall;
+
+use crate::entries::{self, ExportEntries, ExportReply, ImportEntries, ImportReply, RetainEntries, RetainReply};
+use crate::family::{family, kinds};
+use crate::names::Stores;
+use crate::notebook::{ImportNotes, ImportNotesReply, NotebookCall};
+use crate::request::{Run, request};
+use saddlebag_protocol::Error;
 
 family! {
     "exchange", run with ExchangeCall<'_>;
-    /// A command of the exchange. The configuration decides whose entries it uses.
+    /// A command of the exchange. The configuration decides whose items it uses.
     ExchangeCommand =>
     /// Reply of an [`ExchangeCommand`].
     ExchangeReply {
-        ImportFrom { format, place, files: parts "files", others, dry_run, earlier, of_project },
-        ExportTo,
+        ExportItems,
+        ImportItems { source: parts "source" },
+    }
+}
+
+/// Imports a part of something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportItems {
+    /// What to import.
+    pub source: ImportSource,
+}
+
+request!(ImportItems "import-items" => Imported, Removes, |name| ImportSource::samples(name).map(|source| Self { source }).collect());
+
+kinds! {
+    ExchangeCommand::ImportItems { source } => ExchangeReply;
+    /// What an import takes.
+    ImportSource =>
+    /// What was imported, with a case for each source.
+    Imported {
+        /// Files of entries, byte for byte.
+        Entries(ImportEntries) =>
+        /// Files of entries.
+        ImportReply,
+        /// Files of another format, whose texts become entries.
+        Files(ImportFrom) =>
+        /// Files of another format.
+        ImportFromReply,
+        /// Texts from elsewhere, each of which becomes a note.
+        Notes(ImportNotes) =>
+        /// Texts that became notes.
+        ImportNotesReply,
+        /// The end of an import that replaces all entries: forgets those that are in none of its files.
+        Rest(RetainEntries) =>
+        /// Entries that were in no file.
+        RetainReply,
+    }
+}
+
+impl Run<ExchangeCall<'_>> for ImportItems {
+    async fn run(self, with: &ExchangeCall<'_>) -> Result<Imported, Error> {
+        let (Stores { call, notebook, entries }, origin) = (with.stores, with.origin);
+        Ok(match self.source {
+            ImportSource::Entries(files) => Imported::Entries(entries::exchange(call, entries, origin, files).await?),
+            ImportSource::Files(files) => Imported::Files(files.run(with).await.map_err(entries::unavailable)?),
+            ImportSource::Notes(notes) => Imported::Notes(notes.run(&NotebookCall { call, notebook }).await?),
+            ImportSource::Rest(rest) => Imported::Rest(entries::exchange(call, entries, origin, rest).await?),
+        })
+    }
+}
+
+/// Exports the entries, in pages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExportItems {
+    /// What to export.
+    pub target: ExportTarget,
+}
+
+request!(ExportItems "export-items" => Exported, Reads, |name| ExportTarget::samples(name).map(|target| Self { target }).collect());
+
+kinds! {
+    ExchangeCommand::ExportItems { target } => ExchangeReply;
+    /// What an export gives.
+    ExportTarget =>
+    /// A page of an export, with a case for each target.
+    Exported {
+        /// The files of the entries, byte for byte.
+        Entries(ExportEntries) =>
+        /// Files of the entries.
+        ExportReply,
+        /// Files of another format.
+        Files(ExportTo) =>
+        /// Files of another format.
+        ExportToReply,
+    }
+}
+
+impl Run<ExchangeCall<'_>> for ExportItems {
+    async fn run(self, with: &ExchangeCall<'_>) -> Result<Exported, Error> {
+        let (Stores { call, entries, .. }, origin) = (with.stores, with.origin);
+        Ok(match self.target {
+            ExportTarget::Entries(page) => Exported::Entries(entries::exchange(call, entries, origin, page).await?),
+            ExportTarget::Files(page) => Exported::Files(page.run(with).await.map_err(entries::unavailable)?),
+        })
     }
 }

@@ -1,8 +1,10 @@
 //! Types that the converters and the commands of the exchange share.
 
-use crate::changes::Call;
-use crate::entries::{Entries, ForeignEntry};
-use crate::trust::Provenance;
+use core::ops::Deref;
+
+use crate::entries::ForeignEntry;
+use crate::names::Stores;
+use crate::origin::Origin;
 use saddlebag_collections::prelude::*;
 
 /// A file of another format.
@@ -97,8 +99,14 @@ impl Exported {
 
 /// Parts of a memory that the commands of the exchange need, and the scope that the command names.
 pub(crate) struct ExchangeCall<'a> {
-    pub(crate) call: &'a Call,
-    pub(crate) entries: &'a Entries,
-    /// See [`Origin::provenance`](crate::Origin::provenance).
-    pub(crate) provenance: Option<Provenance>,
+    pub(crate) stores: Stores<'a>,
+    pub(crate) origin: &'a Origin,
+}
+
+impl<'a> Deref for ExchangeCall<'a> {
+    type Target = Stores<'a>;
+
+    fn deref(&self) -> &Stores<'a> {
+        &self.stores
+    }
 }

@@ -14,7 +14,7 @@ use super::slug::slug;
 use crate::changes::{Backups, Call, File, history_of};
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
-use crate::request::{Run, at_most, request};
+use crate::request::{Run, at_most};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
 use saddlebag_collections::{
@@ -129,17 +129,19 @@ word_and_value! {
     reason: ForModel
 }
 
-request!(ImportNotes "import-notes" => ImportNotesReply, Replaces, |name| {
-    let note = ImportedNote {
-        id: format!("git there {name}"),
-        title: format!("Choose {name}"),
-        content: "Because it is simpler.".into(),
-        tags: vec!["commit".into()],
-        date: "2026-05-25T12:00:00Z".into(),
-    };
-    let request = Self { folder: "commits".into(), notes: vec![note], dry_run: false };
-    vec![Self { dry_run: true, ..request.clone() }, request]
-});
+impl ImportNotes {
+    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
+        let note = ImportedNote {
+            id: format!("git there {name}"),
+            title: format!("Choose {name}"),
+            content: "Because it is simpler.".into(),
+            tags: vec!["commit".into()],
+            date: "2026-05-25T12:00:00Z".into(),
+        };
+        let request = Self { folder: "commits".into(), notes: vec![note], dry_run: false };
+        vec![Self { dry_run: true, ..request.clone() }, request]
+    }
+}
 
 impl Run<NotebookCall<'_>> for ImportNotes {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ImportNotesReply, Error> {
@@ -421,7 +423,7 @@ impl<'a> Work<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::rename::Rename;
-    use super::super::testing::{Store, run_alone, run_items};
+    use super::super::testing::{Store, run_alone, run_items, run_part};
     use super::*;
     use crate::items::Forget;
     use crate::trust::approve;
@@ -445,7 +447,7 @@ mod tests {
 
     fn import_with(store: &mut Store, notes: &[ImportedNote], dry_run: bool) -> Vec<NoteImport> {
         let request = ImportNotes { folder: "commits".into(), notes: notes.to_vec(), dry_run };
-        store.run(|fs| run_alone(fs, request)).expect("imported").notes
+        store.run(|fs| run_part(fs, request)).expect("imported").notes
     }
 
     fn import(store: &mut Store, note: ImportedNote) -> NoteImportState {
@@ -597,11 +599,11 @@ mod tests {
         for folder in ["", ".", "..", ".hidden", "a/b", "../x", "templates/x", "CON"] {
             let request = ImportNotes { folder: folder.into(), notes: vec![parked("x")], dry_run: false };
             let mut store = Store::default();
-            assert!(store.run(|fs| run_alone(fs, request)).is_err(), "{folder}");
+            assert!(store.run(|fs| run_part(fs, request)).is_err(), "{folder}");
             assert!(store.writes.is_empty(), "{folder}");
         }
         let request = ImportNotes { notes: vec![parked("x"); 257], folder: "commits".into(), dry_run: false };
-        let error = Store::default().run(|fs| run_alone(fs, request)).expect_err("too many");
+        let error = Store::default().run(|fs| run_part(fs, request)).expect_err("too many");
         assert!(error.message.contains("257") && error.message.contains("256"), "{error:?}");
     }
 }

@@ -130,7 +130,6 @@ family! {
         LoadMemories | RecallForTurn,
         MemoryContext,
         RememberError { tool: name "tool", error: output "error" },
-        ImportNotes { folder, notes: parts "notes", dry_run },
     }
 }
 

@@ -58,9 +58,13 @@ pub(crate) async fn run_alone<R>(fs: Fs, mut request: R) -> Result<R::Reply, Err
 where
     R: for<'a> Run<NotebookCall<'a>> + Texts,
 {
-    let call = call_at(fs, day());
-    request.screen(&call.screen)?;
-    request.run(&NotebookCall { call: &call, notebook: &Arc::default() }).await
+    request.screen(&call_at(fs.clone(), day()).screen)?;
+    run_part(fs, request).await
+}
+
+/// Runs a part of a command, which screens its texts itself, like a separate process.
+pub(crate) async fn run_part<R: for<'a> Run<NotebookCall<'a>>>(fs: Fs, request: R) -> Result<R::Reply, Error> {
+    request.run(&NotebookCall { call: &call_at(fs, day()), notebook: &Arc::default() }).await
 }
 
 /// Creates a note like a separate process, for text of this provenance.

@@ -93,10 +93,10 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             entries::ImportMode { Upsert, Replace }
+            entries::EntriesCommand { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
             entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
             entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesCommand { PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::EntriesReply { PurgeEntries(value), ExportEntries(value), ImportEntries(value), RetainEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            entries::EntriesReply { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
         }
     };
     (@exchange $records:ident $variants:ident $openness:ident) => {
@@ -104,9 +104,11 @@ macro_rules! wit_contract {
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, place, files, others, dry_run, earlier, of_project }
+            exchange::ImportItems { source }
             exchange::RejectedPart { path, line, reason }
             exchange::ImportFromReply { entries, rejected }
             exchange::ExportTo { format, forgotten, unapproved, cursor }
+            exchange::ExportItems { target }
             exchange::FilePart { path, offset, content }
             exchange::Loss { key, field, reason }
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
@@ -116,8 +118,12 @@ macro_rules! wit_contract {
             exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
             exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
             exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
-            exchange::ExchangeCommand { ImportFrom(value), ExportTo(value) }
-            exchange::ExchangeReply { ImportFrom(value), ExportTo(value) }
+            exchange::ImportSource { Entries(value), Files(value), Notes(value), Rest(value) }
+            exchange::Imported { Entries(value), Files(value), Notes(value), Rest(value) }
+            exchange::ExportTarget { Entries(value), Files(value) }
+            exchange::ExchangeCommand { ExportItems(value), ImportItems(value) }
+            exchange::Exported { Entries(value), Files(value) }
+            exchange::ExchangeReply { ExportItems(value), ImportItems(value) }
         }
     };
     (@fs $records:ident $variants:ident $openness:ident) => {
@@ -285,12 +291,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value), ImportNotes(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value), ImportNotes(value) }
+            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

@@ -218,10 +218,6 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
             .prop_map(|(turn, max_bytes)| NotebookCommand::MemoryContext(MemoryContext { turn, max_bytes })),
         2 => (name(), text()).prop_map(|(tool, error)| NotebookCommand::RememberError(RememberError { tool, error })),
         1 => (name(), text()).prop_map(|(tool, summary)| NotebookCommand::RememberSummary(RememberSummary { tool, summary })),
-        1 => (prop::sample::select(vec!["commits", "sessions", "facts", "..", ""]), prop::collection::vec(imported_note(), 0..4), any::<bool>())
-            .prop_map(|(folder, notes, dry_run)| {
-                NotebookCommand::ImportNotes(ImportNotes { folder: folder.into(), notes, dry_run })
-            }),
     ]
 }
 
@@ -535,11 +531,6 @@ fn entries() -> impl Strategy<Value = EntriesCommand> {
     let request = hydrate_request();
     prop_oneof![
         1 => prop::option::of(name()).prop_map(|key| EntriesCommand::PurgeEntries(PurgeEntries { key })),
-        2 => (any::<bool>(), prop::option::weighted(0.3, name()))
-            .prop_map(|(forgotten, cursor)| EntriesCommand::ExportEntries(ExportEntries { forgotten, cursor })),
-        3 => import().prop_map(EntriesCommand::ImportEntries),
-        1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
-            .prop_map(|(imported, dry_run)| EntriesCommand::RetainEntries(RetainEntries { imported, dry_run })),
         2 => request.clone().prop_map(EntriesCommand::Hydrate),
         3 => (0_u64..3).prop_map(|fence| EntriesCommand::OpenRun(OpenRun { fence })),
         1 => Just(EntriesCommand::Checkpoint(Checkpoint)),
@@ -802,14 +793,23 @@ fn exchange() -> impl Strategy<Value = ExchangeCommand> {
         any::<bool>(),
     )
         .prop_map(|(format, place, files, others, dry_run, earlier, of_project)| {
-            ExchangeCommand::ImportFrom(ImportFrom { format, place, files, others, dry_run, earlier, of_project })
+            ImportFrom { format, place, files, others, dry_run, earlier, of_project }.into()
         });
-    let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name())).prop_map(
-        |(format, forgotten, unapproved, cursor)| {
-            ExchangeCommand::ExportTo(ExportTo { format, forgotten, unapproved, cursor })
-        },
-    );
-    prop_oneof![3 => import, 2 => export]
+    let export = (format(), any::<bool>(), any::<bool>(), prop::option::weighted(0.2, name()))
+        .prop_map(|(format, forgotten, unapproved, cursor)| ExportTo { format, forgotten, unapproved, cursor }.into());
+    prop_oneof![
+        3 => import,
+        2 => export,
+        1 => (prop::sample::select(vec!["commits", "sessions", "facts", "..", ""]), prop::collection::vec(imported_note(), 0..4), any::<bool>())
+            .prop_map(|(folder, notes, dry_run)| {
+                ImportNotes { folder: folder.into(), notes, dry_run }.into()
+            }),
+        2 => (any::<bool>(), prop::option::weighted(0.3, name()))
+            .prop_map(|(forgotten, cursor)| ExportEntries { forgotten, cursor }.into()),
+        3 => self::import().prop_map(ExchangeCommand::from),
+        1 => (prop::collection::vec(imported(), 0..3), any::<bool>())
+            .prop_map(|(imported, dry_run)| RetainEntries { imported, dry_run }.into()),
+    ]
 }
 
 pub const PLACES: [&str; 21] = [

@@ -241,7 +241,7 @@ def entries(scene):
     scene("items", "forget", dict(name="editor"))
     scene.fails("entry-not-found", "items", "show", dict(name="editor", kind="entry", offset=0))
     scene("items", "restore", dict(name="editor", dry_run=False, lift_rejection=False))
-    exported = scene("entries", "export_entries", dict(forgotten=False))
+    exported = scene("exchange", "export_items", dict(target=("entries", dict(forgotten=False))))[1]
     assert exported.total == 2 and b"She uses Zed." in b"".join(file.content for file in exported.files), exported
     scene.fails("scope-denied", "items", "show", dict(name="editor", kind="entry", offset=0), agent="bob")
     assert listing(scene, "entry").total == 2
@@ -285,7 +285,7 @@ def trust(scene):
 
 def exchange(scene):
     store(scene, "port", "8443")
-    out = scene("exchange", "export_to", dict(format="json-lines", forgotten=False, unapproved=False))
+    out = scene("exchange", "export_items", dict(target=("files", dict(format="json-lines", forgotten=False, unapproved=False))))[1]
     part = out.parts[0]
     assert out.entries == 1 and b"8443" in part.content, out
     assert scene.memory.call("exchange", "detect", ["MEMORY_SNAPSHOT.md"]) == ("format", "zero-claw")
@@ -295,9 +295,9 @@ def exchange(scene):
         foreign = dict(path="MEMORY.md", first_line=1, content=content)
         taken = dict(format="hermes", place="laptop", files=[foreign], others=[], dry_run=False, earlier=[],
                      of_project=False)
-        reply = other("exchange", "import_from", taken)
+        reply = other("exchange", "import_items", dict(source=("files", taken)))[1]
         assert [entry.state for entry in reply.entries] == [("stored",)] and not reply.rejected, reply
-        assert other("exchange", "import_from", taken).entries[0].state == ("unchanged",)
+        assert other("exchange", "import_items", dict(source=("files", taken)))[1].entries[0].state == ("unchanged",)
         assert other("trust", "pending", dict(limit=1)).total == 1
 
 
