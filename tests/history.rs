@@ -464,6 +464,25 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     assert_eq!(listed(&mut drive, Some("An old one")), []);
 }
 
+/// The text of a forgotten note stays in reach of `restore`, whatever another note is called later.
+#[both_engines]
+fn a_renamed_note_does_not_take_the_path_of_a_forgotten_one(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(fact("Port", "the old text")).unwrap();
+    drive.run(fact("Other", "another text")).unwrap();
+    drive.run(ask::forget("Port")).unwrap();
+    let renamed = drive.call(ask::rename("Other", "Port")).unwrap();
+    assert_eq!(renamed.path, "projects/proj/facts/port-2.md");
+    drive.run(ask::edit(&renamed.path, "another text", "a newer text")).unwrap();
+    let restored = drive.call(ask::restore("facts/port.md")).unwrap();
+    assert_eq!(restored.path, "projects/proj/facts/port.md");
+    let text = drive.call(ask::show(&restored.path)).unwrap().text;
+    assert!(text.contains("the old text"), "{text}");
+    // Its own earlier path is free for a note.
+    drive.run(ask::rename(&renamed.path, "Away")).unwrap();
+    assert_eq!(drive.call(ask::rename("Away", "Other")).unwrap().path, "projects/proj/facts/other.md");
+}
+
 #[both_engines]
 fn a_file_is_replaced_only_if_it_has_the_version_and_the_change_is_undone(kind: Kind) {
     let mut drive = drive(kind, agent_config(), &[("projects/proj/notes/a.md", b"one\n")]);

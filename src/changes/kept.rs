@@ -136,6 +136,15 @@ impl Call {
         Ok(removed)
     }
 
+    /// Returns true if a file that does not exist was forgotten and its text is kept.
+    pub(crate) async fn is_forgotten(&self, path: &RelPath) -> Result<bool, Error> {
+        if self.load(&Layout::backup_of(path)).await?.bytes().is_some() {
+            return Ok(true);
+        }
+        let records = self.kept_records(&history_of(path)?, Some(path), |other| other == path).await?.remove(path);
+        Ok(records.is_some_and(|records| records.newest_step(State::Absent).is_some_and(|step| step.keeps_before)))
+    }
+
     /// Reads the records of the files that are wanted and of which a record keeps text. `only` is the one file that is wanted.
     async fn kept_records(
         &self,

@@ -35,7 +35,7 @@ pub(crate) use status::sizes;
 subcommands! {
     /// The everyday subcommands.
     Command {
-        WriteNote(remember::RememberArgs),
+        Remember(remember::RememberArgs),
         Recall(recall::RecallArgs),
         Show(show::ShowArgs),
         List(ListArgs),

@@ -211,7 +211,18 @@ pub(super) async fn new_path(
         }
         check_new_note(call, &path)?;
         if !taken.contains(&path) && !is_taken(call, &path).await? {
-            return Ok(NewPath::Free(path));
+            // The history of a path is that of one note.
+            match call.is_forgotten(&path).await? {
+                false => return Ok(NewPath::Free(path)),
+                true if is_named_by_file => {
+                    let message = format!(
+                        "{name} is the path of a forgotten note, and the note has no other title than its file name"
+                    );
+                    let help = "choose another title, or give the note a heading `# …`";
+                    return Err(Error::invalid_argument(message, help));
+                }
+                true => continue,
+            }
         }
         // On some systems, a name that differs only in case is the same file.
         let is_same_name = path.as_str().to_lowercase() == old_path.as_str().to_lowercase();
