@@ -1,7 +1,7 @@
 //! [`family!`]: generates the enums of a family, and everything that follows from the list of its commands.
 
 /// Generates the two enums of a family, and everything that follows from the list of its commands. Commands that are
-/// listed together, `WriteEntry | RestoreEntry`, share the reply of the first. A command that may change files is listed with
+/// listed together, `Checkpoint | CloseRun`, share the reply of the first. A command that may change files is listed with
 /// all of its fields, `Rename { note, title: name "title" }`: see [`texts!`].
 macro_rules! family {
     (
@@ -133,8 +133,8 @@ macro_rules! member {
 }
 
 /// Defines what a command takes and gives back for each kind: two enums with the same cases. The record of a kind is also a
-/// [`Request`](crate::Request) of its own, which stands for the command and has the reply of its kind. It gives samples by
-/// `samples_of`.
+/// [`Request`](crate::Request) of its own, which stands for the command and has the reply of its kind. Each record has a
+/// function `samples_of`, which returns its samples.
 macro_rules! kinds {
     (
         $command:ident::$verb:ident { $field:ident } => $replies:ident;

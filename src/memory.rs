@@ -13,8 +13,8 @@ use crate::context::{DEFAULT_MAP_BYTES, PromptCall, PromptCommand, PromptReply};
 use crate::engine::{Limits, Scope};
 use crate::entries::{self, Entries, EntriesCommand, EntriesConfig, EntriesReply, MAX_SCOPE_NAME_BYTES};
 use crate::exchange::{ExchangeCall, ExchangeCommand, ExchangeReply};
-use crate::history::{HistoryCommand, HistoryReply};
-use crate::items::{self, FileListing, ItemsCall, ItemsCommand, ItemsReply};
+use crate::history::{HistoryCommand, HistoryReply, Undo};
+use crate::items::{self, FileListing, ItemsCall, ItemsCommand, ItemsReply, NewItem, Write};
 use crate::journal::{JournalCall, JournalCommand, JournalReply, Search};
 use crate::names::Stores;
 use crate::notebook::{self, Notebook, NotebookCall, NotebookCommand, NotebookReply};
@@ -206,7 +206,7 @@ families! {
     Notebook(NotebookCommand => NotebookReply),
     /// Entries.
     Entries(EntriesCommand => EntriesReply),
-    /// Files.
+    /// Items.
     Items(ItemsCommand => ItemsReply),
     /// Tools.
     Tools(ToolsCommand => ToolsReply),
@@ -247,6 +247,18 @@ impl<R: Member<Family: Part>> From<R> for Command {
 pub trait Submit {
     /// Returns the command with its origin.
     fn submission(self) -> Submission<Command>;
+}
+
+impl Command {
+    /// Returns the name that the history has for the command: the word of the program that stores, brings in or makes again.
+    fn recorded_name(&self) -> &'static str {
+        match self {
+            Self::Exchange(ExchangeCommand::ImportItems(_)) => "import",
+            Self::History(HistoryCommand::Undo(Undo { redo: true, .. })) => "redo",
+            Self::Items(ItemsCommand::Write(Write { item: NewItem::Entry(_) | NewItem::Note(_) })) => "remember",
+            command => command.name(),
+        }
+    }
 }
 
 impl<C: Into<Command>> Submit for C {
@@ -325,7 +337,7 @@ pub type Finished = protocol::Finished<ToolAnswer>;
 /// let outcome = Ok(FsOutcome::Append(AppendOutcome::Written(Version("1".into()))));
 /// let step = memory.handle_memory_result(FsResult { key: request.key.to_string(), outcome })?;
 /// assert_eq!(step.finished[0].error, None);
-/// assert!(matches!(memory.take(CommandId(17))?, Reply::Journal(_)));
+/// assert!(matches!(memory.take(CommandId(17))?, Reply::Items(_)));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 pub struct Memory {
@@ -440,10 +452,11 @@ impl Memory {
             Some(at) => self.shared_at(at),
         };
         let name = command.name();
+        let recorded = command.recorded_name();
         let recorder = self.machine.clone().map(|machine| Recorder {
             machine,
             agent: self.entries.agent().ok(),
-            command: name,
+            command: recorded,
             writer: None,
             reason: origin.reason.clone(),
             seed: [self.epoch, id.0],

@@ -41,6 +41,19 @@ pub(crate) async fn file_of(
     Ok(Some(handle(with, name, kind).await?).filter(|found| found.kind != ItemKind::Entry))
 }
 
+/// Finds the file of a name like [`file_of`], for a command that changes it: an interrupted rename is finished first.
+pub(crate) async fn file_to_change(
+    with: Stores<'_>,
+    origin: &Origin,
+    name: &str,
+    kind: Option<ItemKind>,
+) -> Result<Option<Handle>, Error> {
+    if kind != Some(ItemKind::Entry) && matches!(Target::from_name(name), Ok(Target::Page(_))) {
+        notebook::settle_rename(with.call, with.notebook).await;
+    }
+    file_of(with, origin, name, kind).await
+}
+
 /// Finds the item of a kind that a name means; `None` for any kind.
 pub(crate) async fn handle(stores: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<Handle, Error> {
     let mut found = candidates(stores, name).await?;
@@ -82,7 +95,7 @@ pub(crate) async fn kind_rule<'a>(
         false => Some(notebook::note_rule(call).await?),
     };
     Ok(move |path: &RelPath| match () {
-        () if entries.folders().any(|folder| folder.has(path)) => ItemKind::Entry,
+        () if entries.has(path) => ItemKind::Entry,
         () if is_note.as_ref().is_some_and(|is_note| is_note(path)) => ItemKind::of_note(layout, path),
         () => ItemKind::File,
     })
@@ -138,6 +151,5 @@ pub(crate) async fn candidates(
 }
 
 pub(crate) fn is_listed(call: &Call, entries: &Entries, path: &RelPath) -> bool {
-    entries.folders().any(|folder| folder.has(path))
-        || FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(path))
+    entries.has(path) || FolderScope::all(&call.scope.layout).iter().any(|scope| scope.reaches(path))
 }

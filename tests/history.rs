@@ -8,7 +8,7 @@ use saddlebag::history::{
     ChangeKind, CompareVersions, ListOperations, ListVersions, OperationInfo, ReplaceFile, SetHistoryPolicy, Undo,
     UndoReply,
 };
-use saddlebag::items::{ItemKind, ListItems, Restore, Show};
+use saddlebag::items::{ItemKind, ItemsCommand, ListItems, NewItem, Restore, Show, Write};
 use saddlebag::journal::{Target, WriteFile};
 use saddlebag::notebook::WriteNote;
 use saddlebag::protocol::{Error, ErrorCode, FsOp, FsOutcome, ReadOutcome};
@@ -250,9 +250,9 @@ fn ten_thousand_operations_are_undone_to_the_beginning_and_made_again() {
         drive.now.seconds += 600;
         let change = change(random.number());
         // With more text the test would measure how files are read.
-        let is_wanted = match change.command.name() {
-            "remember" => notes() < 20,
-            "write" => open_items() < 4096,
+        let is_wanted = match &change.command {
+            Command::Items(ItemsCommand::Write(Write { item: NewItem::Note(_) })) => notes() < 20,
+            Command::Items(ItemsCommand::Write(Write { item: NewItem::File(_) })) => open_items() < 4096,
             _ => true,
         };
         if is_wanted {
@@ -462,6 +462,28 @@ fn a_forgotten_note_is_listed_and_found_by_its_title(kind: Kind) {
     assert_eq!(listed(&mut drive, Some("An old one")), [(path("old"), "An old one".to_string())]);
     drive.executor.insert(&support::path(&path("old")), "# Here\n");
     assert_eq!(listed(&mut drive, Some("An old one")), []);
+}
+
+#[both_engines]
+fn a_redo_makes_the_operations_of_every_folder_again_and_each_can_be_undone(kind: Kind) {
+    let mut drive = drive(kind, agent_config(), &[]);
+    drive.run(keep("k", "of the agent", "core")).unwrap();
+    drive.run(fact("Port", "of the project")).unwrap();
+    drive.run(ask::append(Target::LongTerm, "of all projects")).unwrap();
+    let files = drive.executor.files();
+    let made = |files: &BTreeMap<String, Vec<u8>>| files.keys().filter(|path| path.ends_with(".md")).count();
+    let all = Undo { since: Some(0), ..Undo::default() };
+    assert_eq!(drive.call(all.clone()).unwrap().operations.len(), 3);
+    assert_eq!(made(&drive.executor.files()), 0);
+    assert_eq!(drive.call(ask::redo()).unwrap().operations.len(), 3);
+    assert_eq!(made(&drive.executor.files()), made(&files));
+    let list = drive.call(ListOperations::default()).unwrap();
+    let undone: Vec<_> = list.operations.iter().filter(|info| info.undone && info.undoes.is_empty()).collect();
+    assert!(undone.is_empty(), "{undone:?}");
+    for _ in 0..3 {
+        undo(&mut drive).unwrap();
+    }
+    assert_eq!(made(&drive.executor.files()), 0);
 }
 
 /// The text of a forgotten note stays in reach of `restore`, whatever another note is called later.

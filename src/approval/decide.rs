@@ -63,14 +63,14 @@ pub(super) async fn decide(
                 match decision {
                     _ if dry_run => Ok(()),
                     Decision::Approve => approve(with.call, item).await,
-                    Decision::Reject => reject(with, item).await,
+                    Decision::Reject => forget_item(with, &item.path, item.is_entry, item.version.clone()).await,
                 }
             }
             Err(error) => Err(error),
         };
         match result {
             Ok(()) => decided.items.push(given),
-            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) if matches!(error.code, ErrorCode::Storage | ErrorCode::MemoryUnavailable) => return Err(error),
             Err(error) => decided.skipped.push(SkippedItem { name: given.name, reason: error.into_message() }),
         }
     }
@@ -117,13 +117,18 @@ async fn approve(call: &Call, item: &PendingApproval) -> Result<(), Error> {
     call.update(&item.path, Backups::Off, change).await.map(|_| ())
 }
 
-/// Forgets the text, if it still has the version that was listed.
-async fn reject(with: &Stores<'_>, item: &PendingApproval) -> Result<(), Error> {
-    if !item.is_entry {
-        return forget_version(with.call, &item.path, &item.version).await;
+/// Forgets a note or an entry, if its file still has this version.
+pub(super) async fn forget_item(
+    with: &Stores<'_>,
+    path: &RelPath,
+    is_entry: bool,
+    version: String,
+) -> Result<(), Error> {
+    if !is_entry {
+        return forget_version(with.call, path, &version).await;
     }
-    let version = Some(item.version.clone());
-    entries::forget(with.call, with.entries, &Origin::default(), item.path.as_str(), version).await.map(|_| ())
+    let shown = with.call.scope.display_path(path);
+    entries::forget(with.call, with.entries, &Origin::default(), &shown, Some(version)).await.map(|_| ())
 }
 
 /// Returns the error for an item that has another version.

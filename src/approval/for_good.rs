@@ -1,13 +1,11 @@
 //! [`reject_for_good`]: refuses the values of notes and entries for good, and forgets the items.
 
-use super::decide::{Decided, check_items, stale};
+use super::decide::{Decided, check_items, forget_item, stale};
 use super::types::{ApproveItem, SkippedItem};
-use crate::engine::ambiguous;
 use crate::entries;
-use crate::history::find_forgotten;
-use crate::names::{Stores, candidates};
-use crate::notebook::{check_not_kept, forget_version};
-use crate::origin::Origin;
+use crate::history;
+use crate::names::Stores;
+use crate::notebook::check_not_kept;
 use crate::store::{Layout, RelPath};
 use crate::trust::{Value, note_value, version_of};
 use saddlebag_collections::prelude::*;
@@ -36,7 +34,7 @@ pub(super) async fn reject_for_good(
     for given in items {
         match reject(with, &given, dry_run).await {
             Ok(()) => decided.items.push(given),
-            Err(error) if error.code == ErrorCode::Storage => return Err(error),
+            Err(error) if matches!(error.code, ErrorCode::Storage | ErrorCode::MemoryUnavailable) => return Err(error),
             Err(error) => decided.skipped.push(SkippedItem { name: given.name, reason: error.into_message() }),
         }
     }
@@ -69,51 +67,26 @@ async fn reject(with: &Stores<'_>, given: &ApproveItem, dry_run: bool) -> Result
     if item.is_forgotten {
         return Ok(());
     }
-    let forgotten = match item.is_entry {
-        false => forget_version(call, &item.path, &item.version).await,
-        true => {
-            let key = call.scope.display_path(&item.path);
-            entries::forget(call, with.entries, &Origin::default(), &key, Some(item.version)).await.map(|_| ())
-        }
-    };
-    forgotten.map_err(|error| {
+    forget_item(with, &item.path, item.is_entry, item.version).await.map_err(|error| {
         let code = error.code;
         let reason = error.into_message();
         Error::new(code, format!("its value is refused from now on, but it was not forgotten: {reason}"), "forget it")
     })
 }
 
-/// Finds the note or the entry of a name.
+/// Finds the note or the entry of a name, forgotten or not.
 pub(super) async fn meant(with: &Stores<'_>, name: &str) -> Result<Meant, Error> {
-    let Stores { call, notebook, entries } = *with;
-    // The backup of a forgotten note names the note.
-    let name = call.scope.original(name).map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
-    let mut found = candidates(Stores { call, notebook, entries }, &name).await?;
-    let file = found.pop();
-    if let (Some(file), false) = (&file, found.is_empty()) {
-        let paths = found.iter().chain([file]).map(|file| call.scope.display_path(&file.path)).collect();
-        return Err(ambiguous(&name, paths));
-    }
-    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
-    let note = file.map(|file| file.path).filter(|path| !is_entry(path));
-    if let Some(path) = &note
-        && let Some(text) = call.load_text(path).await?
-    {
-        return Ok(of_note(path, &text, false));
-    }
-    if let Some(stored) = entries::stored(call, entries, &name).await? {
-        let value = Value::from_text(&stored.content);
-        let (path, version) = (stored.path, stored.version);
-        return Ok(Meant { path, is_entry: true, is_forgotten: stored.is_forgotten, value, version });
-    }
-    if let Some(path) = &note
-        && let Some(kept) = call.find_kept(path, &Layout::backup_of(path)).await?
-        && let Some(text) = kept.file.text()?
-    {
-        return Ok(of_note(path, text, true));
-    }
-    if let Some(path) = find_forgotten(&Stores { call, notebook, entries }, &name).await?
-        && let Some(kept) = call.find_kept(&path, &Layout::backup_of(&path)).await?
+    let Stores { call, entries, .. } = *with;
+    let (path, is_entry) = history::meant(*with, name, None).await?;
+    if is_entry {
+        if let Some(stored) = entries::stored(call, entries, &call.scope.display_path(&path)).await? {
+            let value = Value::from_text(&stored.content);
+            let (path, version) = (stored.path, stored.version);
+            return Ok(Meant { path, is_entry, is_forgotten: stored.is_forgotten, value, version });
+        }
+    } else if let Some(text) = call.load_text(&path).await? {
+        return Ok(of_note(&path, &text, false));
+    } else if let Some(kept) = call.find_kept(&path, &Layout::backup_of(&path)).await?
         && let Some(text) = kept.file.text()?
     {
         return Ok(of_note(&path, text, true));

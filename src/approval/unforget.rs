@@ -18,9 +18,7 @@ pub(crate) async fn unforget(with: &Stores<'_>, name: &str) -> Result<(RelPath, 
         Err(error) if error.code == ErrorCode::NotFound => return purged(with, name, error).await,
         found => found?,
     };
-    if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
-        return Err(error);
-    }
+    call.scope.check_of_this_project(path.as_str())?;
     // The gate would refuse the text before.
     let lifted = call.lift_rejections(value.as_ref(), &path).await?;
     let shown = call.scope.display_path(&path);
@@ -51,8 +49,7 @@ async fn purged(with: &Stores<'_>, name: &str, not_found: Error) -> Result<(RelP
     let Stores { call, entries, .. } = *with;
     let named = [call.scope.whole(name), call.scope.file(name)];
     let is_meant = |path: &RelPath| {
-        named.iter().flatten().any(|named| named == path)
-            || (path.file_stem() == name && entries.folders().any(|folder| folder.has(path)))
+        named.iter().flatten().any(|named| named == path) || (path.file_stem() == name && entries.has(path))
     };
     let values = call.rejected_values().await?;
     let path = values.paths().filter_map(|path| RelPath::new(path).ok()).find(is_meant).ok_or(not_found)?;

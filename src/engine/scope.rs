@@ -129,6 +129,11 @@ impl Scope {
         Some(Error::new(protocol::ErrorCode::NotPermitted, message, help))
     }
 
+    /// Refuses a change of a note that the user keeps for all projects, if a name is the path of one.
+    pub(crate) fn check_of_this_project(&self, name: &str) -> Result<(), Error> {
+        self.kept_for_all_projects(name).map_or(Ok(()), Err)
+    }
+
     /// Returns a name without the path of the root.
     pub(crate) fn without_prefix<'a>(&self, name: &'a str) -> &'a str {
         let prefixes = self.roots.iter().chain([&self.path_prefix]).filter(|prefix| !prefix.is_empty());

@@ -63,7 +63,7 @@ pub struct ImportFile {
 pub enum ImportMode {
     /// Adds and updates. An entry that was forgotten after the file was changed stays forgotten.
     Upsert,
-    /// Replaces all entries. The files overwrite even forgotten entries; `Retain` then forgets the entries that are in
+    /// Replaces all entries. The files overwrite even forgotten entries; [`RetainEntries`](super::RetainEntries) then forgets the entries that are in
     /// no file.
     Replace,
 }

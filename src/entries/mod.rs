@@ -199,7 +199,7 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
 
 /// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
 pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
-    find::get(&with_origin(call, entries, origin)?, name).await
+    find::get(&with_origin(call, entries, origin)?, name).await.map_err(unavailable)
 }
 
 /// Searches the entries, best first.
@@ -210,7 +210,7 @@ pub(crate) async fn find(
     query: &str,
     limit: u32,
 ) -> Result<Found, Error> {
-    find::find(&with_origin(call, entries, origin)?, query, limit).await
+    find::find(&with_origin(call, entries, origin)?, query, limit).await.map_err(unavailable)
 }
 
 /// Lists entries.
@@ -220,7 +220,7 @@ pub(crate) async fn list(
     origin: &Origin,
     asked: EntryList<'_>,
 ) -> Result<EntryPage, Error> {
-    find::list(&with_origin(call, entries, origin)?, asked).await
+    find::list(&with_origin(call, entries, origin)?, asked).await.map_err(unavailable)
 }
 
 /// Stores an entry.
@@ -230,7 +230,7 @@ pub(crate) async fn write(
     origin: &Origin,
     entry: WriteEntry,
 ) -> Result<StoreReply, Error> {
-    store::store_entry(&with_origin(call, entries, origin)?, entry).await
+    store::store_entry(&with_origin(call, entries, origin)?, entry).await.map_err(unavailable)
 }
 
 /// Changes the text or the tags of an entry.
@@ -241,7 +241,7 @@ pub(crate) async fn edit(
     name: &str,
     change: &EntryChange<'_>,
 ) -> Result<StoreReply, Error> {
-    edit::edit(&with_origin(call, entries, origin)?, name, change).await
+    edit::edit(&with_origin(call, entries, origin)?, name, change).await.map_err(unavailable)
 }
 
 /// Forgets an entry, if it has the expected version.
@@ -252,12 +252,12 @@ pub(crate) async fn forget(
     name: &str,
     expected_version: Option<String>,
 ) -> Result<ForgottenAs, Error> {
-    purge::forget(&with_origin(call, entries, origin)?, name, expected_version).await
+    purge::forget(&with_origin(call, entries, origin)?, name, expected_version).await.map_err(unavailable)
 }
 
 /// Brings back a forgotten entry, or the text that an entry had before.
 pub(crate) async fn restore(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<StoreReply, Error> {
-    purge::restore(&with_origin(call, entries, origin)?, name).await
+    purge::restore(&with_origin(call, entries, origin)?, name).await.map_err(unavailable)
 }
 
 /// Returns true if the run of the origin holds an entry of this key.

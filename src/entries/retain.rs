@@ -1,4 +1,4 @@
-//! `retain-entries`: forgets all entries that were in no imported file.
+//! The end of an import that replaces all entries: forgets all that were in no imported file.
 
 use super::import::{ImportedFile, MAX_IMPORTED};
 use super::intake::name;

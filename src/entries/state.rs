@@ -8,7 +8,7 @@ use super::rules::Base;
 use super::scope::{EntriesConfig, EntriesScope};
 use crate::changes::{Call, history_of};
 use crate::search::{Corpus, DocId};
-use crate::store::{EntryFolder, HistoryFolder, Layout, PathError};
+use crate::store::{EntryFolder, HistoryFolder, Layout, PathError, RelPath};
 use crate::trust::Provenance;
 use saddlebag_collections::{prelude::*, sorted::SortedMap};
 use saddlebag_protocol::{Error, ErrorCode};
@@ -56,6 +56,11 @@ impl Entries {
     /// Returns the folders with the entries of this memory.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &EntryFolder> {
         self.scope.iter().flat_map(|scope| scope.pools()).map(|pool| &pool.folder)
+    }
+
+    /// Returns true if a path is that of a file with an entry of this memory.
+    pub(crate) fn has(&self, path: &RelPath) -> bool {
+        self.folders().any(|folder| folder.has(path))
     }
 
     /// Returns the folders with the history of the files of this memory, entries included.

@@ -2,6 +2,7 @@
 
 use super::category::Category;
 use super::checks::NewEntry;
+use super::document::Entry;
 use super::put::{held, reply, store};
 use super::rules::Base;
 use super::state::EntriesCall;
@@ -10,7 +11,7 @@ use super::view::look;
 use super::{runs, screen};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
-use saddlebag_protocol::Error;
+use saddlebag_protocol::{Error, ErrorCode};
 
 /// Stores an entry: creates it, or replaces the text of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +36,9 @@ pub(super) async fn store_entry(with: &EntriesCall<'_>, request: WriteEntry) -> 
     let mut fields = screen::screened(call, &request.entry, provenance)?;
     let base = Base::from_version(request.expected_version);
     let shared = scope.pool(&fields.category)?.shared;
+    if let Some(old) = fields.supersedes.as_deref().filter(|old| *old != fields.key) {
+        check_superseded(with, &fields.key, old).await?;
+    }
     let mut stored = match run {
         Some(run) => {
             runs::hold(call, entries, scope, run, fields.clone(), base).await?;
@@ -54,4 +58,18 @@ pub(super) async fn store_entry(with: &EntriesCall<'_>, request: WriteEntry) -> 
     };
     call.screen.tell(&mut stored.message);
     Ok(stored)
+}
+
+/// Refuses an entry that supersedes a key that no entry has or had, unless its file says so already.
+async fn check_superseded(with: &EntriesCall<'_>, key: &str, old: &str) -> Result<(), Error> {
+    let view = look(with.call, with.entries, with.scope).await?;
+    let says_so = |entry: &Entry| entry.fields.key == key && entry.fields.supersedes.as_deref() == Some(old);
+    let is_there = |entry: &Entry| entry.fields.key == old || says_so(entry);
+    let held = with.entries.held(with.run)?;
+    if view.entries.iter().any(|stored| is_there(&stored.entry)) || held.iter().any(|held| is_there(&held.entry)) {
+        return Ok(());
+    }
+    let message = format!("there is no entry `{}` to supersede", old.escape_debug());
+    let help = "`list --kind entry` lists the keys; an entry supersedes entries alone";
+    Err(Error::new(ErrorCode::EntryNotFound, message, help))
 }

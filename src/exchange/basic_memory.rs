@@ -10,7 +10,7 @@
 use super::text::{
     after_frontmatter, body, file_name, hash8, is_safe_path, list_of, one_line, stem, text_of, unknown_fields, yaml_of,
 };
-use super::types::{Converted, Exported, Loss, TextFile};
+use super::types::{Converted, Loss, Output, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
 use saddlebag_collections::{prelude::*, sorted::SortedSet};
@@ -383,8 +383,8 @@ fn note_file(permalink: &str) -> String {
     if is_safe_path(&path) { path } else { format!("{}.md", file_name(permalink)) }
 }
 
-pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
+pub(super) fn export(entries: &[ForeignEntry]) -> Output {
+    let mut exported = Output::default();
     let mut taken: SortedSet<String> = SortedSet::default();
     let mut written: SortedSet<&str> = SortedSet::default();
     for group in groups(entries) {

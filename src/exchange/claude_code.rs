@@ -6,7 +6,7 @@ use super::text::{
     base_name, body, file_name, hook, is_safe_path, lines, lines_below, list_of, one_line, slug, stem, text_of,
     unknown_fields, yaml_of,
 };
-use super::types::{Converted, Exported, TextFile};
+use super::types::{Converted, Output, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
 use saddlebag_collections::{
@@ -220,8 +220,8 @@ fn read_topic(file: &TextFile<'_>, dialect: &Dialect, listed: Option<&Listing>, 
     converted.entries.push(entry);
 }
 
-pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
+pub(super) fn export(entries: &[ForeignEntry]) -> Output {
+    let mut exported = Output::default();
     let mut listed: Vec<&ForeignEntry> = entries.iter().collect();
     let rank = |entry: &ForeignEntry| (entry.category != "core", core::cmp::Reverse(entry.updated));
     order::sort_slice(&mut listed, |a, b| (rank(a), &a.key).cmp(&(rank(b), &b.key)));

@@ -1,4 +1,4 @@
-//! `export-to`: writes the entries in a format, in pages.
+//! The part of `export-items` that writes the entries in another format, in pages.
 
 use super::format::Format;
 use super::types::{ExchangeCall, Loss, WrittenFile};

@@ -3,7 +3,7 @@
 use saddlebag_collections::{prelude::*, words};
 
 use super::text::base_name;
-use super::types::{Converted, Exported, TextFile};
+use super::types::{Converted, Output, TextFile};
 use super::{basic_memory, claude_code, json, mcp_memory, readers};
 use crate::entries::ForeignEntry;
 
@@ -71,7 +71,7 @@ impl Read {
 
 /// How a format is read and written: the name of its file if it is a single one, whether a path is one of its files, the
 /// reader, and the writer unless the format is for import only.
-type Row = (Option<&'static str>, fn(&str) -> bool, Read, Option<fn(&[ForeignEntry]) -> Exported>);
+type Row = (Option<&'static str>, fn(&str) -> bool, Read, Option<fn(&[ForeignEntry]) -> Output>);
 
 impl Format {
     /// Returns the row of a format in the table of all formats.

@@ -1,4 +1,4 @@
-//! `import-from`: imports files of another format.
+//! The part of `import-items` for files of another format.
 
 use super::format::Format;
 use super::read_files::read_files;

@@ -4,7 +4,7 @@
 use saddlebag_collections::{UnknownWord, prelude::*};
 use serde_json::Value;
 
-use super::types::{Converted, Exported, TextFile};
+use super::types::{Converted, Output, TextFile};
 use crate::entries::ForeignEntry;
 use crate::store::utc_text;
 use crate::trust::{Provenance, TrustState};
@@ -94,8 +94,8 @@ fn entry(file: &TextFile<'_>, number: u32, object: &Value) -> Result<ForeignEntr
     })
 }
 
-pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
+pub(super) fn export(entries: &[ForeignEntry]) -> Output {
+    let mut exported = Output::default();
     let lines: Vec<String> = entries.iter().map(line).collect();
     exported.file("saddlebag.jsonl".into(), lines.concat());
     exported

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::json::{for_each_object, quoted, text_field};
 use super::text::hash8;
-use super::types::{Converted, Exported, TextFile};
+use super::types::{Converted, Output, TextFile};
 use crate::entries::ForeignEntry;
 use saddlebag_collections::{
     prelude::*,
@@ -149,8 +149,8 @@ impl Entity {
     }
 }
 
-pub(super) fn export(entries: &[ForeignEntry]) -> Exported {
-    let mut exported = Exported::default();
+pub(super) fn export(entries: &[ForeignEntry]) -> Output {
+    let mut exported = Output::default();
     let mut graph = Graph::default();
     for entry in entries {
         let tag = |prefix: &str| entry.tags.iter().find_map(|tag| tag.strip_prefix(prefix)).map(str::to_string);

@@ -65,18 +65,20 @@ family! {
     }
 }
 
-/// Imports a part of something.
+/// Imports entries or notes from one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportItems {
     /// What to import.
     pub source: ImportSource,
 }
 
-request!(ImportItems "import-items" => Imported, Removes, |name| ImportSource::samples(name).map(|source| Self { source }).collect());
+request!(ImportItems "import-items" => Imported, Removes, |name| {
+    ImportSource::samples(name).map(|source| Self { source }).collect()
+});
 
 kinds! {
     ExchangeCommand::ImportItems { source } => ExchangeReply;
-    /// What an import takes.
+    /// Source of an import.
     ImportSource =>
     /// What was imported, with a case for each source.
     Imported {
@@ -118,7 +120,9 @@ pub struct ExportItems {
     pub target: ExportTarget,
 }
 
-request!(ExportItems "export-items" => Exported, Reads, |name| ExportTarget::samples(name).map(|target| Self { target }).collect());
+request!(ExportItems "export-items" => Exported, Reads, |name| {
+    ExportTarget::samples(name).map(|target| Self { target }).collect()
+});
 
 kinds! {
     ExchangeCommand::ExportItems { target } => ExchangeReply;

@@ -82,12 +82,12 @@ impl Converted {
 
 /// Output of a writing converter.
 #[derive(Debug, Default)]
-pub(super) struct Exported {
+pub(super) struct Output {
     pub(super) files: Vec<WrittenFile>,
     pub(super) left_out: Vec<Loss>,
 }
 
-impl Exported {
+impl Output {
     pub(super) fn file(&mut self, path: String, text: String) {
         self.files.push((path, text));
     }

@@ -34,7 +34,7 @@ pub(crate) async fn forgotten_notes(with: &Stores<'_>, name: Option<&str>) -> Re
 /// # Errors
 ///
 /// The name means several.
-pub(crate) async fn find_forgotten(with: &Stores<'_>, name: &str) -> Result<Option<RelPath>, Error> {
+pub(super) async fn find_forgotten(with: &Stores<'_>, name: &str) -> Result<Option<RelPath>, Error> {
     match named(with, forgotten(with).await?, name).as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(one.path.clone())),
@@ -98,7 +98,7 @@ async fn forgotten(with: &Stores<'_>) -> Result<Vec<ForgottenNote>, Error> {
         is_markdown(path)
             && is_listed(call, entries, path)
             && call.scope.layout.reserved_for(path).is_none()
-            && !entries.folders().any(|folder| folder.has(path))
+            && !entries.has(path)
             && !present.contains(path)
     };
     let mut found = Vec::new();

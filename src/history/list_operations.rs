@@ -100,6 +100,10 @@ pub(super) fn operations(
         };
         let Some((last, info)) = found.get_mut(place) else { continue };
         *last = recorded.place;
+        // Each folder has a record of its own, with the operations that changed a file of the folder.
+        for (known, more) in [(&mut info.undoes, &record.undoes), (&mut info.redoes, &record.redoes)] {
+            known.extend(more.iter().filter(|operation| !known.contains(operation)).cloned().collect::<Vec<_>>());
+        }
         let visible = record.changes.iter().zip(&recorded.paths);
         for file in visible.filter_map(|(change, path)| file_change(call, path.as_ref()?, change)) {
             // A change that was tried again is recorded again.

@@ -20,7 +20,7 @@ pub(super) const CONTEXT_LINES: usize = 3;
 /// Lists the versions of a file, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListVersions {
-    /// Name of the file, as [`Resolve`](crate::items::Resolve) takes it, or the name of a file that is gone.
+    /// Name of the file, as [`Resolve`](crate::items::Show) takes it, or the name of a file that is gone.
     pub name: String,
     /// Maximum number of versions, at most [`MAX_HISTORY_ITEMS`].
     pub limit: u32,
@@ -142,9 +142,7 @@ pub(super) async fn history_of(
         Err(error) => return Err(error),
     };
     // Its records are in the memory for all projects.
-    if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
-        return Err(error);
-    }
+    call.scope.check_of_this_project(path.as_str())?;
     let history = records_of(with, &path).await?;
     Ok((path, history))
 }
@@ -176,7 +174,7 @@ pub(crate) async fn text_of_version(
 /// Returns the file that is gone and had this name. `error` says that no file has it now.
 async fn gone(with: &Stores<'_>, name: &str, kind: Option<ItemKind>, error: Error) -> Result<RelPath, Error> {
     let Stores { call, entries, .. } = *with;
-    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
+    let is_entry = |path: &RelPath| entries.has(path);
     let is_of_kind = |path: &RelPath| kind.is_none_or(|kind| is_entry(path) == (kind == ItemKind::Entry));
     if let Some(forgotten) = find_forgotten(with, name).await?.filter(is_of_kind) {
         return Ok(forgotten);

@@ -14,6 +14,7 @@ mod history_policy;
 mod list_operations;
 mod list_versions;
 mod log;
+mod meant;
 mod merge;
 mod past;
 mod places;
@@ -44,10 +45,11 @@ pub use undo::{SkippedOperation, Undo, UndoReply};
 
 pub use crate::changes::EXPUNGED;
 
-pub(crate) use forgotten::{ForgottenNote, find_forgotten, forgotten_notes};
+pub(crate) use forgotten::{ForgottenNote, forgotten_notes};
 pub(crate) use list_versions::text_of_version;
+pub(crate) use meant::meant;
 pub(crate) use past::look_back;
-pub(crate) use restore_version::{NewText, last_before_removal, removed_by_others, restore_version, version_before};
+pub(crate) use restore_version::{NewText, last_before_removal, restore_version, version_before};
 
 use crate::family::family;
 use crate::names::Stores;

@@ -1,11 +1,10 @@
 //! The half of `undo` that makes what was undone again.
 
 use super::list_operations::operations;
-use super::log::{History, complete_interrupted};
 use super::revert::{Left, Reverted};
 use super::types::{OperationInfo, check_is_kept};
 use super::undo::{MAX_NAMED, SkippedOperation, Took, UndoReply, finish, is_lasting};
-use super::unmade::take_back_unmade;
+use super::unmade::read_settled;
 use crate::names::Stores;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -13,14 +12,10 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// Makes the operations of the last undo again, unless others add to the history meanwhile. A second redo makes those of the
 /// undo before it again.
 pub(super) async fn redo(with: &Stores<'_>, dry_run: bool) -> Result<UndoReply, Error> {
-    let Stores { call, entries, .. } = *with;
+    let call = with.call;
     check_is_kept(call)?;
     call.scope.trust.check_person("make again what was undone")?;
-    complete_interrupted(with).await?;
-    let mut history = History::read(call, entries, None).await?;
-    if !dry_run && take_back_unmade(with, &history).await? {
-        history = History::read(call, entries, None).await?;
-    }
+    let history = read_settled(with, dry_run).await?;
     let undone = history.undone();
     let is_in_force = |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
     let all = operations(with, &history, &|_, _| true);

@@ -111,7 +111,7 @@ pub(crate) async fn version_before(with: &Stores<'_>, path: &RelPath) -> Result<
 }
 
 /// Returns the file that had a name until another program removed it.
-pub(crate) async fn removed_by_others(
+pub(super) async fn removed_by_others(
     with: &Stores<'_>,
     name: &str,
     kind: Option<ItemKind>,
@@ -144,6 +144,6 @@ async fn number_at(call: &Call, history: &History, file: &FileHistory<'_>, at: &
     let place = file.place_at(call, history.end_of(at, call)?).await?;
     place.and_then(|place| u32::try_from(place + 1).ok()).ok_or_else(|| {
         let message = format!("{} did not exist at that time, or its history begins later", file.path);
-        Error::new(ErrorCode::NotFound, message, "`history NAME` lists the versions".to_string())
+        Error::new(ErrorCode::NotFound, message, "`history NAME` lists the versions")
     })
 }

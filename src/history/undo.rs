@@ -1,12 +1,12 @@
-//! `undo`: takes operations back.
+//! `undo`: takes operations back, or makes them again.
 
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
-use super::log::{History, Recorded, complete_interrupted};
+use super::log::{History, Recorded};
 use super::redo::redo;
 use super::revert::{Left, Reverted};
 use super::types::{OperationInfo, begin_again, check_is_kept};
-use super::unmade::take_back_unmade;
+use super::unmade::read_settled;
 use crate::changes::{Call, history_of};
 use crate::names::Stores;
 use crate::notebook::{InitNotebook, counting_again, remove_empty_template_folders};
@@ -47,7 +47,7 @@ pub struct Undo {
     pub only_own: bool,
     /// If set, operations that a later change touches, or whose text is gone, are left as they are, and named.
     pub skip_conflicts: bool,
-    /// If set, only reports what would be undone.
+    /// If set, only reports what would be undone or made again.
     pub dry_run: bool,
     /// If set, makes the operations of the last undo again, and takes only `dry_run`.
     pub redo: bool,
@@ -90,11 +90,8 @@ impl Run<Stores<'_>> for Undo {
         if self.redo {
             let Self { dry_run, .. } = self;
             if self != (Self { redo: true, dry_run, ..Self::default() }) {
-                let message = "`redo` is given with a selection of operations";
-                return Err(Error::invalid_argument(
-                    message,
-                    "leave the selection out: it makes those of the last undo again",
-                ));
+                let help = "leave the rest out: `redo` makes the operations of the last undo again";
+                return Err(Error::invalid_argument("`redo` takes only `dry_run`", help));
             }
             return begin_again(with.call, || redo(with, dry_run)).await;
         }
@@ -105,7 +102,7 @@ impl Run<Stores<'_>> for Undo {
 impl Undo {
     /// Undoes operations, unless others add to the history meanwhile.
     async fn attempt(&self, with: &Stores<'_>) -> Result<UndoReply, Error> {
-        let Stores { call, entries, .. } = *with;
+        let call = with.call;
         check_is_kept(call)?;
         if !self.only_own {
             call.scope.trust.check_person("undo what others did")?;
@@ -115,11 +112,7 @@ impl Undo {
             let message = "operations are named and selected at the same time";
             return Err(Error::invalid_argument(message, "name operations, or select them by session, agent or time"));
         }
-        complete_interrupted(with).await?;
-        let mut history = History::read(call, entries, None).await?;
-        if !self.dry_run && take_back_unmade(with, &history).await? {
-            history = History::read(call, entries, None).await?;
-        }
+        let history = read_settled(with, self.dry_run).await?;
         // A server without state has a new session for each request; then agent and client say whose operation it is.
         let session = call.writer.session.as_ref();
         let is_of = |recorded: &Recorded| recorded.record.writer.session.as_ref() == session;

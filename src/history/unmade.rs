@@ -3,7 +3,7 @@
 use saddlebag_log::Record;
 
 use super::files::FileHistory;
-use super::log::{History, Recorded, folders};
+use super::log::{History, Recorded, complete_interrupted, folders};
 use super::types::is_recent;
 use crate::changes::{Call, File};
 use crate::names::Stores;
@@ -14,13 +14,23 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// Commands that undo and make again.
 const COMMANDS: [&str; 2] = ["undo", "redo"];
 
+/// Finishes what was interrupted, takes undos back that were never made, and reads the history. A dry run leaves those undos.
+pub(super) async fn read_settled(with: &Stores<'_>, dry_run: bool) -> Result<History, Error> {
+    complete_interrupted(with).await?;
+    let history = History::read(with.call, with.entries, None).await?;
+    match !dry_run && take_back_unmade(with, &history).await? {
+        true => History::read(with.call, with.entries, None).await,
+        false => Ok(history),
+    }
+}
+
 /// Takes the last undo of each folder back if nothing happened of it: its process ended before it changed a file. Returns true if
 /// there was one. [`complete_interrupted`] has finished those that were written down.
 ///
 /// # Errors
 ///
 /// The undo happens now.
-pub(super) async fn take_back_unmade(with: &Stores<'_>, history: &History) -> Result<bool, Error> {
+async fn take_back_unmade(with: &Stores<'_>, history: &History) -> Result<bool, Error> {
     let call = with.call;
     let mut is_any = false;
     for folder in folders(call, with.entries)? {

@@ -1,10 +1,10 @@
 //! `edit`: replaces text that occurs exactly once in an item.
 
 use super::types::ItemsCall;
-use crate::entries::{self, EntryChange, StoreReply, unavailable};
-use crate::journal::{EditChange, Target, edit_file};
-use crate::names::{Stores, file_of};
-use crate::notebook::{self, ItemKind};
+use crate::entries::{self, EntryChange, StoreReply};
+use crate::journal::{EditChange, edit_file};
+use crate::names::{Stores, file_to_change};
+use crate::notebook::ItemKind;
 use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::trust::ForModel;
@@ -55,14 +55,11 @@ impl Run<ItemsCall<'_>> for Edit {
 
 /// Replaces text that occurs exactly once in an item.
 pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
-    let Stores { call, notebook, entries } = with;
+    let Stores { call, entries, .. } = with;
     let Edit { name, kind, old_text, new_text } = asked;
-    if kind != Some(ItemKind::Entry) && matches!(Target::from_name(&name), Ok(Target::Page(_))) {
-        notebook::settle_rename(call, notebook).await;
-    }
-    let Some(found) = file_of(with, origin, &name, kind).await? else {
+    let Some(found) = file_to_change(with, origin, &name, kind).await? else {
         let change = EntryChange::Text { old: &old_text, new: &new_text };
-        let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
+        let stored = entries::edit(call, entries, origin, &name, &change).await?;
         let (path, message) = (stored.path.clone(), stored.message.clone());
         return Ok(EditReply { path, backup: None, entry: Some(stored), message });
     };

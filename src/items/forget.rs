@@ -1,9 +1,9 @@
 //! `forget`: removes an item, and keeps its text.
 
 use super::types::ItemsCall;
-use crate::entries::{self, unavailable};
+use crate::entries;
 use crate::journal::Target;
-use crate::names::{Handle, Stores, file_of};
+use crate::names::{Handle, Stores, file_to_change};
 use crate::notebook::{self, ItemKind};
 use crate::origin::Origin;
 use crate::request::{Run, request};
@@ -64,26 +64,18 @@ impl Run<ItemsCall<'_>> for Forget {
 pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
     let Stores { call, notebook, entries } = with;
     let Forget { name, kind, expected_version: version } = asked;
-    let target = match kind {
-        Some(ItemKind::Entry) => Target::Page(String::new()),
-        _ => Target::from_name(&name)?,
-    };
-    if matches!(target, Target::Page(_)) && kind != Some(ItemKind::Entry) {
-        notebook::settle_rename(call, notebook).await;
-    }
-    let Some(Handle { kind, file }) = file_of(with, origin, &name, kind).await? else {
-        let forgotten = entries::forget(call, entries, origin, &name, version).await.map_err(unavailable)?;
+    let Some(Handle { kind, file }) = file_to_change(with, origin, &name, kind).await? else {
+        let forgotten = entries::forget(call, entries, origin, &name, version).await?;
         let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
         let (kind, backup) = (ItemKind::Entry, None);
         return Ok(Forgotten { kind, name: key, path, version, already_forgotten, backup, message });
     };
-    if let Some(error) = call.scope.kept_for_all_projects(file.path.as_str()) {
-        return Err(error);
-    }
+    call.scope.check_of_this_project(file.path.as_str())?;
     // Whoever says `daily` may not know that the day has lines of others.
-    if call.scope.layout.is_kept(&file.path) || matches!(target, Target::Daily(_)) {
+    let is_day = matches!(Target::from_name(&name)?, Target::Daily(_));
+    if call.scope.layout.is_kept(&file.path) || is_day {
         let message = format!("{} cannot be forgotten as a whole", call.scope.display_path(&file.path));
-        let by_path = if matches!(target, Target::Daily(_)) { "give its path, or " } else { "" };
+        let by_path = if is_day { "give its path, or " } else { "" };
         let help = format!("{by_path}edit it to remove text from it");
         return Err(Error::invalid_argument(message, help));
     }

@@ -110,7 +110,7 @@ impl ListItems {
         let without_notes = !self.kinds.is_empty() && !self.kinds.iter().any(|kind| kind.is_note());
         let (message, help) = match () {
             () if self.name.is_some() && !self.forgotten => {
-                ("a list takes a name only for what was forgotten", "`resolve` finds an item by its name")
+                ("a list takes a name only for what was forgotten", "`show` finds an item by its name")
             }
             () if self.category.is_some() && !self.kinds.is_empty() && !has(ItemKind::Entry) => {
                 ("only entries have a category", "leave the category out, or add the kind `entry`")
@@ -262,7 +262,7 @@ async fn entries_of(
 ) -> Result<EntryPage, Error> {
     let accepts = |entry: &StoredEntry| facts.fit(&entry.fields.tags, entry.created, entry.created, entry.updated);
     let list = EntryList { category: asked.category.as_deref(), accepts: &accepts, order, limit, after };
-    entries::list(call, entries, origin, list).await.map_err(unavailable)
+    entries::list(call, entries, origin, list).await
 }
 
 fn sort_fields(entry: &StoredEntry) -> SortFields<'_> {

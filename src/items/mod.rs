@@ -4,6 +4,7 @@ mod edit;
 mod everywhere;
 mod files;
 mod forget;
+mod links;
 mod list;
 mod recall;
 mod restore;
@@ -15,8 +16,9 @@ mod write;
 
 pub use crate::journal::FileState;
 pub use crate::notebook::{
-    DEFAULT_HITS, GraphLink, ItemKind, ItemList, ListedItem, MAX_RECALL_BYTES, Recall, RecallHit, RecallReply,
-    ScorePart, TagReply,
+    DEFAULT_HITS, GraphLink, ItemKind, ItemList, Link, LinkReply, ListedItem, MAX_RECALL_BYTES, Mention, Recall,
+    RecallHit, RecallReply, Related, RelatedNote, RelatedReply, Rename, RenameReply, ScorePart, TagReply,
+    UnlinkedMentions, UnlinkedMentionsReply,
 };
 pub use edit::{Edit, EditReply};
 pub use files::{FilePage, ListFiles, MAX_LISTED_FILES};
@@ -39,6 +41,7 @@ pub(crate) use timeline::{
 pub(crate) use types::{FileListing, ItemsCall};
 
 use crate::family::family;
+use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
 family! {
@@ -49,27 +52,39 @@ family! {
     ItemsReply {
         Edit { name, kind, old_text, new_text: parts "new text" },
         Forget { name, kind, expected_version },
+        Link { source, target, text: name "text" },
         ListFiles,
         ListItems,
         Recall,
+        Related,
+        Rename { note, title: name "title" },
         Restore { name, kind, version, at, dry_run, lift_rejection },
         Show,
         Tag { name, kind, add: name "tag", remove },
+        UnlinkedMentions,
         Write { item: parts "item" },
     }
 }
 
 /// Runs a command. If nothing has the name that it takes and a forgotten item had it, the error says so.
 pub(crate) async fn run(with: &ItemsCall<'_>, command: ItemsCommand) -> Result<ItemsReply, Error> {
-    let named = match &command {
+    let (names, kind): (Vec<&String>, Option<ItemKind>) = match &command {
         ItemsCommand::Edit(Edit { name, kind, .. })
         | ItemsCommand::Forget(Forget { name, kind, .. })
         | ItemsCommand::Show(Show { name, kind, .. })
-        | ItemsCommand::Tag(Tag { name, kind, .. }) => Some((name.clone(), *kind)),
-        _ => None,
+        | ItemsCommand::Tag(Tag { name, kind, .. }) => (vec![name], *kind),
+        ItemsCommand::Link(Link { source, target, .. }) => (vec![source, target], Some(ItemKind::Note)),
+        ItemsCommand::Related(Related { note, .. })
+        | ItemsCommand::Rename(Rename { note, .. })
+        | ItemsCommand::UnlinkedMentions(UnlinkedMentions { note }) => (vec![note], Some(ItemKind::Note)),
+        ItemsCommand::Write(Write { item: NewItem::Note(note) }) => {
+            (note.supersedes.iter().chain(&note.links).collect(), Some(ItemKind::Note))
+        }
+        _ => (Vec::new(), None),
     };
-    match (command.run(with).await, named) {
-        (Err(error), Some((name, kind))) => Err(why_lost(with.stores, (&name, kind), error).await),
-        (reply, _) => reply,
+    let names: Vec<String> = names.into_iter().cloned().collect();
+    match command.run(with).await {
+        Err(error) => Err(why_lost(with.stores, &names, kind, error).await),
+        reply => reply,
     }
 }

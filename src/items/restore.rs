@@ -3,19 +3,16 @@
 use super::types::ItemsCall;
 use crate::approval::unforget;
 use crate::changes::is_tombstone;
-use crate::engine::ambiguous;
 use crate::entries::{self, StoreReply, unavailable};
-use crate::history::{
-    NewText, forgotten_notes, last_before_removal, removed_by_others, restore_version, version_before,
-};
-use crate::journal::{Target, file_size, restore_file};
-use crate::names::{Handle, Stores, handle, kind_rule};
-use crate::notebook::{self, ItemKind};
+use crate::history::{NewText, forgotten_notes, last_before_removal, meant, restore_version, version_before};
+use crate::journal::{Target, restore_file};
+use crate::names::{Stores, kind_rule};
+use crate::notebook::ItemKind;
 use crate::origin::{Moment, Origin};
 use crate::request::{Run, SAMPLE_NAME, request};
-use crate::store::{Layout, RelPath, is_below_entries};
+use crate::store::{Layout, RelPath};
 use crate::trust::{ForModel, Provenance};
-use saddlebag_collections::{order, prelude::*};
+use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
 
 /// Brings back what was forgotten. An item that exists gets the text before its last change, and a second restore undoes the first.
@@ -79,9 +76,7 @@ impl Run<ItemsCall<'_>> for Restore {
         match (&self.version, &self.at) {
             _ if self.lift_rejection && is_of_now => {
                 let (path, message) = unforget(&stores, &self.name).await?;
-                let (kind, shown) = (kind_rule(stores, &[&path]).await?(&path), stores.call.scope.display_path(&path));
-                let (operation, message) = (stores.call.recorded_operation(), ForModel::escaped(&message));
-                Ok(Restored { kind, path: shown, operation, message, ..Restored::default() })
+                Restored::of(stores, &path, &message).await
             }
             _ if self.lift_rejection => {
                 let message = "a rejection is lifted by name alone";
@@ -100,15 +95,21 @@ impl Run<ItemsCall<'_>> for Restore {
     }
 }
 
+impl Restored {
+    async fn of(with: Stores<'_>, path: &RelPath, message: &str) -> Result<Self, Error> {
+        let (kind, operation) = (kind_rule(with, &[path]).await?(path), with.call.recorded_operation());
+        let (path, message) = (with.call.scope.display_path(path), ForModel::escaped(message));
+        Ok(Self { kind, path, operation, message, ..Self::default() })
+    }
+}
+
 impl Restore {
     /// Gives an item the text of a version.
     async fn of_version(self, with: Stores<'_>) -> Result<Restored, Error> {
         let Self { name, kind, version, at, dry_run, .. } = self;
         let NewText { path, version, diff, message } =
             restore_version(&with, (&name, kind), (version, at), dry_run).await?;
-        let (kind, shown) = (kind_rule(with, &[&path]).await?(&path), with.call.scope.display_path(&path));
-        let (operation, message) = (with.call.recorded_operation(), ForModel::escaped(&message));
-        Ok(Restored { kind, path: shown, version: Some(version), diff, operation, message, ..Restored::default() })
+        Ok(Restored { version: Some(version), diff, ..Restored::of(with, &path, &message).await? })
     }
 }
 
@@ -118,9 +119,7 @@ async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: 
     let is_person = call.scope.trust.provenance_of(origin.provenance)? == Provenance::User;
     let (path, is_entry) = meant(with, name, *kind).await?;
     let shown = call.scope.display_path(&path);
-    if let Some(error) = call.scope.kept_for_all_projects(path.as_str()) {
-        return Err(error);
-    }
+    call.scope.check_of_this_project(path.as_str())?;
     let version = match call.load(&path).await?.bytes() {
         None if call.find_kept(&path, &Layout::backup_of(&path)).await?.is_some() => None,
         None => last_before_removal(&with, &path).await?,
@@ -131,78 +130,33 @@ async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: 
     if version.is_some() {
         return Restore { name: shown, version, ..Restore::default() }.of_version(with).await;
     }
-    let operation = || call.recorded_operation();
     if is_entry {
-        let entry = entries::restore(call, entries, origin, &shown).await.map_err(unavailable)?;
-        let (kind, path, message) = (ItemKind::Entry, entry.path.clone(), entry.message.clone());
-        return Ok(Restored { kind, path, operation: operation(), entry: Some(entry), message, ..Restored::default() });
+        let entry = entries::restore(call, entries, origin, &shown).await?;
+        let (path, message, operation) = (entry.path.clone(), entry.message.clone(), call.recorded_operation());
+        return Ok(Restored {
+            kind: ItemKind::Entry,
+            path,
+            operation,
+            entry: Some(entry),
+            message,
+            ..Restored::default()
+        });
     }
-    call.screen.check_place(&path)?;
-    let kind = kind_rule(with, &[&path]).await?(&path);
     let (backup, message) = restore_file(call, &path).await?;
-    Ok(Restored { kind, path: shown, operation: operation(), backup, message, ..Restored::default() })
+    Ok(Restored { backup, message, ..Restored::of(with, &path, "").await? })
 }
 
-/// Finds the file of what a name means among the items that there are and those that were forgotten, and whether it is that of an entry.
-async fn meant(with: Stores<'_>, name: &str, kind: Option<ItemKind>) -> Result<(RelPath, bool), Error> {
-    let Stores { call, notebook, entries } = with;
-    let is_entry = |path: &RelPath| entries.folders().any(|folder| folder.has(path));
-    if kind != Some(ItemKind::Entry) && !matches!(Target::from_name(name)?, Target::Page(_)) {
-        return Ok((handle(with, name, kind).await?.file.path, false));
-    }
-    let may_be_entry = kind.is_none_or(|kind| kind == ItemKind::Entry);
-    // A key may look like the path of a backup.
-    let stored = if may_be_entry { entries::stored(call, entries, name).await? } else { None };
-    let original = call.scope.original(name).filter(|_| stored.is_none());
-    if let Some(path) = &original
-        && is_below_entries(path)
-    {
-        let error = || call.scope.is_backup(name, path);
-        return Some((path.clone(), true)).filter(|_| may_be_entry && is_entry(path)).ok_or_else(error);
-    }
-    let named = original.map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
-    let mut found: Vec<(RelPath, bool)> = Vec::new();
-    let mut missing = None;
-    if kind != Some(ItemKind::Entry) {
-        notebook::settle_rename(call, notebook).await;
-        match handle(with, &named, kind).await {
-            Ok(Handle { file, .. }) if is_entry(&file.path) => found.push((file.path, true)),
-            Ok(Handle { file, .. }) if file_size(call, &file.path).await?.is_some() => found.push((file.path, false)),
-            Ok(Handle { file, .. }) => missing = Some(file.path),
-            Err(error) if error.code == ErrorCode::NotFound || stored.is_some() => {}
-            Err(error) => return Err(error),
-        }
-        // The path of an item that there is means nothing else.
-        if found.iter().all(|(path, _)| call.scope.display_path(path) != named) {
-            let title = named.strip_prefix("page:").unwrap_or(&named);
-            found.extend(forgotten_notes(&with, Some(title)).await?.into_iter().map(|note| (note.path, false)));
-        }
-    }
-    found.extend(stored.map(|stored| (stored.path, true)));
-    order::sort_slice(&mut found, Ord::cmp);
-    found.dedup();
-    match found.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => match (removed_by_others(&with, &named, kind).await?, missing) {
-            (Some(path), _) | (None, Some(path)) => Ok((path.clone(), is_entry(&path))),
-            (None, None) => {
-                let kind = kind.map_or("note, entry or file", ItemKind::as_str);
-                let message = format!("there is no {kind} `{}`, and none was forgotten", name.escape_debug());
-                let help = "`list` and `list --forgotten` list what there is; to undo a rename, rename the note again";
-                Err(Error::new(ErrorCode::NotFound, message, help))
-            }
-        },
-        several => Err(ambiguous(name, several.iter().map(|(path, _)| call.scope.display_path(path)).collect())),
-    }
-}
-
-/// Returns the error of a command for a name. If nothing has the name and a forgotten item had it, the help says so.
-pub(crate) async fn why_lost(with: Stores<'_>, (name, kind): (&str, Option<ItemKind>), error: Error) -> Error {
+/// Returns the error of a command that took these names. If nothing has one of them and a forgotten item had it, the help says so.
+pub(crate) async fn why_lost(with: Stores<'_>, names: &[String], kind: Option<ItemKind>, error: Error) -> Error {
     let is_lost = matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound);
-    if !is_lost || error.help.contains("`restore") || !was_forgotten(with, name, kind).await.unwrap_or(false) {
-        return error;
+    if is_lost && !error.help.contains("`restore") {
+        for name in names.iter().filter(|name| error.message.contains(&*name.escape_debug().to_string())) {
+            if was_forgotten(with, name, kind).await.unwrap_or(false) {
+                return Error::new(error.code, error.message.clone(), "it was forgotten; `restore` brings it back");
+            }
+        }
     }
-    Error::new(error.code, error.message.clone(), "it was forgotten; `restore` brings it back")
+    error
 }
 
 /// Returns true if a forgotten item had a name.

@@ -16,7 +16,9 @@ use saddlebag_protocol::{Error, ErrorCode};
 /// Reads an item, or a part of its file, as it is now or in an earlier version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Show {
-    /// Name of the item, as [`Show`](super::Show) takes it. The run's own entry of a key comes first.
+    /// Name of the item: a path (absolute, relative to the root, or relative to the notebook), a title, an alias or a file name of
+    /// a note, the key of an entry, or `long_term`, `scratchpad`, `daily`, `daily:DATE`, `note:NAME`. The run's own entry of a key
+    /// comes first.
     pub name: String,
     /// Kind of the item; `None` for any kind.
     pub kind: Option<ItemKind>,
@@ -110,7 +112,7 @@ pub(crate) async fn show(with: Stores<'_>, origin: &Origin, asked: Show) -> Resu
             matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound | ErrorCode::InvalidDate)
         }
     };
-    match name_and_version(&asked.name).filter(|_| is_lost) {
+    match name_and_version(&asked.name).filter(|_| is_lost && asked.max_bytes > 0) {
         Some((name, number)) => show_version(with, origin, &Show { name, ..asked }, number).await,
         None => now,
     }
@@ -133,7 +135,7 @@ async fn show_now(with: Stores<'_>, origin: &Origin, asked: &Show) -> Result<Sho
             Ok(Shown::new(kind, file.name, call.scope.display_path(&file.path), part, marks))
         }
         None => {
-            let entry = entries::get(call, entries, origin, name).await.map_err(unavailable)?;
+            let entry = entries::get(call, entries, origin, name).await?;
             let part = match call.scope.whole(&entry.path) {
                 Some(path) => read_part(call, &path, *offset, *max_bytes).await.map_err(unavailable)?,
                 None => Part::whole(&entry.content),
@@ -150,7 +152,7 @@ async fn show_version(with: Stores<'_>, origin: &Origin, asked: &Show, number: u
     let part = Part::of_text(&path, text.as_deref(), asked.offset, asked.max_bytes)?;
     let text = text.unwrap_or_default();
     let shown = call.scope.display_path(&path);
-    let now = match entries.folders().any(|folder| folder.has(&path)) {
+    let now = match entries.has(&path) {
         true => entries::get(call, entries, origin, &shown).await.ok(),
         false => None,
     };

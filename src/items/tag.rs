@@ -1,8 +1,8 @@
 //! `tag`: adds tags to a note or an entry, and removes others.
 
 use super::types::ItemsCall;
-use crate::entries::{self, EntryChange, StoreState, unavailable};
-use crate::names::{Stores, file_of};
+use crate::entries::{self, EntryChange, StoreState};
+use crate::names::{Stores, file_to_change};
 use crate::notebook::{self, ItemKind, TagReply};
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -32,13 +32,10 @@ request!(Tag "tag" => TagReply, Removes, |name| {
 impl Run<ItemsCall<'_>> for Tag {
     async fn run(self, with: &ItemsCall<'_>) -> Result<TagReply, Error> {
         let ItemsCall { stores, origin, .. } = *with;
-        let Stores { call, notebook, entries } = stores;
+        let Stores { call, entries, .. } = stores;
         let Self { name, kind, add, remove } = self;
         let (add, remove) = notebook::checked_change_of_tags(&add, &remove)?;
-        if kind != Some(ItemKind::Entry) {
-            notebook::settle_rename(call, notebook).await;
-        }
-        match file_of(stores, origin, &name, kind).await? {
+        match file_to_change(stores, origin, &name, kind).await? {
             Some(found) if found.kind.is_note() => notebook::tag_note(call, &found.file.path, &add, &remove).await,
             Some(found) => {
                 let error = Error::invalid_argument(format!("{name:?} is neither a note nor an entry"), "name one");
@@ -46,8 +43,8 @@ impl Run<ItemsCall<'_>> for Tag {
             }
             None => {
                 let change = EntryChange::Tags { add: &add, remove: &remove };
-                let stored = entries::edit(call, entries, origin, &name, &change).await.map_err(unavailable)?;
-                let tags = entries::get(call, entries, origin, &stored.key).await.map_err(unavailable)?.tags;
+                let stored = entries::edit(call, entries, origin, &name, &change).await?;
+                let tags = entries::get(call, entries, origin, &stored.key).await?.tags;
                 Ok(TagReply::new(&stored.key, stored.path, tags, stored.state != StoreState::Unchanged))
             }
         }

@@ -1,8 +1,8 @@
-//! `write`: stores a new text, as the kind of the item allows.
+//! `write`: stores an entry, a note, or text of a file of the journal.
 
 use super::types::ItemsCall;
 use super::{ItemsCommand, ItemsReply};
-use crate::entries::{self, StoreReply, WriteEntry, unavailable};
+use crate::entries::{self, StoreReply, WriteEntry};
 use crate::family::kinds;
 use crate::journal::{self, WriteFile, WriteReply};
 use crate::names::Stores;
@@ -23,9 +23,7 @@ impl Run<ItemsCall<'_>> for Write {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Written, Error> {
         let Stores { call, notebook, entries } = with.stores;
         Ok(match self.item {
-            NewItem::Entry(entry) => {
-                entries::write(call, entries, with.origin, entry).await.map_err(unavailable).map(Written::Entry)?
-            }
+            NewItem::Entry(entry) => entries::write(call, entries, with.origin, entry).await.map(Written::Entry)?,
             NewItem::File(file) => journal::write(call, file).await.map(Written::File)?,
             NewItem::Note(note) => notebook::write(call, notebook, note).await.map(Written::Note)?,
         })

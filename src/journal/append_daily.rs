@@ -2,7 +2,7 @@
 
 use super::target::Target;
 use super::types::{JOURNAL, JournalCall, WriteMode, WriteReply};
-use super::write::{OverLimit, write};
+use super::write::write;
 use crate::changes::{Backups, Call};
 use crate::request::{Run, request};
 use saddlebag_collections::prelude::*;
@@ -41,5 +41,5 @@ pub(super) async fn append_daily(call: &Call, heading: &str, body: &str) -> Resu
         call.check_text("the entry", added).await?;
     }
     let entry = format!("\n### {} — {heading}\n{}\n", call.now.hour_minute(), body.trim());
-    write(call, &Target::Daily(None), WriteMode::Append, &entry, OverLimit::Refuse, Backups::Off).await
+    write(call, &Target::Daily(None), WriteMode::Append, &entry, false, Backups::Off).await
 }

@@ -36,7 +36,7 @@ pub(super) async fn edit(
     if change.adds_text() {
         call.screen.needs_trust(JOURNAL)?;
     }
-    call.scope.kept_for_all_projects(path.as_str()).map_or(Ok(()), Err)?;
+    call.scope.check_of_this_project(path.as_str())?;
     call.screen.check_place(path)?;
     let is_kept = call.scope.layout.is_kept(path) || matches!(target, None | Some(Target::Page(_)));
     let (verb, (bytes, kept)) = match change {

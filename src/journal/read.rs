@@ -54,7 +54,7 @@ impl Part {
         let text = head(text, max_bytes as usize).to_string();
         let offset = offset + skipped as u64;
         let end = offset + text.len() as u64;
-        let next_offset = (end < size).then_some(end);
+        let next_offset = (end < size && max_bytes > 0).then_some(end);
         Ok(Self { state: FileState::Text, text, offset, size, next_offset })
     }
 }

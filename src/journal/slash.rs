@@ -14,7 +14,7 @@ use super::search::{Search, search};
 use super::status::{StatusReply, status};
 use super::target::{Target, TargetRole};
 use super::types::{DEFAULT_READ_BYTES, EditChange, FileState, JOURNAL, JournalCall, WriteMode};
-use super::write::{OverLimit, write};
+use super::write::write;
 use crate::changes::texts::text;
 use crate::changes::{Backups, Call};
 use crate::request::{Run, SAMPLE_TEXT, request};
@@ -151,8 +151,6 @@ impl FromStr for SlashCommand {
     }
 }
 
-impl SlashCommand {}
-
 /// Runs a command. The reply is text for a person.
 async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCommand) -> Result<String, Error> {
     match command {
@@ -178,7 +176,7 @@ async fn run(call: &Call, corpus: &Arc<AtomicRefCell<Corpus>>, command: SlashCom
             Ok(if paths.is_empty() { "(empty)".to_string() } else { paths.join("\n") })
         }
         SlashCommand::Write(target, text) => {
-            let reply = write(call, &target, WriteMode::Append, &text, OverLimit::Refuse, Backups::Off).await?;
+            let reply = write(call, &target, WriteMode::Append, &text, false, Backups::Off).await?;
             Ok(reply.message.into_string())
         }
         SlashCommand::Edit(target, change) => {
@@ -222,7 +220,7 @@ async fn clear(call: &Call, target: &Target) -> Result<String, Error> {
     if file_size(call, &path).await?.unwrap_or_default() == 0 {
         return Ok(format!("Nothing to clear in {}", call.scope.display_path(&path)));
     }
-    let reply = write(call, target, WriteMode::Overwrite, "", OverLimit::Refuse, Backups::Keep).await?;
+    let reply = write(call, target, WriteMode::Overwrite, "", false, Backups::Keep).await?;
     let kept = match reply.backup {
         Some(backup) => format!("kept as {backup}"),
         None => "`restore` brings the text back".into(),

@@ -199,8 +199,8 @@ impl fmt::Display for Target {
 
 /// Returns the error for the path of a note that no command of the journal writes as a whole.
 fn not_writable(path: &str) -> Error {
-    let message = format!("`{}` cannot be written as a whole", path.escape_debug());
-    let help = "written are long-term memory, the scratchpad, daily logs, and notes named by note:NAME or notes/NAME.md; \
+    let message = format!("`write` does not change `{}`", path.escape_debug());
+    let help = "it takes long-term memory, the scratchpad, daily logs, and notes named by note:NAME or notes/NAME.md; \
                 `remember` makes another note, and `edit` changes one";
     Error::invalid_argument(message, help)
 }
@@ -220,9 +220,7 @@ pub(crate) fn page_path(call: &Call, name: &str) -> Result<RelPath, Error> {
     if let Some(path) = call.scope.kept_file(name) {
         return Ok(path.clone());
     }
-    if let Some(error) = call.scope.kept_for_all_projects(name) {
-        return Err(error);
-    }
+    call.scope.check_of_this_project(name)?;
     let refused = |reason: String| {
         let message = format!("`{}` is not the path of a page: {reason}", name.escape_debug());
         Error::new(ErrorCode::InvalidName, message, "give a path as `list` or `recall` prints it, or a title")

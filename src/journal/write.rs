@@ -42,19 +42,10 @@ impl WriteFile {
 pub(crate) async fn write_file(call: &Call, mut request: WriteFile) -> Result<WriteReply, Error> {
     request.screen(&call.screen)?;
     call.screen.needs_trust(JOURNAL)?;
-    let over_limit = if request.truncate { OverLimit::Cut } else { OverLimit::Refuse };
-    let mut reply = write(call, &request.target, request.mode, &request.content, over_limit, Backups::Keep).await?;
+    let mut reply =
+        write(call, &request.target, request.mode, &request.content, request.truncate, Backups::Keep).await?;
     call.screen.tell(&mut reply.message);
     Ok(reply)
-}
-
-/// Treatment of text over the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OverLimit {
-    /// Refuse it, and write nothing.
-    Refuse,
-    /// Write its beginning.
-    Cut,
 }
 
 /// Writes `content` to a target.
@@ -66,7 +57,7 @@ pub(super) async fn write(
     target: &Target,
     mode: WriteMode,
     content: &str,
-    over_limit: OverLimit,
+    truncate: bool,
     backups: Backups<'_>,
 ) -> Result<WriteReply, Error> {
     if let Target::Daily(Some(date)) = target {
@@ -75,7 +66,7 @@ pub(super) async fn write(
     }
     let path = target.written_path(call)?;
     let text = head(content, MAX_WRITE_BYTES);
-    if text.len() < content.len() && over_limit == OverLimit::Refuse {
+    if text.len() < content.len() && !truncate {
         let message = format!("the text has {} bytes, the limit is {MAX_WRITE_BYTES}", content.len());
         let help = "write it in parts, or set `truncate` (`--truncate`) to keep its beginning";
         return Err(Error::new(ErrorCode::TooLarge, message, help));

@@ -1,4 +1,4 @@
-//! `import-notes`: creates a note for each item from elsewhere, and never changes what a person has touched.
+//! The part of `import-items` that creates a note for each item from elsewhere, and never changes what a person has touched.
 //!
 //! The field `source` of an imported note has the id of the text and two digests: `import:codex 019a
 //! #0f1e2d3c4b5a69780f1e2d3c4b5a6978`. The first digest is of title and text, the second of the other fields. They tell

@@ -5,9 +5,7 @@ use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
-use crate::entries::{
-    EntryInfo, Found, NewEntry, StoreReply, StoreState, WriteEntry, cursor_of, find, get, unavailable, write,
-};
+use crate::entries::{EntryInfo, Found, NewEntry, StoreReply, StoreState, WriteEntry, cursor_of, find, get, write};
 use crate::items::{self, Forget, Forgotten, ItemKind, ItemList, ListItems};
 use crate::notebook::{ConditionKind, NoteFilter};
 use crate::store::utc_text;
@@ -48,7 +46,7 @@ async fn recall(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
             return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
         }
         (Some(key), None) => {
-            return one(&get(call, with.entries, with.origin, key).await.map_err(unavailable)?, start);
+            return one(&get(call, with.entries, with.origin, key).await?, start);
         }
         (None, Some(query)) => query,
     };
@@ -57,7 +55,7 @@ async fn recall(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
         return Err(Error::invalid_argument(message, "ask a narrower question, or list the keys"));
     }
     let limit = start.saturating_add(arguments.hits());
-    Ok(found(&find(call, with.entries, origin, query, limit).await.map_err(unavailable)?, query, start))
+    Ok(found(&find(call, with.entries, origin, query, limit).await?, query, start))
 }
 
 /// Stores an entry.
@@ -71,7 +69,7 @@ pub(super) async fn store(with: &ToolsCall<'_>, arguments: &Arguments) -> Result
         )
     };
     let (origin, entry) = (arguments.origin(with.origin)?, WriteEntry { entry, expected_version: None });
-    stored(&write(with.call, with.entries, &origin, entry).await.map_err(unavailable)?)
+    stored(&write(with.call, with.entries, &origin, entry).await?)
 }
 
 /// Lists entries.

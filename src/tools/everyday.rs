@@ -11,7 +11,7 @@ use crate::history::{ListOperations, Undo};
 use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall, why_lost};
 use crate::journal::{FileState, Target, WriteFile, WriteMode};
 use crate::names::{Handle, handle};
-use crate::notebook::{ConditionKind, NoteFilter, NotebookCall, NotebookCommand, NotebookReply, SortBy, SortKey};
+use crate::notebook::{ConditionKind, NoteFilter, SortBy, SortKey};
 use crate::request::Run;
 use crate::store::{DECISIONS_FOLDER, LocalTime, RelPath};
 use saddlebag_collections::prelude::*;
@@ -22,44 +22,54 @@ const USUAL_LIST: u32 = 20;
 
 /// Runs a tool. The answer is only text: a structured copy would cost the tokens twice.
 pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
-    let answer = match spec.id {
-        Id::Ask => {
-            let kinds = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
-            if arguments.text("query").is_some_and(|query| query.trim().is_empty()) {
-                let help = "ask a question, or list with mem_list, which takes tags and a kind";
-                return Err(Error::invalid_argument("mem_recall: the query is empty", help));
-            }
-            let mut question = notebook::question(arguments)?;
-            if kinds == Some(ItemKind::Entry) && arguments.has("tags") {
-                let message = "mem_recall: `tags` cannot be used with kind entry";
-                return Err(Error::invalid_argument(message, "leave the tags out; mem_list selects entries by tags"));
-            }
-            question.kinds.extend(kinds);
-            question.everywhere = arguments.flag("everywhere");
-            let reply = answer_recall(with.stores(), question).await?;
-            notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?)
-        }
-        Id::Keep => keep(with, arguments).await?,
-        Id::Show | Id::Change | Id::Drop => {
-            let done = match spec.id {
-                Id::Show => show(with, arguments).await,
-                Id::Change => change(with, arguments).await,
-                _ => forget(with, arguments).await,
+    match act(with, spec, arguments).await {
+        Ok(answer) => Ok(Answer { structured: None, ..answer }),
+        Err(error) => {
+            let named = |fields: &[&str]| -> alloc::vec::Vec<String> {
+                fields.iter().filter_map(|field| arguments.text(field)).map(String::from).collect()
             };
-            match done {
-                Err(error) => return Err(why_lost(with.stores(), (&arguments.needed("name")?, None), error).await),
-                Ok(answer) => answer,
-            }
+            let (names, kind) = match named(&["name"]) {
+                names if !names.is_empty() => (names, None),
+                _ => {
+                    let notes = named(&["note", "source", "target", "supersedes"]);
+                    (notes.into_iter().chain(arguments.texts("links")).collect(), Some(ItemKind::Note))
+                }
+            };
+            Err(why_lost(with.stores(), &names, kind, error).await)
         }
-        Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await?,
-        Id::Undo => undo(with).await?,
-        Id::ListItems => list(with, arguments).await?,
-        _ => {
-            let reply = of_notebook(with, notebook::command(spec, arguments)?).await?;
-            notebook::answer(arguments, reply)?
-        }
-    };
-    Ok(Answer { structured: None, ..answer })
+    }
+}
+
+async fn act(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
+    match spec.id {
+        Id::Ask => ask(with, arguments).await,
+        Id::Keep => keep(with, spec, arguments).await,
+        Id::Show => show(with, arguments).await,
+        Id::Change => change(with, arguments).await,
+        Id::Drop => forget(with, arguments).await,
+        Id::ListItems if arguments.text("kind") == Some(CHANGE) => changes(with, arguments).await,
+        Id::ListItems => list(with, arguments).await,
+        Id::Undo => undo(with).await,
+        _ => notebook::run(with, spec, arguments).await,
+    }
+}
+
+/// Answers a question from memory.
+async fn ask(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+    let kind = arguments.text("kind").map(str::parse::<ItemKind>).transpose()?;
+    if arguments.text("query").is_some_and(|query| query.trim().is_empty()) {
+        let help = "ask a question, or list with mem_list, which takes tags and a kind";
+        return Err(Error::invalid_argument("mem_recall: the query is empty", help));
+    }
+    let mut question = notebook::question(arguments)?;
+    if kind == Some(ItemKind::Entry) && arguments.has("tags") {
+        let message = "mem_recall: `tags` cannot be used with kind entry";
+        return Err(Error::invalid_argument(message, "leave the tags out; mem_list selects entries by tags"));
+    }
+    question.kinds.extend(kind);
+    question.everywhere = arguments.flag("everywhere");
+    let reply = answer_recall(with.stores(), question).await?;
+    Ok(notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
 }
 
 /// Lists items, the last changed first.
@@ -144,7 +154,7 @@ async fn show(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
 }
 
 /// Keeps text as a note, as an entry, or as lines of a file of the scope.
-async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+async fn keep(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
     if arguments.needed("content")?.trim().is_empty() {
         return Err(Error::invalid_argument("mem_remember: `content` is empty", "give the text to keep"));
     }
@@ -168,7 +178,7 @@ async fn keep(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
         return Err(Error::invalid_argument(message, "leave it out"));
     }
     match place {
-        "title" => notebook::remember(with, arguments).await,
+        "title" => notebook::run(with, spec, arguments).await,
         "key" => entries::store(with, arguments).await,
         _ => {
             let target = Target::from_name(&arguments.needed("to")?)?;
@@ -210,10 +220,6 @@ async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     let forgotten = items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;
     // A model has no `restore`, and its last operation is this one.
     Ok(Answer::new(forgotten.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
-}
-
-async fn of_notebook(with: &ToolsCall<'_>, command: NotebookCommand) -> Result<NotebookReply, Error> {
-    command.run(&NotebookCall { call: with.call, notebook: with.notebook }).await
 }
 
 fn listed(now: LocalTime, reply: &ItemList, start: u32) -> Answer {

@@ -44,7 +44,6 @@ pub use types::{CallTool, DEFAULT_SETS, Dialect, Tool, ToolAnswer, ToolOptions, 
 use crate::family::family;
 use crate::items::answer_recall;
 use crate::journal::{FileState, JournalCall, TargetRole, edit_file};
-use crate::notebook::NotebookCall;
 use crate::request::{Effect, Run, request};
 use crate::trust::{add_flags, for_model};
 use answer::Answer;
@@ -125,7 +124,7 @@ async fn run(with: &ToolsCall<'_>, given: &CallTool) -> ToolAnswer {
 }
 
 async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error> {
-    let ToolsCall { call, corpus, notebook, entries, .. } = *with;
+    let ToolsCall { call, corpus, entries, .. } = *with;
     let spec = table::rows(&given.options.sets).find(|spec| spec.name == given.tool);
     let spec = spec.ok_or_else(|| unknown(given))?;
     let arguments = Arguments::parse(spec, &given.input)?;
@@ -164,13 +163,7 @@ async fn answer(with: &ToolsCall<'_>, given: &CallTool) -> Result<Answer, Error>
             let reply = answer_recall(with.stores(), self::notebook::question(&arguments)?).await?;
             Ok(self::notebook::recalled(&reply, &arguments.needed("query")?, arguments.start()?))
         }
-        ToolSet::Notebook if spec.id == Id::Remember => self::notebook::remember(with, &arguments).await,
-        ToolSet::Notebook => {
-            let command = self::notebook::command(spec, &arguments)?;
-            let call = &call.of_provenance(arguments.provenance()?)?;
-            let reply = command.run(&NotebookCall { call, notebook }).await?;
-            self::notebook::answer(&arguments, reply)
-        }
+        ToolSet::Notebook => self::notebook::run(with, spec, &arguments).await,
         ToolSet::Anthropic => {
             let text = anthropic::run(call, entries, given.options.dialect, &arguments).await?;
             Ok(Answer { text, structured: None, flags: Vec::new() })

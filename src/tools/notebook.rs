@@ -6,36 +6,61 @@ use super::json::Object;
 use super::spec::{Id, Spec};
 use super::table::MAX_LIMIT;
 use super::types::ToolsCall;
+use crate::changes::Texts;
 use crate::notebook::{
-    self, ConditionKind, Journal, Link, NoteFilter, NotebookCommand, NotebookReply, Recall, RecallReply, Related,
-    RelatedNote, RememberReply, RememberState, Warning, WriteNote,
+    self, ConditionKind, Journal, Link, NoteFilter, NotebookCall, Recall, RecallReply, Related, RelatedNote,
+    RememberReply, RememberState, Warning, WriteNote,
 };
+use crate::request::Run;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
 /// Default number of related notes in an answer.
 const USUAL_RELATED: u32 = 20;
 
-/// Builds the command of a call.
-pub(super) fn command(spec: &Spec, arguments: &Arguments) -> Result<NotebookCommand, Error> {
+/// Runs a tool.
+pub(super) async fn run(with: &ToolsCall<'_>, spec: &Spec, arguments: &Arguments) -> Result<Answer, Error> {
+    let call = &with.call.of_provenance(arguments.provenance()?)?;
+    let with = &NotebookCall { call, notebook: with.notebook };
+    let mut object = Object::new();
     Ok(match spec.id {
-        Id::Journal => NotebookCommand::Journal(Journal { entry: arguments.needed("entry")? }),
-        Id::Link => NotebookCommand::Link(Link {
-            source: arguments.needed("source")?,
-            target: arguments.needed("target")?,
-            text: arguments.text("text").map(ToString::to_string),
-        }),
-        Id::Related => {
-            let end = arguments.start()?.saturating_add(arguments.limit(USUAL_RELATED));
-            // Asks for one more than is shown, to know if there is a next page.
-            NotebookCommand::Related(Related { note: arguments.needed("note")?, limit: end.saturating_add(1) })
+        Id::Journal => {
+            let reply = screened(with, Journal { entry: arguments.needed("entry")? }).await?;
+            object.text("path", &reply.path);
+            object.text("entry", &reply.entry);
+            Answer::new(with_warnings(reply.message.into_string(), &reply.warnings), object)
         }
-        _ => return Err(Error::internal("no tool of the notebook")),
+        Id::Link => {
+            let (source, target) = (arguments.needed("source")?, arguments.needed("target")?);
+            let link = Link { source, target, text: arguments.text("text").map(ToString::to_string) };
+            let reply = screened(with, link).await?;
+            object.text("source", &reply.source);
+            object.text("target", &reply.target);
+            object.flag("already_linked", reply.already_linked);
+            Answer::new(reply.message.as_str(), object)
+        }
+        Id::Related => {
+            let (note, start, limit) = (arguments.needed("note")?, arguments.start()?, arguments.limit(USUAL_RELATED));
+            // Asks for one more than is shown, to know if there is a next page.
+            let limit_asked = start.saturating_add(limit).saturating_add(1);
+            let reply = Related { note: note.clone(), limit: limit_asked }.run(with).await?;
+            related(&reply.notes, &note, start, limit)
+        }
+        _ => remember(with, arguments).await?,
     })
 }
 
+/// Screens the texts of a command, and runs it.
+async fn screened<'a, R: Run<NotebookCall<'a>> + Texts>(
+    with: &NotebookCall<'a>,
+    mut request: R,
+) -> Result<R::Reply, Error> {
+    request.screen(&with.call.screen)?;
+    request.run(with).await
+}
+
 /// Creates a note.
-pub(super) async fn remember(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
+async fn remember(with: &NotebookCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let note = WriteNote {
         title: arguments.needed("title")?,
         content: arguments.needed("content")?,
@@ -46,8 +71,7 @@ pub(super) async fn remember(with: &ToolsCall<'_>, arguments: &Arguments) -> Res
         supersedes: arguments.text("supersedes").map(ToString::to_string),
         ..WriteNote::default()
     };
-    let call = with.call.of_provenance(arguments.provenance()?)?;
-    Ok(remembered(&notebook::write(&call, with.notebook, note).await?))
+    Ok(remembered(&notebook::write(with.call, with.notebook, note).await?))
 }
 
 /// Builds the question of a recall.
@@ -58,29 +82,6 @@ pub(super) fn question(arguments: &Arguments) -> Result<Recall, Error> {
         offset: arguments.start()?,
         filter: NoteFilter::default().with(ConditionKind::Tag, arguments.texts("tags")),
         ..Recall::default()
-    })
-}
-
-/// Builds the answer from the reply.
-pub(super) fn answer(arguments: &Arguments, reply: NotebookReply) -> Result<Answer, Error> {
-    Ok(match reply {
-        NotebookReply::Journal(reply) => {
-            let mut object = Object::new();
-            object.text("path", &reply.path);
-            object.text("entry", &reply.entry);
-            Answer::new(with_warnings(reply.message.into_string(), &reply.warnings), object)
-        }
-        NotebookReply::Link(reply) => {
-            let mut object = Object::new();
-            object.text("source", &reply.source);
-            object.text("target", &reply.target);
-            object.flag("already_linked", reply.already_linked);
-            Answer::new(reply.message.as_str(), object)
-        }
-        NotebookReply::Related(reply) => {
-            related(&reply.notes, &arguments.needed("note")?, arguments.start()?, arguments.limit(USUAL_RELATED))
-        }
-        _ => return Err(Error::internal("no answer of the notebook")),
     })
 }
 

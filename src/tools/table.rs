@@ -8,8 +8,8 @@ use super::types::ToolSet;
 use crate::entries::WriteEntry;
 use crate::history::Undo;
 use crate::items::{Edit, Forget, ListItems, Show};
-use crate::journal::{Search, WriteFile, WriteMode};
-use crate::notebook::{ItemKind, Journal, Link, Recall, Related, WriteNote};
+use crate::journal::{Search, WriteMode};
+use crate::notebook::{ItemKind, Journal, Link, Recall, Related};
 use crate::request::{Effect, Request, SAMPLE_TEXT};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
@@ -205,7 +205,7 @@ const TABLE: &[Spec] = &[
             optional("mode", Kind::Word(&WriteMode::WORDS)),
         ],
         answer: &[PATH, needed("bytes", COUNT), optional("truncated_from", COUNT)],
-        effect: WriteFile::EFFECT,
+        effect: Effect::Replaces,
     },
     Spec {
         id: Id::Read,
@@ -316,7 +316,7 @@ const TABLE: &[Spec] = &[
             PROVENANCE,
         ],
         answer: &[PATH, needed("title", Kind::Text), needed("state", Kind::Text)],
-        effect: WriteNote::EFFECT,
+        effect: Effect::Appends,
     },
     Spec {
         id: Id::RecallNotes,

@@ -208,6 +208,16 @@ macro_rules! wit_contract {
             items::Tag { name, kind, add, remove }
             items::TagReply { path, tags, changed, message }
             items::Write { item }
+            items::Link { source, target, text }
+            items::Related { note, limit = $crate::items::DEFAULT_HITS }
+            items::Rename { note, title }
+            items::UnlinkedMentions { note }
+            items::LinkReply { source, target, link, already_linked, message }
+            items::RelatedNote { path, title, distance, reason, marks }
+            items::RelatedReply { notes, skipped }
+            items::RenameReply { old_path, path, title, links, files, not_rewritten, message }
+            items::Mention { path, title, lines, unapproved }
+            items::UnlinkedMentionsReply { notes, skipped }
             items::Shown { kind, name, path, version, state, text, offset, size, next_offset, marks, entry }
             items::FilePage { files, next, total, skipped }
             items::ScorePart { reason, field, amount }
@@ -217,10 +227,10 @@ macro_rules! wit_contract {
 
         $crate::$variants! { $openness:
             items::NewItem { Entry(value), File(value), Note(value) }
-            items::ItemsCommand { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Restore(value), Show(value), Tag(value), Write(value) }
             items::Written { Entry(value), File(value), Note(value) }
+            items::ItemsCommand { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
             items::FileState { Missing, Empty, Text }
-            items::ItemsReply { Edit(value), Forget(value), ListFiles(value), ListItems(value), Recall(value), Restore(value), Show(value), Tag(value), Write(value) }
+            items::ItemsReply { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
         }
     };
     (@journal $records:ident $variants:ident $openness:ident) => {
@@ -254,11 +264,7 @@ macro_rules! wit_contract {
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
             notebook::SortKey { by, ascending }
             notebook::Journal { entry }
-            notebook::Related { note, limit = $crate::notebook::DEFAULT_HITS }
-            notebook::Link { source, target, text }
-            notebook::Rename { note, title }
             notebook::DeadLinks { only_notes }
-            notebook::UnlinkedMentions { note }
             notebook::LoadMemories { limit = $crate::notebook::INITIAL_MEMORIES }
             notebook::RecallForTurn { turn, query, limit = $crate::notebook::DEFAULT_HITS }
             notebook::MemoryContext { turn, max_bytes = $crate::notebook::DEFAULT_MEMORIES_BYTES }
@@ -274,16 +280,10 @@ macro_rules! wit_contract {
             notebook::RememberReply { path, title, state, message, warnings }
             notebook::TodayReply { path, text, created, warnings }
             notebook::JournalEntryReply { path, entry, created, message, warnings }
-            notebook::RelatedNote { path, title, distance, reason, marks }
-            notebook::RelatedReply { notes, skipped }
             notebook::TagCount { name, notes, number }
             notebook::TagsReply { tags, skipped }
             notebook::DeadLink { path, line, target, candidates, is_file }
             notebook::DeadLinksReply { links, skipped }
-            notebook::Mention { path, title, lines, unapproved }
-            notebook::UnlinkedMentionsReply { notes, skipped }
-            notebook::LinkReply { source, target, link, already_linked, message }
-            notebook::RenameReply { old_path, path, title, links, files, not_rewritten, message }
             notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
         }
@@ -291,12 +291,12 @@ macro_rules! wit_contract {
         $crate::$variants! { $openness:
             notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
             notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Related(value), Link(value), Rename(value), Tags = (Tags), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Tags = (Tags), DeadLinks(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
             notebook::RememberState { Created, AlreadyThere, Superseded(value) }
             notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
             notebook::ItemKind { Note, Log, Session, Entry, File }
             notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Related(value), Link(value), Rename(value), Tags(value), DeadLinks(value), UnlinkedMentions(value), LoadMemories(value), MemoryContext(value), RememberError(value) }
+            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Tags(value), DeadLinks(value), LoadMemories(value), MemoryContext(value), RememberError(value) }
         }
     };
     (@prompt $records:ident $variants:ident $openness:ident) => {

@@ -204,13 +204,8 @@ fn notebook() -> impl Strategy<Value = NotebookCommand> {
         1 => Just(NotebookCommand::InitNotebook(InitNotebook)),
         2 => text().prop_map(|entry| NotebookCommand::Journal(Journal { entry })),
         1 => Just(NotebookCommand::Today(Today)),
-        1 => (note(), 0_u32..4).prop_map(|(note, limit)| NotebookCommand::Related(Related { note, limit })),
-        3 => (note(), note(), prop::option::of(title()))
-            .prop_map(|(from, to, text)| NotebookCommand::Link(Link { source: from, target: to, text })),
-        2 => (note(), title()).prop_map(|(note, title)| NotebookCommand::Rename(Rename { note, title })),
         1 => Just(NotebookCommand::Tags(Tags)),
         1 => any::<bool>().prop_map(|only_notes| NotebookCommand::DeadLinks(DeadLinks { only_notes })),
-        1 => note().prop_map(|note| NotebookCommand::UnlinkedMentions(UnlinkedMentions { note })),
         1 => (0_u32..4).prop_map(|limit| NotebookCommand::LoadMemories(LoadMemories { limit })),
         2 => (0_u64..4, query(), 0_u32..4)
             .prop_map(|(turn, query, limit)| NotebookCommand::RecallForTurn(RecallForTurn { turn, query, limit })),
@@ -599,6 +594,11 @@ fn files() -> impl Strategy<Value = ItemsCommand> {
     prop_oneof![
         10 => write(),
         2 => recall,
+        1 => (note(), 0_u32..4).prop_map(|(note, limit)| Related { note, limit }.into()),
+        3 => (note(), note(), prop::option::of(title()))
+            .prop_map(|(source, target, text)| Link { source, target, text }.into()),
+        2 => (note(), title()).prop_map(|(note, title)| Rename { note, title }.into()),
+        1 => note().prop_map(|note| UnlinkedMentions { note }.into()),
         4 => list().prop_map(ItemsCommand::ListItems),
         1 => (prop::option::of(path()), 0_u32..4)
             .prop_map(|(after, limit)| ItemsCommand::ListFiles(ListFiles { after, limit })),

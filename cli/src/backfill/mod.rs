@@ -3,7 +3,7 @@
 //! The sources are the transcripts of agents ([`find`], [`transcripts`], [`claude_code`], [`codex`], [`gemini`]). They are
 //! read here and not by the component: transcripts are large and must be streamed, and their formats are internals of the
 //! clients that change with any release. [`session`] and the readers of lines are pure functions. The component decides what
-//! a note looks like, what is already there and what a person has touched: `import-notes` of the notebook.
+//! a note looks like, what is already there and what a person has touched: `import-items`.
 
 mod args;
 mod claude_code;

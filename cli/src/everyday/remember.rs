@@ -28,13 +28,13 @@ pub(crate) struct RememberArgs {
     #[arg(long, short = 'k', value_name = "KEY", allow_hyphen_values = true)]
     key: Option<String>,
     /// Category of the entry: core, daily, workspace, or your own category [default: core]
-    #[arg(long, short = 'c', value_name = "CATEGORY", requires = "key")]
+    #[arg(long, short = 'c', value_name = "CATEGORY", requires = "key", conflicts_with = "content")]
     category: Option<String>,
     /// Origin of the entry's text, for people
-    #[arg(long, value_name = "TEXT", requires = "key")]
+    #[arg(long, value_name = "TEXT", requires = "key", conflicts_with = "content")]
     source: Option<String>,
     /// Store the entry only if it still has this version
-    #[arg(long, value_name = "VERSION", requires = "key")]
+    #[arg(long, value_name = "VERSION", requires = "key", conflicts_with = "content")]
     base: Option<String>,
     /// Kind of note: fact, decision, or the name of a folder [default: kind of the replaced note, else fact]
     #[arg(long, value_name = "KIND", conflicts_with = "key")]

@@ -3,7 +3,7 @@
 use saddlebag::items::{ItemKind, Show};
 use saddlebag::journal::{Target, WriteFile, WriteMode, WriteReply};
 use saddlebag::protocol::ErrorCode;
-use saddlebag::store::LongTermScope;
+use saddlebag::store::{LONG_TERM_FILE, LongTermScope};
 
 use crate::failure::set_changes;
 use crate::input::{self, free_text};
@@ -41,8 +41,8 @@ impl Subcommand for WriteArgs {
         let mut store = Store::open(global)?;
         // The error says that nothing was changed, although finding the item only reads.
         let target = target(&self.item, &mut store, output).inspect_err(|_| set_changes(true, false))?;
-        let is_shared = target == Target::LongTerm && !global.notebook && global.long_term() == LongTermScope::Shared;
         let reply = store.call(WriteFile { target, mode: self.mode, content, truncate: self.truncate }, output)?;
+        let is_shared = reply.path == LONG_TERM_FILE && !global.notebook && global.long_term() == LongTermScope::Shared;
         let shared = if is_shared { "; all projects share it" } else { "" };
         output.object_or_line(&reply, &format!("{}{shared}", reply.message.as_str()))?;
         Ok(Exit::Done)
@@ -59,7 +59,7 @@ fn target(item: &ItemName, store: &mut Store, output: &mut Output) -> Result<Tar
     }
     let found = store.call(Show::item(name, kind), output).map_err(with_kind)?;
     if found.kind == ItemKind::Entry {
-        let help = format!("use `saddlebag remember --key {}`; nothing was changed", single_line(&found.name));
+        let help = format!("use `saddlebag remember --key {}`", single_line(&found.name));
         let message = format!("`{}` is an entry", single_line(&item.name));
         return Err(Failure::new(ErrorCode::InvalidArgument, message, help));
     }

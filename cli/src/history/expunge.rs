@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use saddlebag::history::{Expunge, ExpungeReply, ListVersions, MAX_HISTORY_ITEMS, PlaceKind, TextPlace};
 use saddlebag::items::{ItemKind, Show};
+use saddlebag::journal::FileState;
 use saddlebag::notebook::slug;
 use saddlebag::protocol::ErrorCode;
 use saddlebag::store::{Layout, NOTE_SUFFIX, PROJECTS_FOLDER, RelPath, USER_FOLDER, file_stem};
@@ -210,7 +211,14 @@ fn item(name: &str, global: &Global, store: &mut Store, output: &mut Output) -> 
             return Err(of_all_projects(&item.path));
         }
         Ok(item) if item.kind != ItemKind::File => return Ok(Some(item.path)),
-        Ok(_) => return Ok(None),
+        Ok(item) if item.state == FileState::Missing => return Ok(None),
+        Ok(item) => {
+            let message =
+                format!("{} is neither a note nor an entry, and is not expunged as a whole", single_line(&item.path));
+            let help =
+                "edit the file and expunge the old text with --text, or give --text if the name is the text to expunge";
+            return Err(Failure::usage(message, help));
+        }
         Err(failure) if failure.code == ErrorCode::AmbiguousName.into() => return Err(or_text(failure)),
         Err(_) => {}
     }

@@ -145,6 +145,7 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
     let seen = watcher.0.clone();
     store.observe(watcher);
     let text = match store.run(command, output)? {
+        Reply::Journal(JournalReply::AppendDaily(reply)) => reply.message,
         Reply::Items(ItemsReply::Write(written)) => written.message().clone(),
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),

@@ -60,7 +60,7 @@ impl Drop for Page {
     }
 }
 
-const FIND: &str = r#"{"interface": "items", "command": {"show": {"name": "Postgres port", "offset": 0}}}"#;
+const FIND: &str = r#"{"interface": "items", "command": {"show": {"name": "Postgres port", "offset": "0"}}}"#;
 const FORGET: &str = r#"{"interface": "items", "command": {"forget": {"name": "Postgres port"}}}"#;
 
 fn store() -> Store {
@@ -135,10 +135,10 @@ fn a_call_that_is_not_one_says_what_is_wrong() {
         ("api/call", "{", 400, "JSON"),
         ("api/call", "[]", 400, "object"),
         ("api/call", r#"{"interface": "items", "command": {"nope": {}}}"#, 400, "nope"),
-        ("api/call", r#"{"interface": "items", "command": {"show": {"name": "x", "offset": 0, "y": 1}}}"#, 400, "y"),
+        ("api/call", r#"{"interface": "items", "command": {"show": {"name": "x", "offset": "0", "y": 1}}}"#, 400, "y"),
         (
             "api/call",
-            r#"{"interface": "items", "command": {"show": {"name": "Nowhere", "offset": 0}}}"#,
+            r#"{"interface": "items", "command": {"show": {"name": "Nowhere", "offset": "0"}}}"#,
             404,
             "Nowhere",
         ),
@@ -158,10 +158,11 @@ fn the_page_stores_no_value_that_was_rejected_for_good() {
     let page = Page::start(&store, &[]);
     let [cookie, secret] = page.sign_in();
     let remember = |content: &str| {
-        let command = serde_json::json!({ "remember": {
+        let note = serde_json::json!({
             "title": "Again", "content": content, "template": "fact", "tags": [], "links": [], "supersede": false,
-        } });
-        let body = serde_json::json!({ "interface": "notebook", "command": command }).to_string();
+        });
+        let command = serde_json::json!({ "write": { "item": { "note": note } } });
+        let body = serde_json::json!({ "interface": "items", "command": command }).to_string();
         page.ask("POST", &format!("{}api/call", page.folder), &[&cookie, &secret], &body)
     };
     let before = store.tree();

@@ -116,18 +116,23 @@ fn a_float_reads_back_exactly() {
 
 #[test]
 fn json_that_is_not_a_value_of_the_contract_is_refused_with_its_place() {
-    let command = |json: Value| read_command("journal", json).unwrap_err().to_string();
-    let write =
-        |target: Value| json!({ "write": { "target": target, "mode": "append", "content": "", "truncate": false } });
+    let command = |json: Value| read_command("items", json).unwrap_err().to_string();
+    let write = |target: Value| {
+        let file = json!({ "target": target, "mode": "append", "content": "", "truncate": false });
+        json!({ "write": { "item": { "file": file } } })
+    };
     assert_eq!(command(json!("burn")), "at ``: the case `burn` is unknown");
-    assert!(command(write(json!("attic"))).starts_with("at `write.target`: the case `attic` is unknown"));
-    assert!(command(write(json!({ "note": 5 }))).starts_with("at `write.target.note`: expected a string, found 5"));
+    assert!(command(write(json!("attic"))).starts_with("at `write.item.file.target`: the case `attic` is unknown"));
+    assert!(
+        command(write(json!({ "note": 5 })))
+            .starts_with("at `write.item.file.target.note`: expected a string, found 5")
+    );
     assert!(command(write(json!({ "long-term": "x" }))).contains("the case has no payload"));
     assert!(command(json!("write")).contains("needs a payload"));
-    let missing = command(json!({ "write": { "target": "long-term" } }));
-    assert!(missing.starts_with("at `write`: the field `mode` is missing"), "{missing}");
-    let more = json!({ "slash": { "line": "x", "more": 1 } });
-    assert_eq!(command(more), "at `slash`: the field `more` is unknown");
+    let missing = command(json!({ "write": { "item": { "file": { "target": "long-term" } } } }));
+    assert!(missing.starts_with("at `write.item.file`: the field `mode` is missing"), "{missing}");
+    let more = json!({ "list-files": { "more": 1 } });
+    assert_eq!(command(more), "at `list-files`: the field `more` is unknown");
     assert!(read_command("fs", json!("list")).unwrap_err().to_string().contains("`fs` takes no commands"));
     for wrong in [json!(-1), json!(4_294_967_296_u64), json!(1.5), json!("1")] {
         assert!(u32::read(wrong.clone()).is_err(), "{wrong}");

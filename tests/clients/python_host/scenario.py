@@ -178,14 +178,14 @@ def notebook(scene):
     assert write(scene, "note", note | dict(title="Storage engine")).state == ("already-there",)
     other = write(scene, "note", note | dict(title="Backups", content="Nightly."))
     link = dict(source="Backups", target="Storage engine")
-    assert not scene("notebook", "link", link).already_linked and scene("notebook", "link", link).already_linked
+    assert not scene("items", "link", link).already_linked and scene("items", "link", link).already_linked
     found = scene("items", "recall", dict(query="which storage engine?", kinds=[], offset=0, sort=[], explain=False,
                                           everywhere=False, assume_unchanged=False))
     assert found.hits[0].path == kept.path and found.hits[0].score > 0, found
-    renamed = scene("notebook", "rename", dict(note="Storage engine", title="Database"))
+    renamed = scene("items", "rename", dict(note="Storage engine", title="Database"))
     assert renamed.links == 1 and not (scene.root / kept.path).exists(), renamed
     assert pathlib.Path(renamed.path).stem in scene.text(other.path), scene.text(other.path)
-    related = scene("notebook", "related", dict(note="Database")).notes
+    related = scene("items", "related", dict(note="Database")).notes
     assert [one.path for one in related] == [other.path], related
     assert [(tag.name, tag.notes) for tag in scene("notebook", "tags").tags] == [("storage", 2)]
     assert len(listing(scene, "note", filter=note_filter(("tag", "storage")), with_links=True).items) == 2

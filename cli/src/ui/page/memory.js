@@ -385,7 +385,7 @@ const COMMANDS = {
     }),
   search: memory => (query, limit) =>
     memory.call('journal', 'search', { query, offset: 0, limit, 'assume-unchanged': false, 'all-files': true }),
-  resolve: memory => name => memory.call('items', 'show', { name, offset: 0, 'max-bytes': 0 }),
+  resolve: memory => name => memory.call('items', 'show', { name, offset: '0', 'max-bytes': 0 }),
   notes: memory => async ({ conditions = [], orphan = false, ...more } = {}) => {
     const sort = [{ by: 'modified', ascending: false }];
     const reply = await list(memory, 'note', { filter: filterOf(conditions, orphan), sort, ...more });
@@ -418,10 +418,10 @@ const COMMANDS = {
   handOff: memory => (session, choice, options) =>
     memory.call('session', 'choose-hand-off', { session, choice }, options),
   deadLinks: memory => () => memory.call('notebook', 'dead-links', { 'only-notes': true }),
-  mentions: memory => note => memory.call('notebook', 'unlinked-mentions', { note }),
-  link: memory => (source, target, options) => memory.call('notebook', 'link', { source, target }, options),
+  mentions: memory => note => memory.call('items', 'unlinked-mentions', { note }),
+  link: memory => (source, target, options) => memory.call('items', 'link', { source, target }, options),
   tag: memory => (name, add, remove, options) => memory.call('items', 'tag', { name, add, remove }, options),
-  rename: memory => (note, title, options) => memory.call('notebook', 'rename', { note, title }, options),
+  rename: memory => (note, title, options) => memory.call('items', 'rename', { note, title }, options),
   remember: memory => (title, content, options) =>
     memory.call('items', 'write', { item: { note: { title, content, template: 'fact', tags: [], links: [], supersede: false } } }, options),
   forget: memory => (name, options) => memory.call('items', 'forget', { name }, options),

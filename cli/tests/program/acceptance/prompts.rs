@@ -184,5 +184,5 @@ fn text_that_claims_approval_keeps_its_trust_and_its_writer_by_every_way() {
     let by_person = |info: &&serde_json::Value| info["provenance"] == "user";
     let operations = list["operations"].as_array().expect("operations").iter().filter(by_person);
     let by_person: Vec<_> = operations.map(|info| info["command"].as_str().expect("a command")).collect();
-    assert_eq!(by_person, ["import-entries", "store-entry"], "the person has imported, and stored the control: {list}");
+    assert_eq!(by_person, ["import", "remember"], "the person has imported, and stored the control: {list}");
 }

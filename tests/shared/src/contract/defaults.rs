@@ -64,7 +64,7 @@ const DEFAULTS: [Default; 23] = [
     constant!(("notebook", "load-memories"), "limit", notebook::INITIAL_MEMORIES),
     constant!(("notebook", "memory-context"), "max-bytes", notebook::DEFAULT_MEMORIES_BYTES),
     constant!(("notebook", "recall-for-turn"), "limit", notebook::DEFAULT_HITS),
-    constant!(("notebook", "related"), "limit", notebook::DEFAULT_HITS),
+    constant!(("items", "related"), "limit", items::DEFAULT_HITS),
     constant!(("prompt", "context"), "max-bytes", context::DEFAULT_BLOCK_BYTES),
     constant!(("prompt", "context-entries"), "max-bytes", entries::DEFAULT_HYDRATE_BYTES),
     constant!(("prompt", "preamble"), "max-bytes", context::DEFAULT_PREAMBLE_BYTES),
