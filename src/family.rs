@@ -133,11 +133,11 @@ macro_rules! member {
 }
 
 /// Defines what a command takes and gives back for each kind: two enums with the same cases. The record of a kind is also a
-/// [`Request`](crate::Request) of its own, which stands for the command and has the reply of its kind. Each record has a
-/// function `samples_of`, which returns its samples.
+/// [`Request`](crate::Request): it means the command with this record, and has the reply of its kind. Each record has a
+/// function `samples_of`, which returns its samples. [`kind_members!`] makes the records members of the family.
 macro_rules! kinds {
     (
-        $command:ident::$verb:ident { $field:ident } => $replies:ident;
+        $verb:ident;
         $(#[$item_doc:meta])* $item:ident => $(#[$done_doc:meta])* $done:ident {
             $($(#[$doc:meta])* $kind:ident($record:ident) => $(#[$reply_doc:meta])* $reply:ident),* $(,)?
         }
@@ -163,6 +163,12 @@ macro_rules! kinds {
         }
 
         $(
+            impl From<$record> for $item {
+                fn from(record: $record) -> Self {
+                    Self::$kind(record)
+                }
+            }
+
             impl $crate::Request for $record {
                 type Reply = $reply;
                 const NAME: &'static str = $verb::NAME;
@@ -172,25 +178,30 @@ macro_rules! kinds {
                     Self::samples_of(name)
                 }
             }
-
-            impl From<$record> for $command {
-                fn from(record: $record) -> Self {
-                    Self::$verb($verb { $field: $item::$kind(record) })
-                }
-            }
-
-            impl $crate::request::Member for $record {
-                type Family = $command;
-
-                fn from_family(reply: $replies) -> Option<$reply> {
-                    match reply {
-                        $replies::$verb($done::$kind(reply)) => Some(reply),
-                        _ => None,
-                    }
-                }
-            }
         )*
     };
 }
 
-pub(crate) use {family, kinds, member, texts};
+/// Makes the records of the kinds of a command members of its family.
+macro_rules! kind_members {
+    ($command:ident::$verb:ident { $field:ident } => $replies:ident, $done:ident; $($kind:ident($record:ident)),* $(,)?) => {$(
+        impl From<$record> for $command {
+            fn from(record: $record) -> Self {
+                Self::$verb($verb { $field: record.into() })
+            }
+        }
+
+        impl $crate::request::Member for $record {
+            type Family = $command;
+
+            fn from_family(reply: $replies) -> Option<Self::Reply> {
+                match reply {
+                    $replies::$verb($done::$kind(reply)) => Some(reply),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+pub(crate) use {family, kind_members, kinds, member, texts};

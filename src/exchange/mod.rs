@@ -48,7 +48,7 @@ pub use write_files::write_files;
 pub(crate) use types::ExchangeCall;
 
 use crate::entries::{self, ExportEntries, ExportReply, ImportEntries, ImportReply, RetainEntries, RetainReply};
-use crate::family::{family, kinds};
+use crate::family::{family, kind_members, kinds};
 use crate::names::Stores;
 use crate::notebook::{ImportNotes, ImportNotesReply, NotebookCall};
 use crate::request::{Run, request};
@@ -77,7 +77,7 @@ request!(ImportItems "import-items" => Imported, Removes, |name| {
 });
 
 kinds! {
-    ExchangeCommand::ImportItems { source } => ExchangeReply;
+    ImportItems;
     /// Source of an import.
     ImportSource =>
     /// What was imported, with a case for each source.
@@ -99,6 +99,11 @@ kinds! {
         /// Entries that were in no file.
         RetainReply,
     }
+}
+
+kind_members! {
+    ExchangeCommand::ImportItems { source } => ExchangeReply, Imported;
+    Entries(ImportEntries), Files(ImportFrom), Notes(ImportNotes), Rest(RetainEntries),
 }
 
 impl Run<ExchangeCall<'_>> for ImportItems {
@@ -125,7 +130,7 @@ request!(ExportItems "export-items" => Exported, Reads, |name| {
 });
 
 kinds! {
-    ExchangeCommand::ExportItems { target } => ExchangeReply;
+    ExportItems;
     /// What an export gives.
     ExportTarget =>
     /// A page of an export, with a case for each target.
@@ -139,6 +144,11 @@ kinds! {
         /// Files of another format.
         ExportToReply,
     }
+}
+
+kind_members! {
+    ExchangeCommand::ExportItems { target } => ExchangeReply, Exported;
+    Entries(ExportEntries), Files(ExportTo),
 }
 
 impl Run<ExchangeCall<'_>> for ExportItems {

@@ -100,7 +100,7 @@ pub(super) fn operations(
         };
         let Some((last, info)) = found.get_mut(place) else { continue };
         *last = recorded.place;
-        // Each folder has a record of its own, with the operations that changed a file of the folder.
+        // The record of each folder names the operations that changed files there.
         for (known, more) in [(&mut info.undoes, &record.undoes), (&mut info.redoes, &record.redoes)] {
             known.extend(more.iter().filter(|operation| !known.contains(operation)).cloned().collect::<Vec<_>>());
         }

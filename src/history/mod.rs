@@ -18,7 +18,6 @@ mod meant;
 mod merge;
 mod past;
 mod places;
-mod redo;
 mod replace_file;
 mod restore_version;
 mod revert;

@@ -3,7 +3,6 @@
 use super::expunge::Expunge;
 use super::list_operations::{is_by, operations};
 use super::log::{History, Recorded};
-use super::redo::redo;
 use super::revert::{Left, Reverted};
 use super::types::{OperationInfo, begin_again, check_is_kept};
 use super::unmade::read_settled;
@@ -22,7 +21,7 @@ use saddlebag_protocol::{Error, ErrorCode, ReadOutcome};
 const MAX_SESSIONS: usize = 5;
 
 /// Maximum number of operations that a message names.
-pub(super) const MAX_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// Number of bytes in which the first line of the state of a session ends.
 const MAX_FIRST_LINE: u32 = 8 << 10;
@@ -251,6 +250,50 @@ impl Undo {
     }
 }
 
+/// Makes the operations of the last undo again, unless others add to the history meanwhile. A second redo makes those of the
+/// undo before it again.
+async fn redo(with: &Stores<'_>, dry_run: bool) -> Result<UndoReply, Error> {
+    let call = with.call;
+    check_is_kept(call)?;
+    call.scope.trust.check_person("make again what was undone")?;
+    let history = read_settled(with, dry_run).await?;
+    let undone = history.undone();
+    let is_in_force = |info: &OperationInfo| info.undoes.iter().any(|operation| undone.contains(&operation.as_str()));
+    let all = operations(with, &history, &|_, _| true);
+    let mut reverted = Reverted::new(&history);
+    let mut skipped: Vec<SkippedOperation> = Vec::new();
+    let mut first_error = None;
+    for undo in all.iter().rev().filter(|info| is_in_force(info)) {
+        let named: Vec<&str> = undo.undoes.iter().map(String::as_str).take(MAX_NAMED).collect();
+        let refusal = format!("operation {} cannot be made again", named.join(", "));
+        let left = match reverted.take_back(with, &history, &undo.operation, true, &refusal).await {
+            // What was expunged or rejected for good since cannot come back, and must not keep the undo before it.
+            Err(error) if is_lasting(error.code) && error.code != ErrorCode::Conflict => {
+                let undone = all.iter().filter(|info| undo.undoes.contains(&info.operation)).cloned();
+                let reason = |info| SkippedOperation { operation: info, reason: error.message.clone() };
+                skipped.extend(undone.map(reason));
+                first_error = first_error.or(Some(error));
+                continue;
+            }
+            // Undoing the later change would make that the next one to redo, and take the newer text away.
+            Err(error) if error.code == ErrorCode::Conflict => {
+                let help = "leave the file as it is, or look for the version that you want with `history NAME` and bring it \
+                            back with `restore NAME --at N`";
+                return Err(Error::new(error.code, error.into_message(), help));
+            }
+            left => left?,
+        };
+        if left == Left::Something {
+            let redoes = undo.undoes.clone();
+            let made = all.iter().rev().filter(|info| redoes.contains(&info.operation)).cloned().collect();
+            let took = Took { words: ["Made again", "would make again"], undoes: Vec::new(), redoes, skipped };
+            return finish(with, &history, reverted, made, took, dry_run).await;
+        }
+    }
+    let nothing = || Error::new(ErrorCode::NotFound, "there is nothing to redo", "`op log` lists the operations");
+    Err(first_error.unwrap_or_else(nothing))
+}
+
 /// Returns the words about changes that tools of ours made through another program while a session ran, and that no session was
 /// recorded for.
 async fn untied(call: &Call, all: &[OperationInfo], history: &History, session: &str) -> Result<String, Error> {
@@ -331,7 +374,7 @@ fn place(places: &SortedMap<String, usize>, info: &OperationInfo) -> usize {
 }
 
 /// Returns true if an operation cannot be undone: a later change touches it, or its text was expunged or rejected for good.
-pub(super) fn is_lasting(code: ErrorCode) -> bool {
+fn is_lasting(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::Conflict | ErrorCode::NotFound | ErrorCode::Rejected)
 }
 
@@ -342,19 +385,19 @@ fn is_own(call: &Call, recorded: &Recorded) -> bool {
 }
 
 /// What was done with operations.
-pub(super) struct Took {
+struct Took {
     /// Words for it: as done, and as something that a dry run would do.
-    pub(super) words: [&'static str; 2],
+    words: [&'static str; 2],
     /// Operations that were taken back.
-    pub(super) undoes: Vec<String>,
+    undoes: Vec<String>,
     /// Operations that were made again.
-    pub(super) redoes: Vec<String>,
+    redoes: Vec<String>,
     /// Operations that were left as they are.
-    pub(super) skipped: Vec<SkippedOperation>,
+    skipped: Vec<SkippedOperation>,
 }
 
 /// Changes the files, and reports what was taken back.
-pub(super) async fn finish(
+async fn finish(
     with: &Stores<'_>,
     history: &History,
     reverted: Reverted<'_>,

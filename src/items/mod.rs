@@ -40,7 +40,10 @@ pub(crate) use timeline::{
 };
 pub(crate) use types::{FileListing, ItemsCall};
 
-use crate::family::family;
+use crate::entries::WriteEntry;
+use crate::family::{family, kind_members};
+use crate::journal::WriteFile;
+use crate::notebook::WriteNote;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
@@ -64,6 +67,11 @@ family! {
         UnlinkedMentions,
         Write { item: parts "item" },
     }
+}
+
+kind_members! {
+    ItemsCommand::Write { item } => ItemsReply, Written;
+    Entry(WriteEntry), File(WriteFile), Note(WriteNote),
 }
 
 /// Runs a command. If nothing has the name that it takes and a forgotten item had it, the error says so.

@@ -1,7 +1,6 @@
 //! `write`: stores an entry, a note, or text of a file of the journal.
 
 use super::types::ItemsCall;
-use super::{ItemsCommand, ItemsReply};
 use crate::entries::{self, StoreReply, WriteEntry};
 use crate::family::kinds;
 use crate::journal::{self, WriteFile, WriteReply};
@@ -31,7 +30,7 @@ impl Run<ItemsCall<'_>> for Write {
 }
 
 kinds! {
-    ItemsCommand::Write { item } => ItemsReply;
+    Write;
     /// An item to store. Each kind has its own fields.
     NewItem =>
     /// What was stored, with a case for each kind.
