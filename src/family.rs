@@ -133,11 +133,10 @@ macro_rules! member {
 }
 
 /// Defines what a command takes and gives back for each kind: two enums with the same cases. The record of a kind is also a
-/// [`Request`](crate::Request): it means the command with this record, and has the reply of its kind. Each record has a
-/// function `samples_of`, which returns its samples. [`kind_members!`] makes the records members of the family.
+/// [`Request`](crate::Request): it means the command with this record, and has the reply of its kind. [`kind_members!`] makes
+/// the records members of the family.
 macro_rules! kinds {
     (
-        $verb:ident;
         $(#[$item_doc:meta])* $item:ident => $(#[$done_doc:meta])* $done:ident {
             $($(#[$doc:meta])* $kind:ident($record:ident) => $(#[$reply_doc:meta])* $reply:ident),* $(,)?
         }
@@ -158,36 +157,21 @@ macro_rules! kinds {
 
         impl $item {
             fn samples(name: &str) -> impl Iterator<Item = Self> {
-                core::iter::empty()$(.chain($record::samples_of(name).into_iter().map(Self::$kind)))*
+                core::iter::empty()$(.chain(<$record as $crate::Request>::samples(name).into_iter().map(Self::$kind)))*
             }
         }
-
-        $(
-            impl From<$record> for $item {
-                fn from(record: $record) -> Self {
-                    Self::$kind(record)
-                }
-            }
-
-            impl $crate::Request for $record {
-                type Reply = $reply;
-                const NAME: &'static str = $verb::NAME;
-                const EFFECT: $crate::Effect = $verb::EFFECT;
-
-                fn samples(name: &str) -> alloc::vec::Vec<Self> {
-                    Self::samples_of(name)
-                }
-            }
-        )*
     };
 }
 
 /// Makes the records of the kinds of a command members of its family.
 macro_rules! kind_members {
-    ($command:ident::$verb:ident { $field:ident } => $replies:ident, $done:ident; $($kind:ident($record:ident)),* $(,)?) => {$(
+    (
+        $command:ident::$verb:ident { $field:ident: $item:ident } => $replies:ident, $done:ident;
+        $($kind:ident($record:ident)),* $(,)?
+    ) => {$(
         impl From<$record> for $command {
             fn from(record: $record) -> Self {
-                Self::$verb($verb { $field: record.into() })
+                Self::$verb($verb { $field: $item::$kind(record) })
             }
         }
 

@@ -608,7 +608,7 @@ async fn run(
         }
         Command::Tools(command) => {
             let origin = &origin;
-            Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries }).await?)
+            Reply::Tools(command.run(&ToolsCall { call, origin, corpus, notebook, entries, listing }).await?)
         }
         Command::Trust(command) => Reply::Trust(command.run(&stores).await?),
         Command::History(command) => Reply::History(command.run(&stores).await?),

@@ -125,6 +125,7 @@ fn a_store_goes_through_basic_memory_and_mcp_without_a_loss(kind: Kind) {
 #[both_engines]
 fn a_dump_brings_every_field_back(kind: Kind) {
     let mut first = drive(kind);
+    first.run(ask::keep("old", "what it was", "core")).unwrap();
     for (key, content, category) in [("a", "---\n", "core"), ("Ö 🦀/..", "\r\n", "CORE"), ("a", "shared", "workspace")]
     {
         let entry = NewEntry {

@@ -3,7 +3,8 @@
 use saddlebag::catalogue::SAMPLE_NAME;
 use saddlebag::context::{Context, Overflow, PromptCommand, PromptReply};
 use saddlebag::entries::{EntriesCommand, ExportEntries, PurgeEntries, RetainEntries};
-use saddlebag::items::{Edit, Forget, ItemKind, ItemsCommand, Restore, Show, Tag};
+use saddlebag::exchange::{ExchangeCommand, ImportSource};
+use saddlebag::items::{Edit, Forget, ItemKind, ItemsCommand, NewItem, Restore, Show, Tag};
 use saddlebag::journal::{JournalCommand, JournalReply, Status, StatusReply, Target};
 use saddlebag::notebook::NotebookCommand;
 use saddlebag::protocol::{
@@ -464,6 +465,10 @@ fn every_error_of_the_host_is_an_error_of_the_command_and_never_a_trap(kind: Kin
                             | ItemsCommand::Restore(Restore { kind, .. }),
                         ) => *kind == Some(ItemKind::Entry),
                         Command::Items(ItemsCommand::ListItems(list)) => list.kinds == [ItemKind::Entry],
+                        Command::Items(ItemsCommand::Write(write)) => matches!(write.item, NewItem::Entry(_)),
+                        Command::Exchange(ExchangeCommand::ImportItems(import)) => {
+                            !matches!(import.source, ImportSource::Notes(_))
+                        }
                         command => {
                             matches!(command, Command::Entries(_) | Command::AgentsMd(_) | Command::Exchange(_))
                         }

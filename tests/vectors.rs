@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use saddlebag::context::{Context, Overflow, PromptReply, estimate_tokens};
 use saddlebag::document::normalize_line;
-use saddlebag::items::ItemsReply;
+use saddlebag::items::{ItemsReply, Written};
 use saddlebag::journal::{
     DEFAULT_READ_BYTES, FileState, JournalReply, Search, Target, TargetRole, WriteFile, WriteMode,
 };
@@ -323,7 +323,7 @@ fn perform(host: &mut Host<Box<dyn Engine>, Simulator>, case: &Value, op: &Value
                 Ok(WriteFile { target, mode, content: content.into(), truncate: true })
             });
             message(command, &mut run, |reply| match reply {
-                Reply::Items(ItemsReply::Write(written)) => Some(written.message().as_str().to_string()),
+                Reply::Items(ItemsReply::Write(Written::File(written))) => Some(written.message.into_string()),
                 _ => None,
             })?
         }

@@ -4,8 +4,9 @@ use super::checks::NewEntry;
 use super::find::get;
 use super::settle::MAX_RACES;
 use super::state::EntriesCall;
-use super::store::{WriteEntry, store_entry};
+use super::store::WriteEntry;
 use super::types::{StoreReply, StoreState};
+use crate::request::Run;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::replace_once;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -43,7 +44,7 @@ pub(super) async fn edit(with: &EntriesCall<'_>, name: &str, change: &EntryChang
                 entry.tags.extend(new);
             }
         }
-        let stored = store_entry(with, WriteEntry { entry, expected_version }).await?;
+        let stored = WriteEntry { entry, expected_version }.run(with).await?;
         // The text is read again if someone changed the entry in between.
         if stored.state != StoreState::Conflict {
             return Ok(stored);

@@ -3,7 +3,7 @@
 use super::state::EntriesCall;
 use super::types::EntryProblem;
 use super::view::{Stored, by_path, look};
-use crate::request::Run;
+use crate::request::{Run, request};
 use crate::store::RelPath;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
@@ -53,11 +53,9 @@ pub struct EntryFile {
     pub updated: u64,
 }
 
-impl ExportEntries {
-    pub(crate) fn samples_of(_: &str) -> Vec<Self> {
-        vec![Self { forgotten: true, cursor: None }]
-    }
-}
+request!(ExportEntries "export-items" => ExportReply, Reads, |_| {
+    vec![Self { forgotten: true, cursor: None }]
+});
 
 impl Run<EntriesCall<'_>> for ExportEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ExportReply, Error> {

@@ -18,7 +18,7 @@ use super::state::EntriesCall;
 use super::view::{Stored, look};
 use crate::changes::{Backups, Call, File};
 use crate::json::word_and_value;
-use crate::request::{Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::store::{RelPath, utc_text};
 use crate::trust::{Provenance, TrustState, approve, mark};
 use saddlebag_protocol::{Error, ErrorCode};
@@ -125,13 +125,11 @@ word_and_value! {
     reason: String
 }
 
-impl ImportEntries {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let text = Ok(format!("---\ncategory: core\n---\n\nthe text of {name}, imported").into_bytes());
-        let file = ImportFile { path: format!("core/{name}.md"), content: text };
-        vec![Self { files: vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }]
-    }
-}
+request!(ImportEntries "import-items" => ImportReply, Removes, |name| {
+    let text = Ok(format!("---\ncategory: core\n---\n\nthe text of {name}, imported").into_bytes());
+    let file = ImportFile { path: format!("core/{name}.md"), content: text };
+    vec![Self { files: vec![file], mode: ImportMode::Upsert, dry_run: false, earlier: Vec::new() }]
+});
 
 impl Run<EntriesCall<'_>> for ImportEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<ImportReply, Error> {

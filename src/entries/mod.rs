@@ -223,16 +223,6 @@ pub(crate) async fn list(
     find::list(&with_origin(call, entries, origin)?, asked).await.map_err(unavailable)
 }
 
-/// Stores an entry.
-pub(crate) async fn write(
-    call: &Call,
-    entries: &Entries,
-    origin: &Origin,
-    entry: WriteEntry,
-) -> Result<StoreReply, Error> {
-    store::store_entry(&with_origin(call, entries, origin)?, entry).await.map_err(unavailable)
-}
-
 /// Changes the text or the tags of an entry.
 pub(crate) async fn edit(
     call: &Call,
@@ -265,8 +255,8 @@ pub(crate) fn is_held(entries: &Entries, origin: &Origin, key: &str) -> bool {
     entries.held(origin.run.as_deref()).is_ok_and(|held| held.iter().any(|held| held.entry.fields.key == key))
 }
 
-/// Exports the files of the entries, imports such files, or forgets the entries that no imported file has.
-pub(crate) async fn exchange<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
+/// Runs a request about entries.
+pub(crate) async fn run<R>(call: &Call, entries: &Entries, origin: &Origin, request: R) -> Result<R::Reply, Error>
 where
     R: for<'a> Run<EntriesCall<'a>>,
 {

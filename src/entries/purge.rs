@@ -259,8 +259,8 @@ async fn put_back(call: &Call, view: &View, pool: &Pool, stored: &Stored, by: Pr
     let key = &stored.entry.fields.key;
     let backup = pool.backup_of(&stored.entry.fields)?;
     let Some(KeptText { file: kept, is_in_history }) = call.load_kept(&stored.path, &backup).await? else {
-        let message = format!("there is no backup of `{key}`");
-        let help = "a backup is made when an entry is overwritten";
+        let message = format!("no earlier text of `{key}` is kept");
+        let help = "`history NAME` lists its versions, and `restore NAME --at N` brings one back";
         return Err(Error::new(ErrorCode::NotFound, message, help));
     };
     let bytes = kept.bytes().unwrap_or_default();

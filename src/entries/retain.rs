@@ -7,7 +7,7 @@ use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::SkippedEntry;
 use super::view::{look, path_of};
-use crate::request::{Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::trust::ForModel;
 use saddlebag_collections::{prelude::*, sorted::SortedSet};
 use saddlebag_protocol::{Error, ErrorCode};
@@ -43,11 +43,9 @@ pub struct DeletedEntry {
     pub path: String,
 }
 
-impl RetainEntries {
-    pub(crate) fn samples_of(_: &str) -> Vec<Self> {
-        vec![Self { imported: Vec::new(), dry_run: true }, Self { imported: Vec::new(), dry_run: false }]
-    }
-}
+request!(RetainEntries "import-items" => RetainReply, Removes, |_| {
+    vec![Self { imported: Vec::new(), dry_run: true }, Self { imported: Vec::new(), dry_run: false }]
+});
 
 impl Run<EntriesCall<'_>> for RetainEntries {
     async fn run(self, with: &EntriesCall<'_>) -> Result<RetainReply, Error> {

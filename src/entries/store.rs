@@ -9,6 +9,7 @@ use super::state::EntriesCall;
 use super::types::StoreReply;
 use super::view::look;
 use super::{runs, screen};
+use crate::request::{Run, request};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -22,42 +23,42 @@ pub struct WriteEntry {
     pub expected_version: Option<String>,
 }
 
-impl WriteEntry {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);
-        let store = |entry| Self { entry, expected_version: None };
-        [entry("new", "core"), entry(name, "core"), entry(name, "notes"), entry(name, "workspace")].map(store).to_vec()
-    }
-}
+// A move to another category removes the old file, and the limit of entries may evict the oldest.
+request!(WriteEntry "write" => StoreReply, Removes, |name| {
+    let entry = |key: &str, category: &str| NewEntry::new(key, "another text", category);
+    let store = |entry| Self { entry, expected_version: None };
+    [entry("new", "core"), entry(name, "core"), entry(name, "notes"), entry(name, "workspace")].map(store).to_vec()
+});
 
-/// Stores an entry. A move to another category removes the old file, and the limit of entries may evict the oldest.
-pub(super) async fn store_entry(with: &EntriesCall<'_>, request: WriteEntry) -> Result<StoreReply, Error> {
-    let EntriesCall { call, entries, scope, run, provenance } = *with;
-    let mut fields = screen::screened(call, &request.entry, provenance)?;
-    let base = Base::from_version(request.expected_version);
-    let shared = scope.pool(&fields.category)?.shared;
-    if let Some(old) = fields.supersedes.as_deref().filter(|old| *old != fields.key) {
-        check_superseded(with, &fields.key, old).await?;
-    }
-    let mut stored = match run {
-        Some(run) => {
-            runs::hold(call, entries, scope, run, fields.clone(), base).await?;
-            held(&fields)
+impl Run<EntriesCall<'_>> for WriteEntry {
+    async fn run(self, with: &EntriesCall<'_>) -> Result<StoreReply, Error> {
+        let EntriesCall { call, entries, scope, run, provenance } = *with;
+        let mut fields = screen::screened(call, &self.entry, provenance)?;
+        let base = Base::from_version(self.expected_version);
+        let shared = scope.pool(&fields.category)?.shared;
+        if let Some(old) = fields.supersedes.as_deref().filter(|old| *old != fields.key) {
+            check_superseded(with, &fields.key, old).await?;
         }
-        None if fields.category == Category::Conversation => {
-            let help = "name an open run, or choose another category";
-            return Err(Error::invalid_argument("entries of a conversation can only be in a run", help));
-        }
-        None => {
-            // The workspace has a separate entry under the key. A change sees only the one that it replaces.
-            if scope.shared.is_some() && fields.trust_state.provenance == Provenance::Agent {
-                screen::keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
+        let mut stored = match run {
+            Some(run) => {
+                runs::hold(call, entries, scope, run, fields.clone(), base).await?;
+                held(&fields)
             }
-            reply(call, &fields, store(call, entries, scope, &fields, &base).await?)
-        }
-    };
-    call.screen.tell(&mut stored.message);
-    Ok(stored)
+            None if fields.category == Category::Conversation => {
+                let help = "name an open run, or choose another category";
+                return Err(Error::invalid_argument("entries of a conversation can only be in a run", help));
+            }
+            None => {
+                // The workspace has a separate entry under the key. A change sees only the one that it replaces.
+                if scope.shared.is_some() && fields.trust_state.provenance == Provenance::Agent {
+                    screen::keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
+                }
+                reply(call, &fields, store(call, entries, scope, &fields, &base).await?)
+            }
+        };
+        call.screen.tell(&mut stored.message);
+        Ok(stored)
+    }
 }
 
 /// Refuses an entry that supersedes a key that no entry has or had, unless its file says so already.

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::Limits;
 use crate::notebook::testing::{Store, call_at};
-use crate::origin::Submission;
 use crate::store::{LocalTime, Timestamp};
 use crate::trust::Provenance;
 use saddlebag_collections::prelude::*;
@@ -27,34 +26,10 @@ async fn list_all(call: &Call, entries: &Entries) -> Result<EntryPage, Error> {
     list(call, entries, &Origin::default(), all).await
 }
 
-/// A command of the entries, or a write of one.
-#[derive(Clone)]
-enum Verb {
-    Family(EntriesCommand),
-    Store(WriteEntry),
-}
+/// A request about entries, which a test may give.
+trait Asked: Send + 'static + for<'a> Run<EntriesCall<'a>, Reply: 'static> {}
 
-/// Reply to a [`Verb`].
-#[derive(Debug)]
-enum Answer {
-    Family(EntriesReply),
-    Store(StoreReply),
-}
-
-impl From<EntriesCommand> for Verb {
-    fn from(command: EntriesCommand) -> Self {
-        Self::Family(command)
-    }
-}
-
-impl Verb {
-    async fn run(self, call: &Call, entries: &Entries, origin: &Origin) -> Result<Answer, Error> {
-        match self {
-            Self::Family(command) => run_any(call, entries, origin, command).await.map(Answer::Family),
-            Self::Store(entry) => write(call, entries, origin, entry).await.map(Answer::Store),
-        }
-    }
-}
+impl<R: Send + 'static + for<'a> Run<EntriesCall<'a>, Reply: 'static>> Asked for R {}
 
 /// A store, the entries of one of its agents, and a clock.
 struct World {
@@ -87,23 +62,13 @@ impl World {
         Timestamp { seconds: self.seconds, nanoseconds: 0, utc_offset_seconds: 0 }.local().unwrap()
     }
 
-    fn run_command(&mut self, submission: Submission<Verb>) -> Result<Answer, Error> {
+    fn run_as<R: Asked>(&mut self, origin: Origin, request: R) -> Result<R::Reply, Error> {
         let (entries, now) = (self.entries.clone(), self.now());
-        self.store
-            .run(move |fs| async move { submission.command.run(&call_at(fs, now), &entries, &submission.origin).await })
+        self.store.run(|fs| async move { run(&call_at(fs, now), &entries, &origin, request).await })
     }
 
-    fn run(&mut self, verb: impl Into<Verb>) -> Result<Answer, Error> {
-        self.run_command(Origin::default().with(verb.into()))
-    }
-
-    /// Runs a part of an exchange as a person.
-    fn exchange<R: Send + 'static + for<'a> Run<EntriesCall<'a>, Reply: 'static>>(
-        &mut self,
-        request: R,
-    ) -> Result<R::Reply, Error> {
-        let (entries, now, origin) = (self.entries.clone(), self.now(), Origin::from_provenance(Provenance::User));
-        self.store.run(|fs| async move { exchange(&call_at(fs, now), &entries, &origin, request).await })
+    fn run<R: Asked>(&mut self, request: R) -> Result<R::Reply, Error> {
+        self.run_as(Origin::default(), request)
     }
 
     fn get_with(&mut self, origin: Origin, key: &str) -> Result<EntryInfo, Error> {
@@ -111,19 +76,19 @@ impl World {
         self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key).await })
     }
 
-    fn in_run(&mut self, run: &str, verb: impl Into<Verb>) -> Result<Answer, Error> {
-        self.run_command(Origin::from_run(run).with(verb.into()))
+    fn in_run<R: Asked>(&mut self, run: &str, request: R) -> Result<R::Reply, Error> {
+        self.run_as(Origin::from_run(run), request)
     }
 
     fn store_entry(&mut self, entry: NewEntry) -> StoreReply {
-        stored(self.run(Verb::Store(WriteEntry { entry, expected_version: None })))
+        self.run(WriteEntry { entry, expected_version: None }).unwrap()
     }
 
     fn keep(&mut self, key: &str, content: &str, category: &str) -> StoreReply {
         self.store_entry(entry(key, content, category))
     }
 
-    fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<Answer, Error> {
+    fn hold(&mut self, run: &str, key: &str, content: &str, category: &str) -> Result<StoreReply, Error> {
         self.in_run(run, storing(key, content, category))
     }
 
@@ -151,11 +116,8 @@ impl World {
     }
 
     fn hydrate(&mut self, max_bytes: u64, run: Option<&str>) -> HydrateReply {
-        let verb = EntriesCommand::Hydrate(Hydrate { max_bytes, policy: HydrationPolicy::Greedy });
-        match self.run_command(Origin { run: run.map(String::from), ..Origin::default() }.with(verb.into())).unwrap() {
-            Answer::Family(EntriesReply::Hydrate(reply)) => reply,
-            other => panic!("{other:?}"),
-        }
+        let origin = Origin { run: run.map(String::from), ..Origin::default() };
+        self.run_as(origin, Hydrate { max_bytes, policy: HydrationPolicy::Greedy }).unwrap()
     }
 
     fn hydrated_keys(&mut self, max_bytes: u64) -> Vec<String> {
@@ -181,21 +143,11 @@ impl World {
     }
 
     fn purge(&mut self, key: Option<&str>) -> Result<Vec<String>, Error> {
-        match self.run(EntriesCommand::PurgeEntries(PurgeEntries { key: key.map(String::from) }))? {
-            Answer::Family(EntriesReply::PurgeEntries(reply)) => Ok(reply.purged),
-            other => panic!("{other:?}"),
-        }
+        self.run(PurgeEntries { key: key.map(String::from) }).map(|reply| reply.purged)
     }
 
-    fn open(&mut self, run: &str, fence: u64) -> Result<Answer, Error> {
-        self.in_run(run, EntriesCommand::OpenRun(OpenRun { fence }))
-    }
-
-    fn save(&mut self, run: &str, verb: impl Into<Verb>) -> Result<CheckpointReply, Error> {
-        match self.in_run(run, verb)? {
-            Answer::Family(EntriesReply::Checkpoint(reply)) => Ok(reply),
-            other => panic!("{other:?}"),
-        }
+    fn open(&mut self, run: &str, fence: u64) -> Result<RunReply, Error> {
+        self.in_run(run, OpenRun { fence })
     }
 }
 
@@ -204,7 +156,7 @@ impl World {
     fn export(&mut self, forgotten: bool) -> Vec<(String, Vec<u8>)> {
         let (mut files, mut cursor) = (Vec::new(), None);
         loop {
-            let page = self.exchange(ExportEntries { forgotten, cursor }).unwrap();
+            let page = self.run(ExportEntries { forgotten, cursor }).unwrap();
             files.extend(page.files.into_iter().map(|file| (file.path, file.content)));
             cursor = page.next;
             if cursor.is_none() {
@@ -225,7 +177,7 @@ impl World {
         for files in files.chunks(part) {
             let files = files.iter().map(|(path, bytes)| ImportFile { path: path.clone(), content: Ok(bytes.clone()) });
             let request = ImportEntries { files: files.collect(), mode, dry_run, earlier: earlier.clone() };
-            earlier.extend(self.exchange(request).unwrap().files);
+            earlier.extend(self.run_as(Origin::from_provenance(Provenance::User), request).unwrap().files);
         }
         earlier
     }
@@ -235,7 +187,7 @@ impl World {
     }
 
     fn retained(&mut self, imported: Vec<ImportedFile>, dry_run: bool) -> Vec<String> {
-        let reply = self.exchange(RetainEntries { imported, dry_run }).unwrap();
+        let reply = self.run(RetainEntries { imported, dry_run }).unwrap();
         reply.deleted.into_iter().map(|entry| entry.key).collect()
     }
 
@@ -275,19 +227,8 @@ fn entry(key: &str, content: &str, category: &str) -> NewEntry {
     NewEntry::new(key, content, category)
 }
 
-fn storing(key: &str, content: &str, category: &str) -> Verb {
-    Verb::Store(WriteEntry { entry: entry(key, content, category), expected_version: None })
-}
-
-fn edited(reply: Result<Answer, Error>) -> Result<StoreReply, Error> {
-    reply.map(|reply| match reply {
-        Answer::Store(reply) => reply,
-        other => panic!("{other:?}"),
-    })
-}
-
-fn stored(reply: Result<Answer, Error>) -> StoreReply {
-    edited(reply).unwrap()
+fn storing(key: &str, content: &str, category: &str) -> WriteEntry {
+    WriteEntry { entry: entry(key, content, category), expected_version: None }
 }
 
 const K: &str = "agents/a/entries/core/k.md";
@@ -364,12 +305,12 @@ fn a_forgotten_entry_comes_back_only_with_another_text() {
     let tombstone = world.forget("k");
     assert!(!tombstone.already_forgotten && world.forget("k").already_forgotten);
     assert_eq!(world.keep("k", "v", "core").state, StoreState::Forgotten);
-    let stale = Verb::Store(WriteEntry { entry: entry("k", "w", "core"), expected_version: Some(first.version) });
-    assert_eq!(stored(world.run(stale)).state, StoreState::Forgotten);
+    let stale = WriteEntry { entry: entry("k", "w", "core"), expected_version: Some(first.version) };
+    assert_eq!(world.run(stale).unwrap().state, StoreState::Forgotten);
     let help = world.get("k").unwrap_err().help.clone();
     assert!(help.contains(tombstone.version.as_deref().unwrap()), "{help}");
-    let knowing = Verb::Store(WriteEntry { entry: entry("k", "v", "core"), expected_version: tombstone.version });
-    assert_eq!(stored(world.run(knowing)).state, StoreState::Stored);
+    let knowing = WriteEntry { entry: entry("k", "v", "core"), expected_version: tombstone.version };
+    assert_eq!(world.run(knowing).unwrap().state, StoreState::Stored);
     world.forget("k");
     world.seconds += 1;
     assert_eq!(world.keep("k", "something else", "core").state, StoreState::Stored);
@@ -535,13 +476,12 @@ fn a_base_that_does_not_hold_is_a_conflict() {
     let mut world = World::new();
     let first = world.keep("k", "v", "core");
     world.keep("k", "w", "core");
-    let stale =
-        |base: &str| Verb::Store(WriteEntry { entry: entry("k", "x", "core"), expected_version: Some(base.into()) });
-    let reply = stored(world.run(stale(&first.version)));
+    let stale = |base: &str| WriteEntry { entry: entry("k", "x", "core"), expected_version: Some(base.into()) };
+    let reply = world.run(stale(&first.version)).unwrap();
     assert_eq!(reply.state, StoreState::Conflict);
-    assert_eq!(stored(world.run(stale(&reply.version))).state, StoreState::Updated);
-    let absent = Verb::Store(WriteEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) });
-    assert_eq!(stored(world.run(absent)).state, StoreState::Conflict);
+    assert_eq!(world.run(stale(&reply.version)).unwrap().state, StoreState::Updated);
+    let absent = WriteEntry { entry: entry("l", "x", "core"), expected_version: Some("0".into()) };
+    assert_eq!(world.run(absent).unwrap().state, StoreState::Conflict);
     let forgotten = world.forget_with(Origin::default(), "k", Some(first.version));
     assert_eq!(forgotten.unwrap_err().code, ErrorCode::StaleVersion);
 }

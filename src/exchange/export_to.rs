@@ -4,7 +4,7 @@ use super::format::Format;
 use super::types::{ExchangeCall, Loss, WrittenFile};
 use super::write_files::write_files;
 use crate::entries::{self, EntryProblem, ForeignEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, hash, is_confined};
-use crate::request::Run;
+use crate::request::{Run, request};
 use saddlebag_collections::{part::SlicePart, prelude::*};
 use saddlebag_protocol::{Error, ErrorCode};
 
@@ -58,12 +58,10 @@ pub struct FilePart {
     pub content: Vec<u8>,
 }
 
-impl ExportTo {
-    pub(crate) fn samples_of(_: &str) -> Vec<Self> {
-        let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
-        [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
-    }
-}
+request!(ExportTo "export-items" => ExportToReply, Reads, |_| {
+    let export = |format| Self { format, forgotten: false, unapproved: false, cursor: None };
+    [Format::JsonLines, Format::ClaudeCode].map(export).to_vec()
+});
 
 impl Run<ExchangeCall<'_>> for ExportTo {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ExportToReply, Error> {

@@ -4,7 +4,7 @@ use super::format::Format;
 use super::read_files::read_files;
 use super::types::{ExchangeCall, ForeignFile, RejectedPart};
 use crate::entries::{self, Adoption, ExchangedEntry, MAX_IMPORT_BYTES, MAX_IMPORT_FILES, MAX_IMPORTED};
-use crate::request::{Run, at_most};
+use crate::request::{Run, at_most, request};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
@@ -41,20 +41,18 @@ pub struct ImportFromReply {
     pub rejected: Vec<RejectedPart>,
 }
 
-impl ImportFrom {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
-        vec![Self {
-            format: Format::OpenClaw,
-            place: "there".into(),
-            files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
-            others: Vec::new(),
-            dry_run: false,
-            earlier: Vec::new(),
-            of_project: false,
-        }]
-    }
-}
+request!(ImportFrom "import-items" => ImportFromReply, Replaces, |name| {
+    let content = Ok(format!("- **new**: text\n- **{name}**: another text\n").into_bytes());
+    vec![Self {
+        format: Format::OpenClaw,
+        place: "there".into(),
+        files: vec![ForeignFile { path: "MEMORY.md".into(), first_line: 1, content }],
+        others: Vec::new(),
+        dry_run: false,
+        earlier: Vec::new(),
+        of_project: false,
+    }]
+});
 
 impl Run<ExchangeCall<'_>> for ImportFrom {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<ImportFromReply, Error> {

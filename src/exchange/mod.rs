@@ -77,7 +77,6 @@ request!(ImportItems "import-items" => Imported, Removes, |name| {
 });
 
 kinds! {
-    ImportItems;
     /// Source of an import.
     ImportSource =>
     /// What was imported, with a case for each source.
@@ -102,7 +101,7 @@ kinds! {
 }
 
 kind_members! {
-    ExchangeCommand::ImportItems { source } => ExchangeReply, Imported;
+    ExchangeCommand::ImportItems { source: ImportSource } => ExchangeReply, Imported;
     Entries(ImportEntries), Files(ImportFrom), Notes(ImportNotes), Rest(RetainEntries),
 }
 
@@ -110,10 +109,10 @@ impl Run<ExchangeCall<'_>> for ImportItems {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<Imported, Error> {
         let (Stores { call, notebook, entries }, origin) = (with.stores, with.origin);
         Ok(match self.source {
-            ImportSource::Entries(files) => Imported::Entries(entries::exchange(call, entries, origin, files).await?),
+            ImportSource::Entries(files) => Imported::Entries(entries::run(call, entries, origin, files).await?),
             ImportSource::Files(files) => Imported::Files(files.run(with).await.map_err(entries::unavailable)?),
             ImportSource::Notes(notes) => Imported::Notes(notes.run(&NotebookCall { call, notebook }).await?),
-            ImportSource::Rest(rest) => Imported::Rest(entries::exchange(call, entries, origin, rest).await?),
+            ImportSource::Rest(rest) => Imported::Rest(entries::run(call, entries, origin, rest).await?),
         })
     }
 }
@@ -130,7 +129,6 @@ request!(ExportItems "export-items" => Exported, Reads, |name| {
 });
 
 kinds! {
-    ExportItems;
     /// What an export gives.
     ExportTarget =>
     /// A page of an export, with a case for each target.
@@ -147,7 +145,7 @@ kinds! {
 }
 
 kind_members! {
-    ExchangeCommand::ExportItems { target } => ExchangeReply, Exported;
+    ExchangeCommand::ExportItems { target: ExportTarget } => ExchangeReply, Exported;
     Entries(ExportEntries), Files(ExportTo),
 }
 
@@ -155,7 +153,7 @@ impl Run<ExchangeCall<'_>> for ExportItems {
     async fn run(self, with: &ExchangeCall<'_>) -> Result<Exported, Error> {
         let (Stores { call, entries, .. }, origin) = (with.stores, with.origin);
         Ok(match self.target {
-            ExportTarget::Entries(page) => Exported::Entries(entries::exchange(call, entries, origin, page).await?),
+            ExportTarget::Entries(page) => Exported::Entries(entries::run(call, entries, origin, page).await?),
             ExportTarget::Files(page) => Exported::Files(page.run(with).await.map_err(entries::unavailable)?),
         })
     }

@@ -5,7 +5,6 @@ use crate::entries::{self, EntryChange, StoreReply};
 use crate::journal::{EditChange, edit_file};
 use crate::names::{Stores, file_to_change};
 use crate::notebook::ItemKind;
-use crate::origin::Origin;
 use crate::request::{Run, SAMPLE_TEXT, request};
 use crate::trust::ForModel;
 use saddlebag_collections::prelude::*;
@@ -49,20 +48,15 @@ request!(Edit "edit" => EditReply, Removes, |name| {
 
 impl Run<ItemsCall<'_>> for Edit {
     async fn run(self, with: &ItemsCall<'_>) -> Result<EditReply, Error> {
-        edit(with.stores, with.origin, self).await
+        let ItemsCall { stores, origin, .. } = *with;
+        let (Stores { call, entries, .. }, Self { name, kind, old_text, new_text }) = (stores, self);
+        let Some(found) = file_to_change(stores, origin, &name, kind).await? else {
+            let change = EntryChange::Text { old: &old_text, new: &new_text };
+            let stored = entries::edit(call, entries, origin, &name, &change).await?;
+            let (path, message) = (stored.path.clone(), stored.message.clone());
+            return Ok(EditReply { path, backup: None, entry: Some(stored), message });
+        };
+        let changed = edit_file(call, &found.file.path, None, EditChange::Replace { old_text, new_text }).await?;
+        Ok(EditReply { path: changed.path, backup: changed.backup, entry: None, message: changed.message })
     }
-}
-
-/// Replaces text that occurs exactly once in an item.
-pub(crate) async fn edit(with: Stores<'_>, origin: &Origin, asked: Edit) -> Result<EditReply, Error> {
-    let Stores { call, entries, .. } = with;
-    let Edit { name, kind, old_text, new_text } = asked;
-    let Some(found) = file_to_change(with, origin, &name, kind).await? else {
-        let change = EntryChange::Text { old: &old_text, new: &new_text };
-        let stored = entries::edit(call, entries, origin, &name, &change).await?;
-        let (path, message) = (stored.path.clone(), stored.message.clone());
-        return Ok(EditReply { path, backup: None, entry: Some(stored), message });
-    };
-    let changed = edit_file(call, &found.file.path, None, EditChange::Replace { old_text, new_text }).await?;
-    Ok(EditReply { path: changed.path, backup: changed.backup, entry: None, message: changed.message })
 }

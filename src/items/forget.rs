@@ -5,7 +5,6 @@ use crate::entries;
 use crate::journal::Target;
 use crate::names::{Handle, Stores, file_to_change};
 use crate::notebook::{self, ItemKind};
-use crate::origin::Origin;
 use crate::request::{Run, request};
 use crate::trust::ForModel;
 use saddlebag_collections::prelude::*;
@@ -56,29 +55,25 @@ request!(Forget "forget" => Forgotten, Removes, |name| {
 
 impl Run<ItemsCall<'_>> for Forget {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Forgotten, Error> {
-        forget(with.stores, with.origin, self).await
+        let ItemsCall { stores, origin, .. } = *with;
+        let Stores { call, notebook, entries } = stores;
+        let Self { name, kind, expected_version: version } = self;
+        let Some(Handle { kind, file }) = file_to_change(stores, origin, &name, kind).await? else {
+            let forgotten = entries::forget(call, entries, origin, &name, version).await?;
+            let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
+            let (kind, backup) = (ItemKind::Entry, None);
+            return Ok(Forgotten { kind, name: key, path, version, already_forgotten, backup, message });
+        };
+        call.scope.check_of_this_project(file.path.as_str())?;
+        // Whoever says `daily` may not know that the day has lines of others.
+        let is_day = matches!(Target::from_name(&name)?, Target::Daily(_));
+        if call.scope.layout.is_kept(&file.path) || is_day {
+            let message = format!("{} cannot be forgotten as a whole", call.scope.display_path(&file.path));
+            let by_path = if is_day { "give its path, or " } else { "" };
+            let help = format!("{by_path}edit it to remove text from it");
+            return Err(Error::invalid_argument(message, help));
+        }
+        let (path, backup, message) = notebook::forget(call, notebook, file.path, version.as_deref()).await?;
+        Ok(Forgotten { kind, name: file.name, path, version: None, already_forgotten: false, backup, message })
     }
-}
-
-/// Removes an item, and keeps its text.
-pub(crate) async fn forget(with: Stores<'_>, origin: &Origin, asked: Forget) -> Result<Forgotten, Error> {
-    let Stores { call, notebook, entries } = with;
-    let Forget { name, kind, expected_version: version } = asked;
-    let Some(Handle { kind, file }) = file_to_change(with, origin, &name, kind).await? else {
-        let forgotten = entries::forget(call, entries, origin, &name, version).await?;
-        let entries::ForgottenAs { key, path, version, already_forgotten, message } = forgotten;
-        let (kind, backup) = (ItemKind::Entry, None);
-        return Ok(Forgotten { kind, name: key, path, version, already_forgotten, backup, message });
-    };
-    call.scope.check_of_this_project(file.path.as_str())?;
-    // Whoever says `daily` may not know that the day has lines of others.
-    let is_day = matches!(Target::from_name(&name)?, Target::Daily(_));
-    if call.scope.layout.is_kept(&file.path) || is_day {
-        let message = format!("{} cannot be forgotten as a whole", call.scope.display_path(&file.path));
-        let by_path = if is_day { "give its path, or " } else { "" };
-        let help = format!("{by_path}edit it to remove text from it");
-        return Err(Error::invalid_argument(message, help));
-    }
-    let (path, backup, message) = notebook::forget(call, notebook, file.path, version.as_deref()).await?;
-    Ok(Forgotten { kind, name: file.name, path, version: None, already_forgotten: false, backup, message })
 }

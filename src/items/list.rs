@@ -62,38 +62,34 @@ request!(ListItems "list-items" => ItemList, Reads, |name| {
 
 impl Run<ItemsCall<'_>> for ListItems {
     async fn run(self, with: &ItemsCall<'_>) -> Result<ItemList, Error> {
-        list(with.stores, with.origin, self).await
-    }
-}
-
-/// Lists items, or what was forgotten.
-pub(crate) async fn list(with: Stores<'_>, origin: &Origin, asked: ListItems) -> Result<ItemList, Error> {
-    asked.check()?;
-    let facts = Facts::new(&asked.filter, with.call.now.timestamp())?;
-    if asked.forgotten {
-        let found = forgotten(with, &asked, &facts).await?;
-        return asked.page(Found::default(), found);
-    }
-    if asked.is_of_entries() && asked.sort.is_empty() {
-        let (limit, after) = (asked.size(), asked.after.as_deref());
-        let page = entries_of(with, origin, &asked, &facts, (None, limit, after)).await?;
-        let EntryPage { entries, next, total, problems } = page;
-        let warnings = if after.is_some() { Vec::new() } else { problems.into_iter().map(warning).collect() };
-        let items = entries.into_iter().map(ListedItem::from).collect();
-        return Ok(ItemList { items, total, next, warnings, ..ItemList::default() });
-    }
-    let others = others(with, origin, &asked, &facts).await?;
-    let notes = match asked.is_for_notes() {
-        true => {
-            // Any of the others may come before the page.
-            let offset = asked.start()?.saturating_sub(others.items.len());
-            let limit = asked.limit.map(|_| asked.end().map(|end| end - offset)).transpose()?;
-            let found = list_notes(with.call, with.notebook, asked.of_notes(offset, limit)).await?;
-            Found { offset, list: found }
+        let (ItemsCall { stores: with, origin, .. }, asked) = (*with, self);
+        asked.check()?;
+        let facts = Facts::new(&asked.filter, with.call.now.timestamp())?;
+        if asked.forgotten {
+            let found = forgotten(with, &asked, &facts).await?;
+            return asked.page(Found::default(), found);
         }
-        false => Found::default(),
-    };
-    asked.page(notes, others)
+        if asked.is_of_entries() && asked.sort.is_empty() {
+            let (limit, after) = (asked.size(), asked.after.as_deref());
+            let page = entries_of(with, origin, &asked, &facts, (None, limit, after)).await?;
+            let EntryPage { entries, next, total, problems } = page;
+            let warnings = if after.is_some() { Vec::new() } else { problems.into_iter().map(warning).collect() };
+            let items = entries.into_iter().map(ListedItem::from).collect();
+            return Ok(ItemList { items, total, next, warnings, ..ItemList::default() });
+        }
+        let others = others(with, origin, &asked, &facts).await?;
+        let notes = match asked.is_for_notes() {
+            true => {
+                // Any of the others may come before the page.
+                let offset = asked.start()?.saturating_sub(others.items.len());
+                let limit = asked.limit.map(|_| asked.end().map(|end| end - offset)).transpose()?;
+                let found = list_notes(with.call, with.notebook, asked.of_notes(offset, limit)).await?;
+                Found { offset, list: found }
+            }
+            false => Found::default(),
+        };
+        asked.page(notes, others)
+    }
 }
 
 /// Notes of this memory from an offset on, in their order.

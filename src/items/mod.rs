@@ -4,7 +4,6 @@ mod edit;
 mod everywhere;
 mod files;
 mod forget;
-mod links;
 mod list;
 mod recall;
 mod restore;
@@ -29,12 +28,8 @@ pub use show::{Show, Shown};
 pub use tag::Tag;
 pub use write::{NewItem, Write, Written};
 
-pub(crate) use edit::edit;
-pub(crate) use forget::forget;
-pub(crate) use list::list;
 pub(crate) use recall::{answer as answer_recall, has_name};
 pub(crate) use restore::why_lost;
-pub(crate) use show::show;
 pub(crate) use timeline::{
     Dated, TimeAsked, beginning, beginning_of, entries_of, latest_asked, notes_of, time_asked, time_of,
 };
@@ -43,7 +38,8 @@ pub(crate) use types::{FileListing, ItemsCall};
 use crate::entries::WriteEntry;
 use crate::family::{family, kind_members};
 use crate::journal::WriteFile;
-use crate::notebook::WriteNote;
+use crate::notebook::{NotebookCall, WriteNote};
+use crate::request::{Request, Run};
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::Error;
 
@@ -70,9 +66,21 @@ family! {
 }
 
 kind_members! {
-    ItemsCommand::Write { item } => ItemsReply, Written;
+    ItemsCommand::Write { item: NewItem } => ItemsReply, Written;
     Entry(WriteEntry), File(WriteFile), Note(WriteNote),
 }
+
+macro_rules! of_notes {
+    ($($verb:ident),*) => {$(
+        impl Run<ItemsCall<'_>> for $verb {
+            async fn run(self, with: &ItemsCall<'_>) -> Result<<Self as Request>::Reply, Error> {
+                self.run(&NotebookCall { call: with.call, notebook: with.notebook }).await
+            }
+        }
+    )*};
+}
+
+of_notes!(Link, Related, Rename, UnlinkedMentions);
 
 /// Runs a command. If nothing has the name that it takes and a forgotten item had it, the error says so.
 pub(crate) async fn run(with: &ItemsCall<'_>, command: ItemsCommand) -> Result<ItemsReply, Error> {

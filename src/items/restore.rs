@@ -142,6 +142,7 @@ async fn restore(with: Stores<'_>, origin: &Origin, Restore { name, kind, .. }: 
             ..Restored::default()
         });
     }
+    call.screen.check_place(&path)?;
     let (backup, message) = restore_file(call, &path).await?;
     Ok(Restored { backup, message, ..Restored::of(with, &path, "").await? })
 }

@@ -95,26 +95,22 @@ request!(Show "show" => Shown, Reads, |name| {
 
 impl Run<ItemsCall<'_>> for Show {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Shown, Error> {
-        show(with.stores, with.origin, self).await
-    }
-}
-
-/// Reads an item, or a part of its file, as it is now or in an earlier version.
-pub(crate) async fn show(with: Stores<'_>, origin: &Origin, asked: Show) -> Result<Shown, Error> {
-    check_bytes(with.call, asked.max_bytes)?;
-    if let Some(number) = asked.version {
-        return show_version(with, origin, &asked, number).await;
-    }
-    let now = show_now(with, origin, &asked).await;
-    let is_lost = match &now {
-        Ok(shown) => shown.state == FileState::Missing,
-        Err(error) => {
-            matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound | ErrorCode::InvalidDate)
+        let ItemsCall { stores, origin, .. } = *with;
+        check_bytes(stores.call, self.max_bytes)?;
+        if let Some(number) = self.version {
+            return show_version(stores, origin, &self, number).await;
         }
-    };
-    match name_and_version(&asked.name).filter(|_| is_lost && asked.max_bytes > 0) {
-        Some((name, number)) => show_version(with, origin, &Show { name, ..asked }, number).await,
-        None => now,
+        let now = show_now(stores, origin, &self).await;
+        let is_lost = match &now {
+            Ok(shown) => shown.state == FileState::Missing,
+            Err(error) => {
+                matches!(error.code, ErrorCode::NotFound | ErrorCode::EntryNotFound | ErrorCode::InvalidDate)
+            }
+        };
+        match name_and_version(&self.name).filter(|_| is_lost && self.max_bytes > 0) {
+            Some((name, number)) => show_version(stores, origin, &Show { name, ..self }, number).await,
+            None => now,
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use saddlebag_collections::{order, prelude::*};
 use saddlebag_protocol::{EntryKind, Error};
 
 /// Parts of a memory that the verbs need.
+#[derive(Clone, Copy)]
 pub(crate) struct ItemsCall<'a> {
     pub(crate) stores: Stores<'a>,
     pub(crate) origin: &'a Origin,

@@ -22,7 +22,7 @@ impl Run<ItemsCall<'_>> for Write {
     async fn run(self, with: &ItemsCall<'_>) -> Result<Written, Error> {
         let Stores { call, notebook, entries } = with.stores;
         Ok(match self.item {
-            NewItem::Entry(entry) => entries::write(call, entries, with.origin, entry).await.map(Written::Entry)?,
+            NewItem::Entry(entry) => entries::run(call, entries, with.origin, entry).await.map(Written::Entry)?,
             NewItem::File(file) => journal::write(call, file).await.map(Written::File)?,
             NewItem::Note(note) => notebook::write(call, notebook, note).await.map(Written::Note)?,
         })
@@ -30,7 +30,6 @@ impl Run<ItemsCall<'_>> for Write {
 }
 
 kinds! {
-    Write;
     /// An item to store. Each kind has its own fields.
     NewItem =>
     /// What was stored, with a case for each kind.
@@ -47,16 +46,5 @@ kinds! {
         Note(WriteNote) =>
         /// A note.
         RememberReply,
-    }
-}
-
-impl Written {
-    /// Returns the summary for a person or a model.
-    pub const fn message(&self) -> &crate::trust::ForModel {
-        match self {
-            Self::Entry(reply) => &reply.message,
-            Self::File(reply) => &reply.message,
-            Self::Note(reply) => &reply.message,
-        }
     }
 }

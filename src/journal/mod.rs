@@ -8,7 +8,6 @@
 mod append_daily;
 mod dedup;
 mod edit;
-mod flush_summary;
 mod list;
 mod prompt;
 mod read;
@@ -20,8 +19,7 @@ mod target;
 mod types;
 mod write;
 
-pub use append_daily::AppendDaily;
-pub use flush_summary::{FlushSummary, compaction_heading};
+pub use append_daily::{AppendDaily, FlushSummary, compaction_heading};
 pub use prompt::{FLUSH_PROMPT, JOURNAL_PROMPT, MEMORY_PROMPT, REFLECT_PROMPT};
 pub use search::Search;
 pub use slash::{SLASH_USAGE, Slash, SlashCommand, SlashReply};

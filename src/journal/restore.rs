@@ -11,7 +11,7 @@ use saddlebag_protocol::{Error, ErrorCode};
 pub(crate) async fn restore_file(call: &Call, path: &RelPath) -> Result<(Option<String>, ForModel), Error> {
     let backup = Layout::backup_of(path);
     let Some(KeptText { file: kept, is_in_history }) = call.load_kept(path, &backup).await? else {
-        let message = format!("there is no backup of {}", call.scope.display_path(path));
+        let message = format!("no earlier text of {} is kept", call.scope.display_path(path));
         let help = "`history NAME` lists its versions, and `restore NAME --at N` brings one back; `list --forgotten` lists the \
                     forgotten; to undo a rename, rename the note again";
         return Err(Error::new(ErrorCode::NotFound, message, help));

@@ -5,6 +5,7 @@ use super::read::file_size;
 use super::target::Target;
 use super::types::{JOURNAL, MAX_WRITE_BYTES, WriteMode, WriteReply};
 use crate::changes::{Backups, Call, Texts};
+use crate::request::request;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
 use saddlebag_collections::prelude::*;
@@ -24,19 +25,17 @@ pub struct WriteFile {
     pub truncate: bool,
 }
 
-impl WriteFile {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let write = |target: &Target, mode| Self {
-            target: target.clone(),
-            mode,
-            content: "- a new line".into(),
-            truncate: false,
-        };
-        let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
-        let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
-        Target::samples(name).into_iter().map(today).flat_map(modes).collect()
-    }
-}
+request!(WriteFile "write" => WriteReply, Replaces, |name| {
+    let write = |target: &Target, mode| Self {
+        target: target.clone(),
+        mode,
+        content: "- a new line".into(),
+        truncate: false,
+    };
+    let today = |target| if matches!(target, Target::Daily(_)) { Target::Daily(None) } else { target };
+    let modes = |target| [write(&target, WriteMode::Append), write(&target, WriteMode::Overwrite)];
+    Target::samples(name).into_iter().map(today).flat_map(modes).collect()
+});
 
 /// Writes text to a file.
 pub(crate) async fn write_file(call: &Call, mut request: WriteFile) -> Result<WriteReply, Error> {

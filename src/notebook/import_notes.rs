@@ -14,7 +14,7 @@ use super::slug::slug;
 use crate::changes::{Backups, Call, File, history_of};
 use crate::engine::{Loaded, load_all};
 use crate::json::word_and_value;
-use crate::request::{Run, at_most};
+use crate::request::{Run, at_most, request};
 use crate::store::{Layout, NOTE_SUFFIX, RelPath, utc_text};
 use crate::trust::{ForModel, Provenance, TrustState, mark, sha256};
 use saddlebag_collections::{
@@ -129,19 +129,17 @@ word_and_value! {
     reason: ForModel
 }
 
-impl ImportNotes {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let note = ImportedNote {
-            id: format!("git there {name}"),
-            title: format!("Choose {name}"),
-            content: "Because it is simpler.".into(),
-            tags: vec!["commit".into()],
-            date: "2026-05-25T12:00:00Z".into(),
-        };
-        let request = Self { folder: "commits".into(), notes: vec![note], dry_run: false };
-        vec![Self { dry_run: true, ..request.clone() }, request]
-    }
-}
+request!(ImportNotes "import-items" => ImportNotesReply, Replaces, |name| {
+    let note = ImportedNote {
+        id: format!("git there {name}"),
+        title: format!("Choose {name}"),
+        content: "Because it is simpler.".into(),
+        tags: vec!["commit".into()],
+        date: "2026-05-25T12:00:00Z".into(),
+    };
+    let request = Self { folder: "commits".into(), notes: vec![note], dry_run: false };
+    vec![Self { dry_run: true, ..request.clone() }, request]
+});
 
 impl Run<NotebookCall<'_>> for ImportNotes {
     async fn run(self, with: &NotebookCall<'_>) -> Result<ImportNotesReply, Error> {

@@ -14,6 +14,7 @@ use super::superseded::{Superseded, named, template_of};
 use super::types::{NoteView, SAME_TITLE, SAME_TITLE_BUT_FOR_CASE, Warning, title_problem};
 use crate::changes::{Call, File, Texts};
 use crate::json::word_and_value;
+use crate::request::request;
 use crate::search::naming_advice;
 use crate::store::RelPath;
 use crate::trust::{ForModel, Provenance};
@@ -89,23 +90,21 @@ word_and_value! {
     supersedes: String
 }
 
-impl WriteNote {
-    pub(crate) fn samples_of(name: &str) -> Vec<Self> {
-        let fact = Self {
-            title: "A title".into(),
-            content: format!("about {name}"),
-            template: "fact".into(),
-            ..Self::default()
-        };
-        let linked = Self {
-            title: format!("about {name}"),
-            links: vec![name.into()],
-            supersedes: Some(name.into()),
-            ..fact.clone()
-        };
-        vec![fact, linked]
-    }
-}
+request!(WriteNote "write" => RememberReply, Appends, |name| {
+    let fact = Self {
+        title: "A title".into(),
+        content: format!("about {name}"),
+        template: "fact".into(),
+        ..Self::default()
+    };
+    let linked = Self {
+        title: format!("about {name}"),
+        links: vec![name.into()],
+        supersedes: Some(name.into()),
+        ..fact.clone()
+    };
+    vec![fact, linked]
+});
 
 /// Creates a note.
 pub(crate) async fn write(

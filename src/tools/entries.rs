@@ -5,9 +5,10 @@ use super::arguments::{Arguments, on_one_line, shown};
 use super::json::Object;
 use super::spec::{Id, Spec};
 use super::types::ToolsCall;
-use crate::entries::{EntryInfo, Found, NewEntry, StoreReply, StoreState, WriteEntry, cursor_of, find, get, write};
-use crate::items::{self, Forget, Forgotten, ItemKind, ItemList, ListItems};
+use crate::entries::{self, EntryInfo, Found, NewEntry, StoreReply, StoreState, WriteEntry, cursor_of, find, get};
+use crate::items::{Forget, Forgotten, ItemKind, ItemList, ListItems};
 use crate::notebook::{ConditionKind, NoteFilter};
+use crate::request::Run;
 use crate::store::utc_text;
 use saddlebag_collections::prelude::*;
 use saddlebag_markdown::{head, normalize_line};
@@ -69,7 +70,7 @@ pub(super) async fn store(with: &ToolsCall<'_>, arguments: &Arguments) -> Result
         )
     };
     let (origin, entry) = (arguments.origin(with.origin)?, WriteEntry { entry, expected_version: None });
-    stored(&write(with.call, with.entries, &origin, entry).await?)
+    stored(&entries::run(with.call, with.entries, &origin, entry).await?)
 }
 
 /// Lists entries.
@@ -82,7 +83,7 @@ async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
         after: arguments.text("cursor").map(ToString::to_string),
         ..ListItems::default()
     };
-    Ok(listed(&items::list(with.stores(), with.origin, asked).await?))
+    Ok(listed(&asked.run(&with.items(with.origin)).await?))
 }
 
 pub(super) fn stored(reply: &StoreReply) -> Result<Answer, Error> {
@@ -191,8 +192,7 @@ pub(super) fn preview(entry: &EntryInfo) -> String {
 /// Forgets an entry.
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let asked = Forget { kind: Some(ItemKind::Entry), ..Forget::new(arguments.needed("key")?) };
-    let Forgotten { name, already_forgotten, .. } =
-        items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;
+    let Forgotten { name, already_forgotten, .. } = asked.run(&with.items(&arguments.origin(with.origin)?)).await?;
     let mut object = Object::new();
     object.text("key", &name);
     object.flag("already_forgotten", already_forgotten);

@@ -8,7 +8,7 @@ use super::table::{CHANGE, DECISION};
 use super::types::ToolsCall;
 use super::{entries, journal, notebook};
 use crate::history::{ListOperations, Undo};
-use crate::items::{self, Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall, why_lost};
+use crate::items::{Edit, Forget, ItemKind, ItemList, ListItems, Show, Shown, answer_recall, why_lost};
 use crate::journal::{FileState, Target, WriteFile, WriteMode};
 use crate::names::{Handle, handle};
 use crate::notebook::{ConditionKind, NoteFilter, SortBy, SortKey};
@@ -89,7 +89,7 @@ async fn list(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Err
         after: Some(arguments.start()?.to_string()),
         ..ListItems::default()
     };
-    let reply = items::list(with.stores(), with.origin, asked).await?;
+    let reply = asked.run(&with.items(with.origin)).await?;
     Ok(listed(with.call.now, &reply, arguments.start()?))
 }
 
@@ -133,7 +133,7 @@ async fn undo(with: &ToolsCall<'_>) -> Result<Answer, Error> {
 /// Reads the item of a name from a position on.
 pub(super) async fn part(with: &ToolsCall<'_>, name: String, start: u32) -> Result<Shown, Error> {
     let asked = Show { offset: start.into(), max_bytes: MAX_ANSWER_BYTES as u32, ..Show::new(name) };
-    items::show(with.stores(), with.origin, asked).await
+    asked.run(&with.items(with.origin)).await
 }
 
 /// Reads a part of an item.
@@ -195,7 +195,7 @@ async fn change(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
     let name = arguments.needed("name")?;
     let (old_text, new_text) = (arguments.needed("old_str")?, arguments.needed("new_str")?);
     let origin = arguments.origin(with.origin)?;
-    let reply = items::edit(with.stores(), &origin, Edit { name, kind: None, old_text, new_text }).await?;
+    let reply = Edit { name, kind: None, old_text, new_text }.run(&with.items(&origin)).await?;
     match &reply.entry {
         Some(stored) => entries::stored(stored),
         None => Ok(Answer::new(reply.message.as_str(), Object::new())),
@@ -217,7 +217,7 @@ pub(super) async fn path(with: &ToolsCall<'_>, target: &Target) -> Result<RelPat
 
 async fn forget(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, Error> {
     let asked = Forget::new(arguments.needed("name")?);
-    let forgotten = items::forget(with.stores(), &arguments.origin(with.origin)?, asked).await?;
+    let forgotten = asked.run(&with.items(&arguments.origin(with.origin)?)).await?;
     // A model has no `restore`, and its last operation is this one.
     Ok(Answer::new(forgotten.message.as_str().replace("`restore`", "`mem_undo`"), Object::new()))
 }

@@ -6,6 +6,7 @@ use saddlebag_collections::{prelude::*, words};
 
 use crate::changes::Call;
 use crate::entries::Entries;
+use crate::items::{FileListing, ItemsCall};
 use crate::names::Stores;
 use crate::notebook::Notebook;
 use crate::origin::Origin;
@@ -142,11 +143,16 @@ pub(crate) struct ToolsCall<'a> {
     pub(crate) corpus: &'a Arc<AtomicRefCell<Corpus>>,
     pub(crate) notebook: &'a Arc<Notebook>,
     pub(crate) entries: &'a Entries,
+    pub(crate) listing: &'a AtomicRefCell<Option<FileListing>>,
 }
 
 impl<'a> ToolsCall<'a> {
     pub(super) const fn stores(&self) -> Stores<'a> {
         let Self { call, notebook, entries, .. } = *self;
         Stores { call, notebook, entries }
+    }
+
+    pub(super) const fn items(&self, origin: &'a Origin) -> ItemsCall<'a> {
+        ItemsCall { stores: self.stores(), origin, listing: self.listing }
     }
 }

@@ -9,62 +9,16 @@ pub const PACKAGE: &str = "saddlebag:memory@0.3.0-dev";
 #[doc(hidden)]
 macro_rules! wit_contract {
     ($records:ident $variants:ident $openness:ident) => {
-        $crate::wit_contract! { @agents_md $records $variants $openness }
-        $crate::wit_contract! { @config $records $variants $openness }
-        $crate::wit_contract! { @engine $records $variants $openness }
-        $crate::wit_contract! { @entries $records $variants $openness }
-        $crate::wit_contract! { @exchange $records $variants $openness }
-        $crate::wit_contract! { @fs $records $variants $openness }
-        $crate::wit_contract! { @history $records $variants $openness }
-        $crate::wit_contract! { @items $records $variants $openness }
-        $crate::wit_contract! { @journal $records $variants $openness }
-        $crate::wit_contract! { @notebook $records $variants $openness }
-        $crate::wit_contract! { @prompt $records $variants $openness }
-        $crate::wit_contract! { @session $records $variants $openness }
-        $crate::wit_contract! { @tools $records $variants $openness }
-        $crate::wit_contract! { @trust $records $variants $openness }
-        $crate::wit_contract! { @types $records $variants $openness }
-    };
-    (@agents_md $records:ident $variants:ident $openness:ident) => {
         $crate::$records! { $openness:
             agents_md::SyncAgentsMd { name, content, tags, keys, max_bytes = $crate::agents_md::DEFAULT_SECTION_BYTES }
             agents_md::SyncAgentsMdReply { content, listed, left_out, problems, message }
-        }
-
-        $crate::$variants! { $openness:
-            agents_md::AgentsMdCommand { SyncAgentsMd(value) }
-            agents_md::AgentsMdReply { SyncAgentsMd(value) }
-        }
-    };
-    (@config $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             config::Limits { max_file_bytes, max_list_entries, max_requests, max_commands, max_index_bytes }
             config::EntriesConfig { agent, workspace, max_entries = $crate::entries::MAX_ENTRIES, max_workspace_entries = $crate::entries::MAX_ENTRIES }
             config::TrustConfig { provenance, secrets }
             config::Config { epoch, project, path_prefix, roots, limits, index_file, version_scheme, entries, trust, long_term, machine, secret, backups, map_bytes }
-        }
-
-        $crate::$variants! { $openness:
-            config::LongTermScope { Shared, Project }
-            config::SecretPolicy { Refuse, Redact, Allow }
-            config::BackupPlace { History, Sibling }
-        }
-    };
-    (@engine $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             engine::ToolAnswer { text, structured, is_error }
             engine::Finished { id, changed, error, answer }
             engine::Step { requests, finished }
-        }
-
-        $crate::$variants! { $openness:
-            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidMachine(value), InvalidSecret(value), LimitTooSmall(value) }
-            engine::ResultError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult }
-            engine::SubmitError { CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
-        }
-    };
-    (@entries $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             entries::NewEntry { key, content, category, tags, source, supersedes }
             entries::WriteEntry { entry, expected_version }
             entries::PurgeEntries { key }
@@ -89,18 +43,6 @@ macro_rules! wit_contract {
             entries::SkippedEntry { key, reason }
             entries::RetainReply { deleted, skipped, message }
             entries::CheckpointReply { stored, unchanged, skipped, truncated, swept, evicted, message }
-        }
-
-        $crate::$variants! { $openness:
-            entries::ImportMode { Upsert, Replace }
-            entries::EntriesCommand { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
-            entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
-            entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
-            entries::EntriesReply { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
-        }
-    };
-    (@exchange $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             exchange::ForeignFile { path, first_line, content }
             exchange::ExchangedEntry { path, line, key, shared, digest, state }
             exchange::ImportFrom { format, place, files, others, dry_run, earlier, of_project }
@@ -112,22 +54,6 @@ macro_rules! wit_contract {
             exchange::FilePart { path, offset, content }
             exchange::Loss { key, field, reason }
             exchange::ExportToReply { parts, next, files, bytes, entries, unapproved, losses, problems }
-        }
-
-        $crate::$variants! { $openness:
-            exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
-            exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
-            exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
-            exchange::ImportSource { Entries(value), Files(value), Notes(value), Rest(value) }
-            exchange::Imported { Entries(value), Files(value), Notes(value), Rest(value) }
-            exchange::ExportTarget { Entries(value), Files(value) }
-            exchange::ExchangeCommand { ExportItems(value), ImportItems(value) }
-            exchange::Exported { Entries(value), Files(value) }
-            exchange::ExchangeReply { ExportItems(value), ImportItems(value) }
-        }
-    };
-    (@fs $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             fs::Request { key, command, op }
             fs::FileContent { bytes, version, size }
             fs::LeftOutName { path, kind }
@@ -135,25 +61,6 @@ macro_rules! wit_contract {
             fs::Entry { path, kind, size, version, modified }
             fs::Listing { entries, next, left_out, version }
             fs::Reply { key, outcome }
-        }
-
-        $crate::$variants! { $openness:
-            fs::Precondition { Any, Absent, Matches(value) }
-            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition, may_tear, may_vanish } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation }
-            fs::ReadOutcome { Content(value), Absent }
-            fs::WriteOutcome { Written(value), Stale(value), Unknown }
-            fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
-            fs::RemoveOutcome { Done, Stale(value) }
-            fs::RenameOutcome { Done, Stale(value), Absent, Exists }
-            fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
-            fs::EntryKind { File, Directory, Other }
-            fs::ListOutcome { Page(value), Unchanged }
-            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value) }
-            fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
-        }
-    };
-    (@history $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             history::ListOperations { limit = $crate::history::DEFAULT_HISTORY_ITEMS, operation, since, by }
             history::ListVersions { name, limit = $crate::history::DEFAULT_HISTORY_ITEMS, since, by, operation, patch }
             history::CompareVersions { name, before, after }
@@ -180,18 +87,6 @@ macro_rules! wit_contract {
             history::MergeConflict { part, ancestor, ours, theirs }
             history::MergeReview { path, text }
             history::MergedFile { content, conflicts, review }
-        }
-
-        $crate::$variants! { $openness:
-            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
-            history::PlaceKind { File, Backup, History, Index, State, Name }
-            history::ChangeKind { Created, Changed, Removed, Moved }
-            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
-            history::MergePart { File, Frontmatter, Field(value), Paragraph }
-        }
-    };
-    (@items $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             items::Edit { name, kind, old_text, new_text }
             items::EditReply { path, backup, entry, message }
             items::Forget { name, kind, expected_version }
@@ -223,18 +118,6 @@ macro_rules! wit_contract {
             items::ScorePart { reason, field, amount }
             items::RecallHit { kind, path, title, category, date, day, score, terms, fields, lines, passage, marks, parts }
             items::RecallReply { hits, total, is_doubtful, rendered, warnings, skipped }
-        }
-
-        $crate::$variants! { $openness:
-            items::NewItem { Entry(value), File(value), Note(value) }
-            items::Written { Entry(value), File(value), Note(value) }
-            items::ItemsCommand { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
-            items::FileState { Missing, Empty, Text }
-            items::ItemsReply { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
-        }
-    };
-    (@journal $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             journal::WriteFile { target, mode, content, truncate }
             journal::AppendDaily { heading, body }
             journal::Search { query, offset, limit, max_bytes = $crate::journal::DEFAULT_READ_BYTES, assume_unchanged, all_files }
@@ -248,17 +131,6 @@ macro_rules! wit_contract {
             journal::Skipped { path, kind, reason }
             journal::StatusReply { long_term_bytes, project_long_term_bytes, open_items, today_entries, skipped, text }
             journal::SearchResults { terms, total_files, hits, rendered, rendered_hits, skipped }
-        }
-
-        $crate::$variants! { $openness:
-            journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
-            journal::WriteMode { Append, Overwrite }
-            journal::JournalCommand { AppendDaily(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
-            journal::JournalReply { AppendDaily(value), Search(value), Status(value), Slash(value) }
-        }
-    };
-    (@notebook $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             notebook::WriteNote { title, content, template, group, tags, links, supersede, supersedes }
             notebook::NoteCondition { kind, value }
             notebook::NoteFilter { conditions, tagless, orphan, missing_backlink, recursive, max_distance }
@@ -286,21 +158,6 @@ macro_rules! wit_contract {
             notebook::DeadLinksReply { links, skipped }
             notebook::ErrorReply { path, title, count, state, message }
             notebook::MemoryContextReply { text, included, left_out, unapproved, findings }
-        }
-
-        $crate::$variants! { $openness:
-            notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
-            notebook::SortBy { Created, Modified, Path, Title, WordCount }
-            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Tags = (Tags), DeadLinks(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
-            notebook::RememberState { Created, AlreadyThere, Superseded(value) }
-            notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
-            notebook::ItemKind { Note, Log, Session, Entry, File }
-            notebook::ErrorState { Created, Counted, Full }
-            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Tags(value), DeadLinks(value), LoadMemories(value), MemoryContext(value), RememberError(value) }
-        }
-    };
-    (@prompt $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             prompt::ContextEntries { max_bytes = $crate::entries::DEFAULT_HYDRATE_BYTES, policy }
             prompt::Context { overflow, max_bytes = $crate::context::DEFAULT_BLOCK_BYTES, turn, entries, form }
             prompt::LineSource { first_line, last_line, path, key, heading, section, family }
@@ -311,19 +168,6 @@ macro_rules! wit_contract {
             prompt::Preamble { files, memory, memory_prompt, max_bytes = $crate::context::DEFAULT_PREAMBLE_BYTES }
             prompt::PreamblePart { name, bytes }
             prompt::PreambleReply { text, tokens, parts, left_out }
-        }
-
-        $crate::$variants! { $openness:
-            prompt::BlockForm { Claude, Openai, Plain }
-            prompt::Overflow { Documented, Prioritised, Balanced }
-            prompt::SourceFamily { Journal, Entries, Notebook }
-            prompt::PreambleRole { BasePrompt, Instructions, Architecture }
-            prompt::PromptCommand { Context(value), Preamble(value) }
-            prompt::PromptReply { Context(value), Preamble(value) }
-        }
-    };
-    (@session $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             session::BeginSession { session, source, max_bytes = $crate::session::DEFAULT_SESSION_BYTES, form, dry_run }
             session::BeginSessionReply { text, tokens, hand_off, left_out, findings, sources }
             session::RecallForPrompt { session, prompt, max_bytes = $crate::session::DEFAULT_PROMPT_BYTES, min_score, keep_out, dry_run, form }
@@ -337,30 +181,8 @@ macro_rules! wit_contract {
             session::ChooseHandOffReply { path, message }
             session::EndSession { session, finished, answer }
             session::EndSessionReply { note, kept, left_out }
-        }
-
-        $crate::$variants! { $openness:
-            session::BeginSource { Startup, Resume, Clear, Compact, Fork, Subagent }
-            session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
-            session::StoredItem { Entry(value), Note(value), Other }
-            session::HandOffChoice { Next, Refused }
-            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
-            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
-        }
-    };
-    (@tools $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             tools::Tool { name, description, input_schema, output_schema, set, read_only, destructive, idempotent }
             tools::ToolOptions { sets, dialect }
-        }
-
-        $crate::$variants! { $openness:
-            tools::ToolSet { Everyday, Journal, Entries, Notebook, Anthropic }
-            tools::Dialect { Docs, Sdk }
-        }
-    };
-    (@trust $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             trust::Pending { limit = $crate::approval::DEFAULT_PENDING_ITEMS, cursor, name, source }
             trust::ApproveItem { name, version }
             trust::Approve { items, dry_run }
@@ -370,15 +192,6 @@ macro_rules! wit_contract {
             trust::SkippedItem { name, reason }
             trust::ApproveReply { approved, skipped, message }
             trust::RejectReply { rejected, skipped, message }
-        }
-
-        $crate::$variants! { $openness:
-            trust::TrustCommand { Pending(value), Approve(value), Reject(value) }
-            trust::TrustReply { Pending(value), Approve(value), Reject(value) }
-        }
-    };
-    (@types $records:ident $variants:ident $openness:ident) => {
-        $crate::$records! { $openness:
             types::Timestamp { seconds, nanoseconds, utc_offset_seconds }
             types::Error { code, message, help }
             types::Marks { unapproved, only_in, superseded_by, superseded_since }
@@ -387,6 +200,78 @@ macro_rules! wit_contract {
         }
 
         $crate::$variants! { $openness:
+            agents_md::AgentsMdCommand { SyncAgentsMd(value) }
+            agents_md::AgentsMdReply { SyncAgentsMd(value) }
+            config::LongTermScope { Shared, Project }
+            config::SecretPolicy { Refuse, Redact, Allow }
+            config::BackupPlace { History, Sibling }
+            engine::ConfigError { InvalidProject(value), InvalidScope(value), InvalidPathPrefix, InvalidVersionScheme(value), InvalidMachine(value), InvalidSecret(value), LimitTooSmall(value) }
+            engine::ResultError { UnknownKey(value), ForeignKey(value), UsedKey(value), InvalidResult { key, reason } = InvalidResult }
+            engine::SubmitError { CommandIdNotNew { given, last } = CommandIdNotNew, TooManyCommands(value), InvalidTime }
+            entries::ImportMode { Upsert, Replace }
+            entries::EntriesCommand { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint = (Checkpoint), CloseRun = (CloseRun) }
+            entries::StoreState { Stored, Updated, Moved(value), Unchanged, Forgotten, Conflict, Held }
+            entries::ImportState { Upserted, Unchanged, Deleted, Rejected(value) }
+            entries::EntriesReply { PurgeEntries(value), Hydrate(value), OpenRun(value), Checkpoint(value) }
+            exchange::Format { JsonLines, ClaudeCode, OpenClaw, ZeroClaw, NullClaw, Hermes, BasicMemory, McpMemory, Gemini, Letta, Codex }
+            exchange::Detected { Format(value), Markdown, ZkNotebook, ZerostackStore }
+            exchange::ExchangeState { Stored, Updated, Unchanged, Renamed(value), Kept(value), Rejected(value) }
+            exchange::ImportSource { Entries(value), Files(value), Notes(value), Rest(value) }
+            exchange::Imported { Entries(value), Files(value), Notes(value), Rest(value) }
+            exchange::ExportTarget { Entries(value), Files(value) }
+            exchange::ExchangeCommand { ExportItems(value), ImportItems(value) }
+            exchange::Exported { Entries(value), Files(value) }
+            exchange::ExchangeReply { ExportItems(value), ImportItems(value) }
+            fs::Precondition { Any, Absent, Matches(value) }
+            fs::Op { Read { path, offset, max_bytes } = ReadOp, Write { path, content, precondition, keep_as, like } = WriteOp, Append { path, content, newline_first, precondition, may_tear, may_vanish } = AppendOp, ListDirectory { folder, after, limit, unless } = ListDirectoryOp, Remove { path, precondition, keep_as, may_return } = RemoveOp, Rename { path, to, precondition } = RenameOp, MakeDirectory { path } = MakeDirectoryOp, RemoveDirectory { path } = RemoveDirectoryOp, Generation }
+            fs::ReadOutcome { Content(value), Absent }
+            fs::WriteOutcome { Written(value), Stale(value), Unknown }
+            fs::AppendOutcome { Written(value), Stale(value), Unknown(value) }
+            fs::RemoveOutcome { Done, Stale(value) }
+            fs::RenameOutcome { Done, Stale(value), Absent, Exists }
+            fs::RemoveDirectoryOutcome { Removed, NotEmpty, Absent }
+            fs::EntryKind { File, Directory, Other }
+            fs::ListOutcome { Page(value), Unchanged }
+            fs::Outcome { Read(value), Write(value), Append(value), ListDirectory(value), Remove(value), Rename(value), MakeDirectory, RemoveDirectory(value), Generation(value) }
+            fs::FsError { Denied, TimedOut, Cancelled, InvalidPath(value), SymbolicLink, IsDirectory, NotDirectory, NotRegular, TooLarge(value), NoSpace, ReadOnly, Unsupported, NotDurable(value), Locked(value), Other(value) }
+            history::HistoryCommand { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
+            history::PlaceKind { File, Backup, History, Index, State, Name }
+            history::ChangeKind { Created, Changed, Removed, Moved }
+            history::HistoryReply { ListOperations(value), ListVersions(value), CompareVersions(value), Undo(value), SetHistoryPolicy(value), Expunge(value), Snapshot(value), ReplaceFile(value) }
+            history::MergePart { File, Frontmatter, Field(value), Paragraph }
+            items::NewItem { Entry(value), File(value), Note(value) }
+            items::Written { Entry(value), File(value), Note(value) }
+            items::ItemsCommand { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
+            items::FileState { Missing, Empty, Text }
+            items::ItemsReply { Edit(value), Forget(value), Link(value), ListFiles(value), ListItems(value), Recall(value), Related(value), Rename(value), Restore(value), Show(value), Tag(value), UnlinkedMentions(value), Write(value) }
+            journal::Target { LongTerm, Scratchpad, Daily(value), Note(value), Page(value) }
+            journal::WriteMode { Append, Overwrite }
+            journal::JournalCommand { AppendDaily(value), Search(value), Status = (Status), FlushSummary(value), Slash(value) }
+            journal::JournalReply { AppendDaily(value), Search(value), Status(value), Slash(value) }
+            notebook::ConditionKind { Path, Exclude, Tag, LinkedBy, LinkTo, NoLinkedBy, NoLinkTo, Related, Mention, MentionedBy, Created, CreatedBefore, CreatedAfter, Modified, ModifiedBefore, ModifiedAfter }
+            notebook::SortBy { Created, Modified, Path, Title, WordCount }
+            notebook::NotebookCommand { InitNotebook = (InitNotebook), Journal(value), Today = (Today), Tags = (Tags), DeadLinks(value), LoadMemories(value), RecallForTurn(value), MemoryContext(value), RememberError(value), RememberSummary(value) }
+            notebook::RememberState { Created, AlreadyThere, Superseded(value) }
+            notebook::NoteImportState { Created, Updated, Unchanged, Kept(value), Rejected(value) }
+            notebook::ItemKind { Note, Log, Session, Entry, File }
+            notebook::ErrorState { Created, Counted, Full }
+            notebook::NotebookReply { InitNotebook(value), RememberSummary(value), Journal(value), Today(value), Tags(value), DeadLinks(value), LoadMemories(value), MemoryContext(value), RememberError(value) }
+            prompt::BlockForm { Claude, Openai, Plain }
+            prompt::Overflow { Documented, Prioritised, Balanced }
+            prompt::SourceFamily { Journal, Entries, Notebook }
+            prompt::PreambleRole { BasePrompt, Instructions, Architecture }
+            prompt::PromptCommand { Context(value), Preamble(value) }
+            prompt::PromptReply { Context(value), Preamble(value) }
+            session::BeginSource { Startup, Resume, Clear, Compact, Fork, Subagent }
+            session::NotShownReason { Unapproved, OtherProject, Budget, AlreadyShown, StateFull }
+            session::StoredItem { Entry(value), Note(value), Other }
+            session::HandOffChoice { Next, Refused }
+            session::SessionCommand { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
+            session::SessionReply { BeginSession(value), RecallForPrompt(value), RecallForTool(value), RecordToolUse(value), EndSession(value), ChooseHandOff(value) }
+            tools::ToolSet { Everyday, Journal, Entries, Notebook, Anthropic }
+            tools::Dialect { Docs, Sdk }
+            trust::TrustCommand { Pending(value), Approve(value), Reject(value) }
+            trust::TrustReply { Pending(value), Approve(value), Reject(value) }
             types::Provenance { User, Agent, Tool, Imported }
             types::Moment { Second(value), Operation(value) }
             types::HydrationPolicy { Greedy, Prefix }

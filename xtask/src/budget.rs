@@ -55,8 +55,7 @@ pub(crate) fn check(with_measured: bool) -> Result<(), String> {
     let limits = limits(&read(&base.join(FILE))?)?;
     let mut now = count(&base)?;
     now.extend(if with_measured { measured(&base) } else { Numbers::new() });
-    let before = before(&base)?;
-    eprintln!("{:>10} {:>10} {:>10}", "now", "limit", "change");
+    eprintln!("{:>10} {:>10} {:>10}", "now", "limit", "left");
     let (mut above, mut below) = (Vec::new(), false);
     for (key, meaning) in NUMBERS {
         let limit = *limits.get(key).ok_or_else(|| format!("{FILE} has no limit `{key}`"))?;
@@ -64,12 +63,8 @@ pub(crate) fn check(with_measured: bool) -> Result<(), String> {
             eprintln!("{:>10} {limit:>10} {:>10}  {meaning}", "-", "");
             continue;
         };
-        let change = before.get(key).map_or(String::new(), |&before| match number.abs_diff(before) {
-            0 => "0".to_string(),
-            by if number > before => format!("+{by}"),
-            by => format!("-{by}"),
-        });
-        eprintln!("{number:>10} {limit:>10} {change:>10}  {meaning}");
+        let left = i128::from(limit) - i128::from(number);
+        eprintln!("{number:>10} {limit:>10} {left:>10}  {meaning}");
         if key == "processor_minutes" {
             if number as f64 > limit as f64 * TOLERANCE_OF_MINUTES {
                 eprintln!("warning: {number} processor minutes are more than 15 % above the limit of {limit}");
@@ -134,11 +129,7 @@ fn limits(text: &str) -> Result<BTreeMap<String, u64>, String> {
 /// Counts the files that git tracks, or would track, below a folder.
 fn count(base: &Path) -> Result<Numbers, String> {
     let listed = git(base, &["ls-files", "--cached", "--others", "--exclude-standard"])?;
-    let files = listed.lines().filter(|file| base.join(file).is_file());
-    count_files(base, files.map(String::from).collect())
-}
-
-fn count_files(base: &Path, files: BTreeSet<String>) -> Result<Numbers, String> {
+    let files: BTreeSet<String> = listed.lines().filter(|file| base.join(file).is_file()).map(String::from).collect();
     let mut numbers = Numbers::new();
     let mut sources = BTreeMap::new();
     for file in files {
@@ -280,37 +271,6 @@ fn lines_of_rust(text: &str) -> (usize, usize) {
 fn counts(line: &str) -> usize {
     let line = line.trim();
     usize::from(!line.is_empty() && !line.starts_with("//"))
-}
-
-/// Returns the numbers of the commit before: of the last commit if there are changes since, else of its parent. Empty
-/// without one.
-fn before(base: &Path) -> Result<Numbers, String> {
-    let revision = if git(base, &["status", "--porcelain"])?.is_empty() { "HEAD^" } else { "HEAD" };
-    let folder = base.join(MEASURED).join("before");
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
-    let archive = folder.with_extension("tar");
-    let made = git(base, &["archive", "--output", &archive.to_string_lossy(), revision]);
-    if made.is_err() {
-        return Ok(Numbers::new());
-    }
-    let unpacked = Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(&folder).status();
-    if !unpacked.is_ok_and(|status| status.success()) {
-        return Ok(Numbers::new());
-    }
-    let listed = git(base, &["ls-tree", "-r", "--name-only", revision])?;
-    let files = listed.lines().filter(|file| folder.join(file).is_file()).map(String::from);
-    let mut numbers = count_files(&folder, files.collect())?;
-    if let Ok(text) = fs::read_to_string(folder.join(FILE)) {
-        let limits = limits(&text)?;
-        for (key, _) in NUMBERS {
-            if let (false, Some(&limit)) = (numbers.contains_key(key), limits.get(key)) {
-                numbers.insert(key, limit);
-            }
-        }
-    }
-    let _ = fs::remove_dir_all(&folder);
-    Ok(numbers)
 }
 
 /// Names each commit that raised a limit and whose message names no issue.

@@ -3,7 +3,6 @@
 mod changed;
 mod edit;
 mod forget;
-mod link;
 mod log;
 mod moves;
 mod open;
@@ -19,7 +18,6 @@ mod show;
 mod status;
 mod tag;
 mod today;
-mod unforget;
 mod write;
 
 use crate::history::{CommitArgs, DiffArgs, ExpungeArgs, HistoryArgs, OpArgs, RedoArgs, SnapshotArgs, UndoArgs};
@@ -43,11 +41,11 @@ subcommands! {
         Write(write::WriteArgs),
         Move(moves::MoveArgs),
         Tag(tag::TagArgs),
-        Link(link::LinkArgs),
+        Link(related::LinkArgs),
         Related(related::RelatedArgs),
         Forget(forget::ForgetArgs),
         Restore(restore::RestoreArgs),
-        Unforget(unforget::UnforgetArgs),
+        Unforget(restore::UnforgetArgs),
         History(HistoryArgs),
         Diff(DiffArgs),
         Undo(UndoArgs),

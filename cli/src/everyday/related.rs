@@ -1,11 +1,15 @@
-//! `related`: lists the notes around a note.
+//! `related`: lists the notes around a note; `link`: writes a link between two.
 
-use saddlebag::notebook::{DEFAULT_HITS, Related, RelatedReply, UnlinkedMentions, UnlinkedMentionsReply};
+use saddlebag::notebook::{
+    DEFAULT_HITS, Link, LinkReply, Related, RelatedReply, UnlinkedMentions, UnlinkedMentionsReply,
+};
+use saddlebag::store::Timestamp;
 
 use crate::input::shown_path;
 use crate::note::shared::{mark, marked};
 use crate::output::warn_of_skipped;
 use crate::prelude::*;
+use crate::subcommand::Ask;
 
 /// List the notes around a note: links, backlinks, shared links
 #[derive(Debug, Args)]
@@ -68,4 +72,30 @@ fn print(around: &Around, output: &mut Output) -> Result<(), Failure> {
         }),
     }?;
     Ok(())
+}
+
+/// Add a link to a note at the end of another note
+#[derive(Debug, Args)]
+#[command(after_help = example("link \"Load balancer\" deploy"))]
+pub(crate) struct LinkArgs {
+    /// Note that gets the link
+    #[arg(value_parser = shown_path)]
+    source: String,
+    /// Note that the link leads to
+    #[arg(value_parser = shown_path)]
+    target: String,
+    /// Text of the link [default: the title of the note]
+    text: Option<String>,
+}
+
+impl Ask for LinkArgs {
+    type Request = Link;
+
+    fn request(self, _: Timestamp) -> Result<Link, Failure> {
+        Ok(Link { source: self.source, target: self.target, text: self.text })
+    }
+
+    fn print(reply: &LinkReply, output: &mut Output) -> Result<(), Failure> {
+        Ok(output.line(reply.message.as_str())?)
+    }
 }

@@ -1,12 +1,15 @@
-//! `restore`: brings back what was forgotten, or the text before the last change.
+//! `restore`: brings back what was forgotten, or the text before the last change; `unforget`: lifts a rejection too.
 
 use saddlebag::Moment;
 use saddlebag::items::{Restore, Restored};
+use saddlebag::store::Timestamp;
 
+use crate::input::shown_path;
 use crate::item::{ItemName, with_kind};
 use crate::output::single_line;
 use crate::past::moment;
 use crate::prelude::*;
+use crate::subcommand::{Ask, ReplyOf};
 
 /// Bring back what was forgotten, or the text before the last change
 ///
@@ -62,5 +65,29 @@ impl Subcommand for RestoreArgs {
             }
         }
         Ok(Exit::Done)
+    }
+}
+
+/// Bring back what was forgotten, and lift the rejection of its value
+///
+/// A value that `memory reject --for-good` rejected can be stored again. What was purged does not come back, but its value can be
+/// stored.
+#[derive(Debug, Args)]
+#[command(after_help = example("unforget facts/load-balancer.md"))]
+pub(crate) struct UnforgetArgs {
+    /// Key of an entry, or title or path of a note
+    #[arg(value_name = "NAME", allow_hyphen_values = true, value_parser = shown_path)]
+    name: String,
+}
+
+impl Ask for UnforgetArgs {
+    type Request = Restore;
+
+    fn request(self, _: Timestamp) -> Result<Restore, Failure> {
+        Ok(Restore { name: self.name, lift_rejection: true, ..Restore::default() })
+    }
+
+    fn print(reply: &ReplyOf<Self>, output: &mut Output) -> Result<(), Failure> {
+        Ok(output.line(&single_line(reply.message.as_str()))?)
     }
 }

@@ -1,19 +1,45 @@
-//! Writes the files of an export: into a folder or a file, or as a stream.
+//! `memory export`: writes the files of an export into a folder or a file, or as a stream.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use saddlebag::entries::{EntryProblem, ExportEntries};
 use saddlebag::exchange::{ExportTo, FilePart, Format, Loss};
 use saddlebag::trust::TrustState;
 
-use super::args::ExportArgs;
 use super::places::digest;
 use super::target::{Target, cut_short, sync_stream, write_file};
 use crate::formats::{ExportFormat, converted};
 use crate::output::{self, progress, single_line};
 use crate::prelude::*;
+
+/// Write the entries to files, in our format or another agent's
+#[derive(Debug, Args)]
+#[command(after_help = example("memory export --to jsonl --out entries.jsonl"))]
+pub(crate) struct ExportArgs {
+    /// Empty or new folder, or a new file if the format is one file; `-` writes the file, or a tar stream, to standard
+    /// output
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Format of the files
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    to: ExportFormat,
+    /// Include the files of forgotten entries
+    #[arg(long)]
+    forgotten: bool,
+    /// Include unapproved entries in a format of another agent; jsonl always has them, and marks them
+    #[arg(long)]
+    unapproved: bool,
+}
+
+impl Subcommand for ExportArgs {
+    type Json = Exported;
+
+    fn run(self, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+        run(&self, global, output)
+    }
+}
 
 /// Result of an export.
 #[derive(Default, Serialize, JsonSchema)]
@@ -47,7 +73,7 @@ struct ExportFile {
 /// Takes a file of an export, and the number of files that follow it.
 type Take<'a> = &'a mut dyn FnMut(ExportFile, usize) -> Result<(), Failure>;
 
-pub(super) fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
+fn run(args: &ExportArgs, global: &Global, output: &mut Output) -> Result<Exit, Failure> {
     let mut store = Store::open(global)?;
     let single = converted(&args.to).and_then(Format::single_file);
     if args.out.as_os_str() == "-" {

@@ -510,7 +510,9 @@ impl Expunged {
         output.line(&single_line(&self.message))?;
         let places = if self.left.is_empty() { &self.places } else { &self.left };
         for TextPlace { path, kind, count } in places {
-            output.line(&format!("    {:<8} {} ({count})", kind.to_string(), single_line(path)))?;
+            // A file that goes as a whole need not have the text.
+            let count = if *count == 0 { String::new() } else { format!(" ({count})") };
+            output.line(&format!("    {:<8} {}{count}", kind.to_string(), single_line(path)))?;
         }
         output.flush()?;
         if self.left.iter().any(|place| place.kind == PlaceKind::Name) {

@@ -1,17 +1,18 @@
-//! `op`: lists operations, shows one, takes one back, or goes back to one.
+//! `op`: lists operations, shows one, takes one back, or goes back to one; `snapshot`: names a point to go back to.
 
 use clap::{Args, ValueEnum};
 use saddlebag::history::{
-    DEFAULT_HISTORY_ITEMS, ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Undo,
-    UndoReply,
+    DEFAULT_HISTORY_ITEMS, ListOperations, ListVersions, MAX_HISTORY_ITEMS, OperationInfo, OperationList, Snapshot,
+    SnapshotTaken, Undo, UndoReply,
 };
+use saddlebag::store::Timestamp;
 
 use super::log::print_operations;
 use super::shared::{operation_line, print_files};
 use super::undo::UndoArgs;
 use crate::output::single_line;
 use crate::prelude::*;
-use crate::subcommand::{Subcommand, show};
+use crate::subcommand::{Ask, Subcommand, show};
 
 /// List operations, show one, take one back, or go back to one
 #[derive(Debug, Args)]
@@ -150,4 +151,27 @@ fn diff(operation: Option<String>, store: &mut Store, output: &mut Output) -> Re
         }
     }
     Ok(Exit::Done)
+}
+
+/// Name a point in the history, to look at it or to go back to it later
+///
+/// Nothing is copied: the history has every version. `op restore ID` goes back to a snapshot, `recall --at ID` looks at it.
+#[derive(Debug, Args)]
+#[command(after_help = example("snapshot -m \"before the import\""))]
+pub(crate) struct SnapshotArgs {
+    /// Name of the point, for `op log`
+    #[arg(long, short = 'm', value_name = "TEXT")]
+    message: String,
+}
+
+impl Ask for SnapshotArgs {
+    type Request = Snapshot;
+
+    fn request(self, _: Timestamp) -> Result<Snapshot, Failure> {
+        Ok(Snapshot { message: self.message })
+    }
+
+    fn print(reply: &SnapshotTaken, output: &mut Output) -> Result<(), Failure> {
+        Ok(output.line(&single_line(&reply.message))?)
+    }
 }

@@ -1,4 +1,4 @@
-//! `undo`: takes operations back.
+//! `undo`: takes operations back; `redo`: makes them again.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -76,6 +76,27 @@ impl Ask for UndoArgs {
         let by = by.or(typed_agent.0.filter(|_| since.is_some()));
         let since = since.map(|since| since.seconds(now));
         Ok(Undo { operations, session, by, since, after: None, only_own: false, skip_conflicts, dry_run, redo: false })
+    }
+
+    fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {
+        print_undo(reply, output)
+    }
+}
+
+/// Make again what the last `undo` took back; run again, the undo before
+#[derive(Debug, Args)]
+#[command(after_help = example("redo"))]
+pub(crate) struct RedoArgs {
+    /// Only print what would be made again
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Ask for RedoArgs {
+    type Request = Undo;
+
+    fn request(self, _: Timestamp) -> Result<Undo, Failure> {
+        Ok(Undo { redo: true, dry_run: self.dry_run, ..Undo::default() })
     }
 
     fn print(reply: &UndoReply, output: &mut Output) -> Result<(), Failure> {

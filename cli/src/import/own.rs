@@ -8,6 +8,7 @@ use saddlebag::entries::{
     SkippedEntry,
 };
 use saddlebag::exchange::Detected;
+use saddlebag::protocol::ErrorCode;
 use saddlebag::trust::Provenance;
 
 use super::args::ImportArgs;
@@ -50,6 +51,10 @@ pub(super) fn run(args: &ImportArgs, global: &Global, output: &mut Output) -> Re
     let source = Source::open(from, None)?;
     let mut work = Import { store: Store::open(global)?, source, mode: args.mode, trust: args.trust };
     let planned = work.import(true, output)?;
+    if args.mode == ImportMode::Replace && planned.iter().all(|file| matches!(file.state, ImportState::Rejected(_))) {
+        let message = format!("no entry was found in {}, and a replacement would forget all entries", from.display());
+        return Err(Failure::new(ErrorCode::InvalidArgument, message, "name the folder of an export"));
+    }
     let to_delete = work.retain(planned.clone(), true, output)?;
     show(&planned, &to_delete.deleted);
     if args.dry_run {
@@ -136,13 +141,18 @@ fn confirm(args: &ImportArgs, replaced: usize, deleted: usize, output: &mut Outp
         }
         (_, 0) => {
             let entries = entries(replaced);
-            (format!("Replace {entries}?"), format!("{entries} with different text would be replaced"))
+            (
+                format!("Replace {entries}?"),
+                format!("{entries} with different text, category or tags would be replaced"),
+            )
         }
         _ => {
             let (replaced, deleted) = (entries(replaced), entries(deleted));
             (
                 format!("Replace {replaced} and forget {deleted}?"),
-                format!("{replaced} with different text would be replaced, {deleted} would be forgotten"),
+                format!(
+                    "{replaced} with different text, category or tags would be replaced, {deleted} would be forgotten"
+                ),
             )
         }
     };
@@ -181,10 +191,15 @@ fn summary(
             crate::trust::note_pending(output)?;
         }
     }
-    if upserted + unchanged + deleted == 0 {
+    let is_empty = upserted + unchanged + deleted == 0;
+    if is_empty {
         tip(args, output);
     }
-    Ok(if imported.rejected.is_empty() { Exit::Done } else { Exit::Failed })
+    Ok(match imported.rejected.is_empty() {
+        false => Exit::Failed,
+        true if is_empty => Exit::Nothing,
+        true => Exit::Done,
+    })
 }
 
 /// Prints the way to import a folder in which no entry was found.

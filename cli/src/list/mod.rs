@@ -1,10 +1,9 @@
 //! `list`: lists the notes, the entries and the other files of memory.
 
 mod args;
-mod dead_links;
 mod graph;
 mod items;
-mod tags;
+mod notes;
 
 use crate::prelude::*;
 use saddlebag::approval::PendingReply;
@@ -34,8 +33,8 @@ impl Subcommand for ListArgs {
         match chosen {
             Chosen::Items => items::list(&self, &mut store, output)?,
             Chosen::Pending => crate::trust::list_pending(self.of_pending(), &mut store, output)?,
-            Chosen::Tags => tags::list(&mut store, output)?,
-            Chosen::DeadLinks => dead_links::list(self.only_notes, &mut store, output)?,
+            Chosen::Tags => notes::list_tags(&mut store, output)?,
+            Chosen::DeadLinks => notes::list_dead_links(self.only_notes, &mut store, output)?,
         }
         Ok(Exit::Done)
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use saddlebag::context::{Context, PromptReply};
 use saddlebag::entries::{DEFAULT_HYDRATE_BYTES, Hydrate, HydrationPolicy, NewEntry, WriteEntry};
-use saddlebag::items::{ItemsReply, Recall};
+use saddlebag::items::{ItemsReply, Recall, Written};
 use saddlebag::journal::{AppendDaily, JournalReply, Search, Target, WriteFile, WriteMode};
 use saddlebag::notebook::WriteNote;
 use saddlebag::protocol::{
@@ -146,7 +146,9 @@ fn step(line: &'static str, command: Command, store: &mut Store, output: &mut Ou
     store.observe(watcher);
     let text = match store.run(command, output)? {
         Reply::Journal(JournalReply::AppendDaily(reply)) => reply.message,
-        Reply::Items(ItemsReply::Write(written)) => written.message().clone(),
+        Reply::Items(ItemsReply::Write(Written::Entry(reply))) => reply.message,
+        Reply::Items(ItemsReply::Write(Written::File(reply))) => reply.message,
+        Reply::Items(ItemsReply::Write(Written::Note(reply))) => reply.message,
         Reply::Journal(JournalReply::Search(results)) => results.rendered,
         Reply::Prompt(PromptReply::Context(reply)) => reply.block.unwrap_or_default(),
         Reply::Items(ItemsReply::Recall(reply)) => reply.rendered,

@@ -76,7 +76,7 @@ fn an_edit_that_is_not_clear_changes_nothing() {
     store.refuses(&["forget", "long_term"], 2, "cannot be forgotten as a whole");
     store.refuses(&["edit", "note:none", "--old", "a", "--new", "b"], 1, &format!("there is no {none}"));
     store.refuses(&["forget", "note:none"], 1, "there is no");
-    store.refuses(&["restore", "note:a"], 1, "there is no backup");
+    store.refuses(&["restore", "note:a"], 1, "no earlier text of");
 }
 
 #[test]

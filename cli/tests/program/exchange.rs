@@ -252,8 +252,9 @@ fn an_older_export_names_what_it_would_replace_and_waits_for_a_yes() {
     store.run(&["remember", "--key", "changed", "new"]).exits(0);
     let refused = store.run(&["memory", "import", "out"]).exits(3);
     let refused = refused.complains("to replace: changed  (from core/changed.md)");
-    let refused =
-        refused.complains("1 entry with different text would be replaced, and standard input is not a terminal");
+    let refused = refused.complains(
+        "1 entry with different text, category or tags would be replaced, and standard input is not a terminal",
+    );
     assert!(!refused.stderr.contains("same"), "{refused:?}");
     store.run(&["show", "changed"]).prints("new");
     store.run(&["memory", "import", "out", "--dry-run"]).exits(0).complains("to replace: changed");

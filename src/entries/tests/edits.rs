@@ -42,7 +42,7 @@ fn an_unapproved_entry_is_not_edited_by_anybody() {
     let mut world = World::new();
     let tool = || Origin { provenance: Some(Provenance::Tool), ..Origin::default() };
     let store = WriteEntry { entry: entry("k", "a tool says", "core"), expected_version: None };
-    world.run_command(tool().with(Verb::Store(store))).unwrap();
+    world.run_as(tool(), store).unwrap();
     for origin in [Origin::default(), tool()] {
         let error = world.edit(origin, "k", "tool", "person").unwrap_err();
         assert_eq!(error.code, ErrorCode::NeedsConfirmation);

@@ -203,10 +203,10 @@ fn an_export_comes_in_pages_that_neither_skip_nor_repeat() {
         .collect();
     let states = world.import(&files, ImportMode::Upsert);
     assert!(states.iter().all(|state| *state == ImportState::Upserted));
-    let page = world.exchange(ExportEntries { forgotten: false, cursor: None }).unwrap();
+    let page = world.run(ExportEntries { forgotten: false, cursor: None }).unwrap();
     assert_eq!((page.files.len(), page.total, page.next.as_deref()), (1_024, 1_030, Some("core/k1023.md")));
     assert_eq!(world.export(false), files);
-    let refused = world.exchange(ExportEntries { forgotten: false, cursor: Some("../x".into()) }).unwrap_err();
+    let refused = world.run(ExportEntries { forgotten: false, cursor: Some("../x".into()) }).unwrap_err();
     assert_eq!(refused.message, "`../x` is not a cursor");
 }
 
@@ -225,7 +225,7 @@ fn an_import_of_too_much_is_refused_as_a_whole() {
             "65537 files of the import, the limit is 65536: 1 too many",
         ),
     ] {
-        let refused = world.exchange(request).unwrap_err();
+        let refused = world.run(request).unwrap_err();
         assert_eq!((refused.code, refused.message.as_str()), (ErrorCode::TooLarge, message));
     }
     assert_eq!(world.store.names(), Vec::<&str>::new());

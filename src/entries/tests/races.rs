@@ -42,21 +42,24 @@ fn a_move_that_is_cut_short_anywhere_leaves_the_entry_and_is_finished_by_the_nex
 }
 
 /// Runs commands concurrently, each as a separate process, in an order that the seed decides.
-pub(super) fn race(store: &mut Store, seed: u64, now: LocalTime, verbs: &[Verb]) -> Vec<Result<Answer, Error>> {
+pub(super) fn race(
+    store: &mut Store,
+    seed: u64,
+    now: LocalTime,
+    verbs: &[WriteEntry],
+) -> Vec<Result<StoreReply, Error>> {
     store.race(verbs.len() as u64, seed, |fs, number| {
         let config = EntriesConfig { workspace: Some("w".into()), ..EntriesConfig::for_agent("a") };
         let entries = Arc::new(Entries::new(Some(config)).unwrap());
         let verb = verbs[usize::try_from(number).unwrap()].clone();
-        async move { verb.run(&call_at(fs, now), &entries, &Origin::default()).await }
+        async move { run(&call_at(fs, now), &entries, &Origin::default(), verb).await }
     })
 }
 
-fn stores(categories: &[&str], base: Option<&str>) -> Vec<Verb> {
-    let store = |category: &&str| {
-        Verb::Store(WriteEntry {
-            entry: entry("k", &format!("in {category}"), category),
-            expected_version: base.map(String::from),
-        })
+fn stores(categories: &[&str], base: Option<&str>) -> Vec<WriteEntry> {
+    let store = |category: &&str| WriteEntry {
+        entry: entry("k", &format!("in {category}"), category),
+        expected_version: base.map(String::from),
     };
     categories.iter().map(store).collect()
 }
@@ -72,7 +75,7 @@ fn one_key_that_is_stored_in_several_categories_at_once_has_one_file() {
             let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], None));
             let replies = race(&mut world.store, seed, now, &verbs);
             for reply in replies {
-                let state = stored(reply).state;
+                let state = reply.unwrap().state;
                 let is_kept = matches!(state, StoreState::Stored | StoreState::Updated | StoreState::Moved(_));
                 assert!(is_kept, "seed {seed}: {state:?}");
             }
@@ -91,7 +94,7 @@ fn one_of_several_moves_from_one_base_is_made() {
         let mut world = World::new();
         let first = world.keep("k", "before", "first");
         let (now, verbs) = (world.now(), stores(&["core", "daily", "notes"], Some(&first.version)));
-        let states = race(&mut world.store, seed, now, &verbs).into_iter().map(|reply| stored(reply).state);
+        let states = race(&mut world.store, seed, now, &verbs).into_iter().map(|reply| reply.unwrap().state);
         let states: Vec<StoreState> = states.collect();
         let lost = states.iter().filter(|state| **state == StoreState::Conflict).count();
         assert_eq!(lost, 2, "seed {seed}: {states:?}");
@@ -109,7 +112,7 @@ fn a_store_and_a_forget_at_once_leave_one_file() {
             let (verb, entries) = (verb.clone(), Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
             async move {
                 match number {
-                    0 => verb.run(&call_at(fs, now), &entries, &Origin::default()).await.map(drop),
+                    0 => run(&call_at(fs, now), &entries, &Origin::default(), verb).await.map(drop),
                     _ => forget(&call_at(fs, now), &entries, &Origin::default(), "k", None).await.map(drop),
                 }
             }
@@ -129,8 +132,8 @@ fn text_of_a_tool_that_is_stored_at_the_same_moment_does_not_replace_what_a_pers
             let entries = Arc::new(Entries::new(Some(EntriesConfig::for_agent("a"))).unwrap());
             let verb = verbs[usize::try_from(number).unwrap()].clone();
             let provenance = (number == 0).then_some(Provenance::Tool);
-            let command = Origin { provenance, ..Origin::default() }.with(verb);
-            async move { command.command.run(&call_at(fs, now), &entries, &command.origin).await }
+            let origin = Origin { provenance, ..Origin::default() };
+            async move { run(&call_at(fs, now), &entries, &origin, verb).await }
         });
         assert!(replies[1].is_ok(), "seed {seed}: {replies:?}");
         assert_eq!(world.get("k").unwrap().content, "in daily", "seed {seed}: {replies:?}");

@@ -9,7 +9,7 @@ fn store_as(world: &mut World, provenance: Provenance, run: Option<&str>, entry:
         session: Some("s".into()),
         ..Origin::default()
     };
-    stored(world.run_command(origin.with(Verb::Store(WriteEntry { entry, expected_version: None }))))
+    world.run_as(origin, WriteEntry { entry, expected_version: None }).unwrap()
 }
 
 fn tagged(content: &str, category: &str) -> NewEntry {
@@ -52,7 +52,7 @@ fn an_agent_that_repeats_unapproved_text_in_a_run_does_not_approve_it() {
             store_as(&mut world, Provenance::Agent, Some("r"), again.clone());
             let hydrated = world.hydrate(1_000, Some("r")).entries;
             assert!(hydrated.is_empty(), "{again:?}: {hydrated:?}");
-            world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
+            world.in_run("r", CloseRun).unwrap();
             assert_eq!(world.hydrated_keys(1_000), Vec::<String>::new(), "{again:?}");
         }
     }

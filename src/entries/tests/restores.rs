@@ -10,11 +10,7 @@ fn a_purge_removes_every_outdated_file_of_a_key() {
         world.store.put(&format!("agents/a/entries/{place}/k.md"), file(day));
     }
     assert_eq!(world.list().problems.len(), 2);
-    let Answer::Family(EntriesReply::PurgeEntries(reply)) =
-        world.run(EntriesCommand::PurgeEntries(PurgeEntries { key: Some("k".into()) })).unwrap()
-    else {
-        panic!("no purge")
-    };
+    let reply = world.run(PurgeEntries { key: Some("k".into()) }).unwrap();
     assert_eq!((reply.purged, reply.message.as_str()), (Vec::new(), "Removed 2 outdated files of k"));
     assert_eq!(world.store.names(), ["agents/a/entries/other/k.md"]);
     assert_eq!(world.get("k").unwrap().content, "3");
@@ -58,7 +54,7 @@ fn what_was_forgotten_can_be_restored() {
     assert_eq!((reply.state, reply.message.as_str()), (StoreState::Stored, "Restored k, which was forgotten"));
     assert_eq!(world.get("k").unwrap().content, "one");
     let none = world.restore("k").unwrap_err();
-    assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "there is no backup of `k`"));
+    assert_eq!((none.code, none.message.as_str()), (ErrorCode::NotFound, "no earlier text of `k` is kept"));
 }
 
 #[test]
@@ -103,7 +99,7 @@ fn only_a_restore_takes_the_path_of_a_backup() {
     world.keep("k", "two", "core");
     let key = || "agents/a/entries/core/k.bak".to_string();
     let files = world.files();
-    let purge = EntriesCommand::PurgeEntries(PurgeEntries { key: Some(key()) });
+    let purge = PurgeEntries { key: Some(key()) };
     let forgotten = world.forget_with(Origin::default(), &key(), None).map(|_| ());
     for refused in [forgotten, world.run(purge).map(|_| ())] {
         let error = refused.unwrap_err();
@@ -161,7 +157,7 @@ fn an_outdated_file_goes_if_its_text_is_kept_elsewhere() {
 fn a_person_can_restore_text_of_a_tool_and_it_stays_unapproved() {
     let mut world = World::new();
     let store = WriteEntry { entry: entry("k", "one", "core"), expected_version: None };
-    stored(world.run_command(Origin::from_provenance(Provenance::Tool).with(Verb::Store(store))));
+    world.run_as(Origin::from_provenance(Provenance::Tool), store).unwrap();
     world.keep("k", "two", "core");
     for provenance in [Provenance::Tool, Provenance::Agent] {
         let error = world.restore_with(Origin::from_provenance(provenance), "k").unwrap_err();

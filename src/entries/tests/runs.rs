@@ -9,7 +9,7 @@ fn c_a_forget_in_a_run_is_durable() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "newer", "core").unwrap();
     world.forget_with(Origin::from_run("r"), "k", None).unwrap();
-    let saved = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
+    let saved = world.in_run("r", CloseRun).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     world.reopen();
     assert_eq!(world.get("k").unwrap_err().code, ErrorCode::EntryNotFound);
@@ -22,7 +22,7 @@ fn d_what_an_operator_forgets_during_a_run_stays_forgotten() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "seen in the run", "core").unwrap();
     world.forget("k");
-    let saved = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
+    let saved = world.in_run("r", Checkpoint).unwrap();
     assert_eq!(saved.stored, Vec::<String>::new());
     assert_eq!(saved.skipped[0].reason, "it was forgotten during the run");
     assert_eq!(world.keys(), Vec::<String>::new());
@@ -41,7 +41,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
         let (entries, origin) = (world.entries.clone(), Origin::from_run("r"));
         let start = |fs| async move {
             match verb {
-                Some(verb) => verb.run(&call_at(fs, now), &entries, &origin).await.map(drop),
+                Some(verb) => run(&call_at(fs, now), &entries, &origin, verb).await.map(drop),
                 None => forget(&call_at(fs, now), &entries, &origin, "mood", None).await.map(drop),
             }
         };
@@ -52,7 +52,7 @@ fn f_a_conversation_causes_no_operation_and_ends_with_its_run() {
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "fresh");
     assert_eq!(world.find("fresh", Some("r")), ["mood"]);
     assert_eq!(world.hydrate(100, None).entries, []);
-    world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
+    world.in_run("r", CloseRun).unwrap();
     assert_eq!(world.store.names(), ["agents/a/fence"]);
     let gone = world.get_with(Origin::from_run("r"), "mood").unwrap_err();
     assert_eq!(gone.message, "no run `r` is open");
@@ -67,11 +67,11 @@ fn l_a_checkpoint_names_what_it_has_left_and_the_next_one_stores_it() {
     for i in 0..20 {
         world.hold("r", &format!("k{i:03}"), &"x".repeat(16_384), "c").unwrap();
     }
-    let first = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
+    let first = world.in_run("r", Checkpoint).unwrap();
     assert_eq!((first.stored.len(), first.truncated.len()), (15, 5));
     assert_eq!(first.truncated[0], "k015");
     assert_eq!(first.message, "15 stored, 5 left for the next checkpoint");
-    let last = world.save("r", EntriesCommand::CloseRun(CloseRun)).unwrap();
+    let last = world.in_run("r", CloseRun).unwrap();
     assert_eq!((last.stored.len(), last.truncated.len()), (5, 0));
     assert_eq!(world.keys().len(), 20);
 }
@@ -111,7 +111,7 @@ fn a_run_is_seen_by_itself_alone_until_its_checkpoint() {
     world.hold("r", "k", "new", "core").unwrap();
     assert_eq!(world.hydrate(100, Some("r")).entries[0].content, "new");
     assert_eq!(world.get("k").unwrap().content, "old");
-    world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
+    world.in_run("r", Checkpoint).unwrap();
     assert_eq!(world.get("k").unwrap().content, "new");
 }
 
@@ -126,9 +126,11 @@ fn an_older_fence_is_refused_and_writes_nothing() {
     world.keep("l", "v", "core");
     world.entries = held_by;
     let before = world.store.writes.len();
-    let verbs = [EntriesCommand::Checkpoint(Checkpoint), EntriesCommand::CloseRun(CloseRun)];
-    let mut replies: Vec<Result<(), Error>> = verbs.map(|verb| world.in_run("old", verb).map(drop)).into();
-    replies.push(world.forget_with(Origin::from_run("old"), "l", None).map(drop));
+    let replies = [
+        world.in_run("old", Checkpoint).map(drop),
+        world.in_run("old", CloseRun).map(drop),
+        world.forget_with(Origin::from_run("old"), "l", None).map(drop),
+    ];
     for refused in replies {
         let refused = refused.unwrap_err();
         assert_eq!(refused.code, ErrorCode::StaleFence);
@@ -146,7 +148,7 @@ fn entries_that_others_changed_during_a_run_are_not_overwritten() {
     world.open("r", 1).unwrap();
     world.hold("r", "k", "of the run", "core").unwrap();
     world.keep("k", "of a person", "core");
-    let saved = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap();
+    let saved = world.in_run("r", Checkpoint).unwrap();
     assert_eq!(saved.skipped[0].reason, "it was changed by others during the run");
     assert_eq!(world.get("k").unwrap().content, "of a person");
 }
@@ -159,9 +161,9 @@ fn a_failed_checkpoint_continues_where_it_stopped() {
         world.hold("r", key, "v", "core").unwrap();
     }
     world.store.dies_after = Some(world.store.writes.len() + 2);
-    let failed = world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap_err();
+    let failed = world.in_run("r", Checkpoint).unwrap_err();
     assert_eq!(failed.code, ErrorCode::Storage);
     world.store.dies_after = None;
-    assert_eq!(world.save("r", EntriesCommand::Checkpoint(Checkpoint)).unwrap().stored, ["c"]);
+    assert_eq!(world.in_run("r", Checkpoint).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);
 }

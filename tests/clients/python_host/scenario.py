@@ -31,8 +31,7 @@ EDITS = 150
 def main(program, component, json):
     runtime = Runtime(component)
     json_world(runtime.engine, json)
-    for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange,
-                  failures):
+    for check in (journal, prompt, agents_md, notebook, entries, files, tools, trust, session, exchange, failures):
         with tempfile.TemporaryDirectory() as folder:
             check(Scene(runtime, pathlib.Path(folder)))
     with tempfile.TemporaryDirectory() as folder:
@@ -285,14 +284,13 @@ def trust(scene):
 
 def exchange(scene):
     store(scene, "port", "8443")
-    out = scene("exchange", "export_items", dict(target=("files", dict(format="json-lines", forgotten=False, unapproved=False))))[1]
-    part = out.parts[0]
-    assert out.entries == 1 and b"8443" in part.content, out
+    target = ("files", dict(format="json-lines", forgotten=False, unapproved=False))
+    out = scene("exchange", "export_items", dict(target=target))[1]
+    assert out.entries == 1 and b"8443" in out.parts[0].content, out
     assert scene.memory.call("exchange", "detect", ["MEMORY_SNAPSHOT.md"]) == ("format", "zero-claw")
     with tempfile.TemporaryDirectory() as folder:
         other = Scene(scene.runtime, pathlib.Path(folder))
-        content = ("ok", b"- The gate opens at nine.\n")
-        foreign = dict(path="MEMORY.md", first_line=1, content=content)
+        foreign = dict(path="MEMORY.md", first_line=1, content=("ok", b"- The gate opens at nine.\n"))
         taken = dict(format="hermes", place="laptop", files=[foreign], others=[], dry_run=False, earlier=[],
                      of_project=False)
         reply = other("exchange", "import_items", dict(source=("files", taken)))[1]

@@ -158,10 +158,8 @@ class MemoryInFile {
   named(asked) {
     const { notes, entries } = this.data;
     const name = asked.toLowerCase().replace(/\.md$/, '');
-    const isNamed = ({ path, name: title }) => {
-      const bare = path.toLowerCase().replace(/\.md$/, '');
-      return bare === name || bare.endsWith(`/${name}`) || title.toLowerCase() === name;
-    };
+    const isNamed = ({ path, name: title }) =>
+      `/${path}`.toLowerCase().replace(/\.md$/, '').endsWith(`/${name}`) || title.toLowerCase() === name;
     return this.found(entries.items.find(item => item.name === asked) ?? notes.items.find(isNamed));
   }
 

@@ -82,29 +82,10 @@ fn rendered() -> String {
         })
         .collect();
     let is_inline = |line: &&str| inline.iter().any(|start| line.starts_with(start.as_str()));
-    let mut arms = String::new();
-    for (interface, (records, variants)) in &interfaces {
-        let records: String = records.lines().filter(|line| !is_inline(line)).map(|line| format!("{line}\n")).collect();
-        let arm = format!(
-            "    (@{} $records:ident $variants:ident $openness:ident) => {{
-        $crate::$records! {{ $openness:
-{records}        }}
-
-        $crate::$variants! {{ $openness:
-{variants}        }}
-    }};
-",
-            snake(interface)
-        );
-        arms.push_str(&arm);
-    }
+    let records = interfaces.values().flat_map(|(records, _)| records.lines()).filter(|line| !is_inline(line));
+    let records: String = records.map(|line| format!("{line}\n")).collect();
+    let variants: String = interfaces.values().map(|(_, variants)| variants.as_str()).collect();
     let package = contract.packages.iter().map(|(_, package)| package.name.to_string()).collect::<Vec<_>>().join(" ");
-    let every: String = interfaces
-        .keys()
-        .map(|interface| {
-            format!("        $crate::wit_contract! {{ @{} $records $variants $openness }}\n", snake(interface))
-        })
-        .collect();
     format!(
         "// Made of `wit/` by the test `the_conversions_are_those_of_wit`.
 
@@ -117,8 +98,13 @@ pub const PACKAGE: &str = \"{package}\";
 #[doc(hidden)]
 macro_rules! wit_contract {{
     ($records:ident $variants:ident $openness:ident) => {{
-{every}    }};
-{arms}}}
+        $crate::$records! {{ $openness:
+{records}        }}
+
+        $crate::$variants! {{ $openness:
+{variants}        }}
+    }};
+}}
 "
     )
 }
