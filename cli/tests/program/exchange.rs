@@ -289,7 +289,7 @@ fn files_of_another_agent_without_a_format_get_a_tip() {
     put(&store.here.join("empty"), &[("x.txt", "no")]);
     store
         .run(&["memory", "import", "empty"])
-        .exits(0)
+        .exits(1)
         .complains("no entry was found in empty")
         .complains("--from FORMAT");
     put(&store.here, &[("memory.jsonl", "{}\n")]);

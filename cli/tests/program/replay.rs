@@ -63,7 +63,6 @@ pub(crate) fn replays(file: &Path) -> Replayed {
 /// A run that either engine recorded is replayed natively with the same answers.
 #[test]
 fn a_session_over_several_families_is_replayed_whichever_engine_recorded_it() {
-    let mut said = Vec::new();
     for recorder in ENGINES {
         let store = Store::new();
         record(&store, recorder);
@@ -75,9 +74,7 @@ fn a_session_over_several_families_is_replayed_whichever_engine_recorded_it() {
         for wanted in ["\"conflict\"", "\"code\":\"no-unique-match\"", "\"absent\"", "\"interface\":\"trust\""] {
             assert!(trace.contains(wanted), "{wanted}");
         }
-        said.push(found.calls);
     }
-    assert!(said.iter().all(|calls| *calls == said[0]), "{said:?}");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_failed_checkpoint_continues_where_it_stopped() {
     }
     world.store.dies_after = Some(world.store.writes.len() + 2);
     let failed = world.in_run("r", Checkpoint).unwrap_err();
-    assert_eq!(failed.code, ErrorCode::Storage);
+    assert_eq!(failed.code, ErrorCode::MemoryUnavailable);
     world.store.dies_after = None;
     assert_eq!(world.in_run("r", Checkpoint).unwrap().stored, ["c"]);
     assert_eq!(world.keys(), ["a", "b", "c"]);
