@@ -149,8 +149,8 @@ def session(scene):
     fact = dict(title="Staging port", content="Staging listens on port 8443.", template="fact", tags=[], links=[],
                 supersede=False)
     kept = write(scene, "note", fact).path
-    begun = scene("session", "begin_session", dict(session="one", source="startup"))
-    assert begun.text is None and begun.hand_off is None, begun
+    begun = scene("session", "begin_session", dict(session="one", source="startup", dry_run=False))
+    assert "- Staging port\n" in begun.text and begun.hand_off is None, begun
     question = dict(session="one", prompt="Which port does staging listen on?", keep_out=[], dry_run=False)
     found = scene("session", "recall_for_prompt", question)
     assert found.sources == [kept] and "8443" in found.text, found
@@ -165,7 +165,7 @@ def session(scene):
     assert scene("session", "record_tool_use", used).recorded
     note = scene("session", "end_session", dict(session="one", finished=True)).note
     assert "`make`" in scene.text(note) and ".env" not in scene.text(note), scene.text(note)
-    second = scene("session", "begin_session", dict(session="two", source="startup"))
+    second = scene("session", "begin_session", dict(session="two", source="startup", dry_run=False))
     assert second.hand_off == note and "`make`" in second.text, second
 
 
