@@ -7,9 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::prelude::*;
 use crate::subcommand::Subcommand as _;
-use crate::{
-    backfill, copy, entry, everyday, help, maintain, memory, merge, program, project, prompt, setup, sync, tips,
-};
+use crate::{backfill, copy, entry, everyday, help, memory, merge, program, project, prompt, setup, sync, tips};
 #[cfg(feature = "server")]
 use crate::{mcp, ui};
 
@@ -74,7 +72,6 @@ pub(crate) enum Command {
     Sync(sync::SyncArgs),
     Merge(merge::MergeArgs),
     Copy(copy::CopyArgs),
-    Maintain(maintain::MaintainArgs),
     /// Facts in a section of AGENTS.md
     #[command(name = "agents-md", subcommand)]
     AgentsMd(prompt::AgentsMd),
@@ -101,7 +98,6 @@ impl Command {
             Self::Sync(args) => args.run(global, output),
             Self::Merge(args) => args.run(global, output),
             Self::Copy(args) => args.run(global, output),
-            Self::Maintain(args) => args.run(global, output),
             Self::AgentsMd(command) => command.run(global, output),
             Self::Tools(args) => args.run(global, output),
             Self::Setup(args) => args.run(global, output),
@@ -120,7 +116,6 @@ impl Command {
             ("sync".to_string(), schema::<sync::SyncArgs>()),
             ("merge".to_string(), schema::<merge::MergeArgs>()),
             ("copy".to_string(), schema::<copy::CopyArgs>()),
-            ("maintain".to_string(), schema::<maintain::MaintainArgs>()),
             ("project".to_string(), schema::<project::ProjectArgs>()),
             ("tools".to_string(), schema::<program::ToolsArgs>()),
             ("setup".to_string(), schema::<setup::SetupArgs>()),

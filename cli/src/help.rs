@@ -10,7 +10,7 @@ use crate::failure::EXIT_CODES;
 /// Commands that concern the program, not memory.
 const OF_PROGRAM: [&str; 1] = ["setup"];
 /// Commands that few people run by hand, which the overview only names.
-const RARE: [&str; 22] = [
+const RARE: [&str; 21] = [
     "tag",
     "related",
     "diff",
@@ -27,7 +27,6 @@ const RARE: [&str; 22] = [
     "sync",
     "merge",
     "copy",
-    "maintain",
     "open",
     "tools",
     "hook",

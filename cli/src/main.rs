@@ -32,7 +32,6 @@ mod import;
 mod input;
 mod item;
 mod list;
-mod maintain;
 #[cfg(feature = "server")]
 mod mcp;
 mod memory;

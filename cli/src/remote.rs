@@ -6,7 +6,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "remote")]
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use saddlebag::protocol::ErrorCode;
 use saddlebag_host::Remote;
@@ -24,15 +23,6 @@ pub(crate) struct Address {
     /// Without the features, there is no address.
     #[cfg(not(feature = "remote"))]
     never: std::convert::Infallible,
-}
-
-/// What a store no longer needs, and what became of it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Maintained {
-    pub(crate) removed: u64,
-    pub(crate) old: u64,
-    pub(crate) left: u64,
-    pub(crate) can_remove: bool,
 }
 
 /// Returns the address that a root is meant as; `None` if it is the path of a folder.
@@ -108,19 +98,6 @@ impl Address {
     #[cfg(not(feature = "remote"))]
     pub(crate) fn with_cache(self, _: Option<PathBuf>) -> Self {
         self
-    }
-
-    /// Removes what the store no longer needs, if it is older than `grace`.
-    #[cfg(feature = "remote")]
-    pub(crate) fn maintain(&self, grace: Duration, dry_run: bool) -> Result<Maintained, Failure> {
-        let done = saddlebag_remote::maintain(&self.address, grace, dry_run).map_err(|error| failure(&error))?;
-        let saddlebag_remote::Maintained { removed, old, left, can_remove } = done;
-        Ok(Maintained { removed, old, left, can_remove })
-    }
-
-    #[cfg(not(feature = "remote"))]
-    pub(crate) fn maintain(&self, _: Duration, _: bool) -> Result<Maintained, Failure> {
-        match self.never {}
     }
 
     /// Opens the store, and changes nothing there; `None` if there is none.

@@ -127,8 +127,8 @@ impl Entry {
         modified: u64,
         shared: bool,
     ) -> Result<Self, Problem> {
-        let (category_of_path, key_of_path) = folder.names_of(path);
-        let problem = |message: String| Problem { key: key_of_path.clone(), message };
+        let of_path = || folder.names_of(path);
+        let problem = |message: String| Problem { key: of_path().1, message };
         if let Some(found) = &frontmatter.problem {
             return Err(problem(format!("line {}: {}", found.line, found.message)));
         }
@@ -140,12 +140,12 @@ impl Entry {
         let key = match frontmatter.value("key") {
             Some(Value::String(key)) if !key.is_empty() => key.clone(),
             // YAML reads a key such as 1.10 as a number and loses its spelling, so the path has priority here.
-            other => match key_of_path.clone().or_else(|| other.and_then(Value::text)) {
+            other => match of_path().1.or_else(|| other.and_then(Value::text)) {
                 Some(key) => key,
                 None => return Err(problem("no key: neither the frontmatter nor the name of the file has one".into())),
             },
         };
-        let category = match (shared, text_of("category").or(category_of_path)) {
+        let category = match (shared, text_of("category").or_else(|| of_path().0)) {
             (true, _) => Category::Workspace,
             (false, None) => return Err(problem("no category: neither the frontmatter nor the folder has one".into())),
             (false, Some(name)) => name.parse::<Category>().map_err(|error| problem(error.into_message()))?,

@@ -84,15 +84,16 @@ fn hits_of_run(call: &Call, all: &[Readable], query: &str) -> Vec<EntryHit> {
     hits.collect()
 }
 
-/// Returns the entry of a key, or the one whose file has this path: the run's own, else the agent's, else the workspace's.
-pub(super) async fn get(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo, Error> {
+/// Returns the entry of a key, or the one whose file has this path: the run's own, else the agent's, else the workspace's. With
+/// `is_current`, this command has looked at the entries already, and has changed none.
+pub(super) async fn get(with: &EntriesCall<'_>, name: &str, is_current: bool) -> Result<EntryInfo, Error> {
     let EntriesCall { call, entries, scope, run, .. } = *with;
     let held = entries.held(run)?;
     let is_of_conversation = |held: &Held| held.is_of_conversation() && held.entry.fields.key == name;
     // An entry that only a run holds needs no file operation.
     let (view, key) = match held.iter().any(is_of_conversation) {
         true => (View::default(), name.into()),
-        false => look_for(call, entries, scope, name).await?,
+        false => look_for(call, entries, scope, name, is_current).await?,
     };
     let mut found: Vec<Readable> = readable(call, &view, &held);
     found.retain(|readable| readable.entry.fields.key == key && !readable.expired);

@@ -184,7 +184,7 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
     if view::check_name(call, &scope, name).is_err() {
         return Ok(None);
     }
-    let (view, key) = view::look_for(call, entries, &scope, name).await?;
+    let (view, key) = view::look_for(call, entries, &scope, name, false).await?;
     let now = call.now.epoch_nanoseconds();
     Ok(view::found(&view, &scope, &key).map(|(_, stored)| StoredEntry {
         path: stored.path.clone(),
@@ -197,9 +197,16 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
     }))
 }
 
-/// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
-pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
-    find::get(&with_origin(call, entries, origin)?, name).await.map_err(unavailable)
+/// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first. With `is_current`, this
+/// command has looked at the entries already, and has changed none.
+pub(crate) async fn get(
+    call: &Call,
+    entries: &Entries,
+    origin: &Origin,
+    name: &str,
+    is_current: bool,
+) -> Result<EntryInfo, Error> {
+    find::get(&with_origin(call, entries, origin)?, name, is_current).await.map_err(unavailable)
 }
 
 /// Searches the entries, best first.

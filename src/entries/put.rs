@@ -6,13 +6,13 @@
 use super::document::{Fields, version_of};
 use super::removal::{backup_removal, clear};
 use super::retention::stamp;
-use super::room::{Removed, check_room, trim};
+use super::room::{Removed, check_room, look_to_store, trim};
 use super::rules::{Base, changed, changed_state, is_gone, new_entry, read_entry, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::settle::{MAX_RACES, Written, moved_to, settles};
 use super::state::Entries;
 use super::types::{StoreReply, StoreState};
-use super::view::{Stored, look};
+use super::view::Stored;
 use crate::changes::{Backups, Call, File};
 use crate::search::naming_advice;
 use crate::store::{Layout, RelPath};
@@ -56,7 +56,7 @@ async fn try_store(
     base: &Base,
 ) -> Result<Option<Applied>, Error> {
     let pool = scope.pool(&fields.category)?;
-    let view = look(call, entries, scope).await?;
+    let view = look_to_store(call, entries, scope, pool, fields).await?;
     check_room(call, &view, pool, fields)?;
     let now = stamp(call.now.epoch_nanoseconds(), view.newest(pool));
     let target = pool.file(fields.category.as_str(), &fields.key)?;

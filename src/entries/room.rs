@@ -4,8 +4,9 @@ use super::category::Tier;
 use super::document::Fields;
 use super::removal::{discard, expired_removal, removal_of};
 use super::retention::{Kept, over_cap};
-use super::scope::Pool;
-use super::view::{Stored, View};
+use super::scope::{EntriesScope, Pool};
+use super::state::Entries;
+use super::view::{Stored, View, survey};
 use crate::changes::Call;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -59,6 +60,18 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
             removed.swept.push(stored.entry.fields.key.clone());
         }
     }
+    for stored in evicted(call, view, pool, fields) {
+        let Ok(removal) = removal_of(call, stored).await else { continue };
+        if discard(call, pool, removal, &stored.entry.fields).await == Ok(true) {
+            removed.evicted.push(stored.entry.fields.key.clone());
+        }
+    }
+    removed
+}
+
+/// Returns the entries that a stored entry pushes over the limit.
+fn evicted<'a>(call: &Call, view: &'a View, pool: &Pool, fields: &'a Fields) -> Vec<&'a Stored> {
+    let now = call.now.epoch_nanoseconds();
     let live = || others(view, pool, fields).filter(|stored| stored.is_live(now));
     // Unapproved text never evicts text that goes into prompts.
     let may_go = |stored: &&Stored| may_evict(fields, stored);
@@ -71,13 +84,23 @@ pub(super) async fn trim(call: &Call, view: &View, pool: &Pool, fields: &Fields)
         key: &stored.entry.fields.key,
     });
     let ranks: Vec<Kept<'_>> = ranks.chain([new]).collect();
-    for stored in over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place)) {
-        let Ok(removal) = removal_of(call, stored).await else { continue };
-        if discard(call, pool, removal, &stored.entry.fields).await == Ok(true) {
-            removed.evicted.push(stored.entry.fields.key.clone());
-        }
-    }
-    removed
+    over_cap(&ranks, cap).into_iter().filter_map(|place| kept.get(place).copied()).collect()
+}
+
+/// Brings the index up to date and returns the entries, with the text of those that storing these fields replaces or evicts.
+pub(super) async fn look_to_store(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    pool: &Pool,
+    fields: &Fields,
+) -> Result<View, Error> {
+    let wanted = |view: &View| {
+        let mut wanted = view.docs_of(|stored| stored.entry.fields.key == fields.key);
+        wanted.extend(evicted(call, view, pool, fields).into_iter().map(|stored| stored.doc));
+        wanted
+    };
+    survey(call, entries, scope, Some(&wanted)).await
 }
 
 /// Returns true if `stored` may be evicted for these fields: unapproved text may evict only unapproved text.

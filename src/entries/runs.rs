@@ -11,7 +11,7 @@ use super::rules::{Base, approves, check_trust_state, keep_trust, repeats_unappr
 use super::scope::EntriesScope;
 use super::screen::keep_trust_of_key;
 use super::state::{Entries, Held, MAX_HELD};
-use super::view::look;
+use super::view::look_at;
 use crate::changes::Call;
 use saddlebag_collections::prelude::*;
 use saddlebag_protocol::{Error, ErrorCode};
@@ -35,7 +35,7 @@ pub(super) async fn hold(
         (Base::Any, None)
     } else {
         call.check_text(&fields.key, &fields.content).await?;
-        let view = look(call, entries, scope).await?;
+        let view = look_at(call, entries, scope, &fields.key).await?;
         let shared = scope.pool(&fields.category)?.shared;
         let known = view.of_key(shared, &fields.key).map(|stored| &stored.entry);
         let is_stale = matches!(&base, Base::Version(base) if known.is_none_or(|entry| entry.version != *base));

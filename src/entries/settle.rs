@@ -6,7 +6,7 @@ use super::rules::{Base, refusal};
 use super::scope::{EntriesScope, Pool};
 use super::state::Entries;
 use super::types::StoreState;
-use super::view::{Stored, View, has_rival, look};
+use super::view::{Stored, View, has_rival, look_at};
 use crate::changes::Call;
 use crate::store::RelPath;
 use saddlebag_collections::prelude::*;
@@ -55,7 +55,7 @@ pub(super) async fn settles(
         if is_alone {
             return Ok(true);
         }
-        let view = match look(call, entries, scope).await {
+        let view = match look_at(call, entries, scope, &fields.key).await {
             Err(error) if error.code == ErrorCode::Internal => return Err(error),
             Err(_) => return Ok(true),
             Ok(view) => view,

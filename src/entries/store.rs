@@ -7,7 +7,7 @@ use super::put::{held, reply, store};
 use super::rules::Base;
 use super::state::EntriesCall;
 use super::types::StoreReply;
-use super::view::look;
+use super::view::look_at;
 use super::{runs, screen};
 use crate::request::{Run, request};
 use crate::trust::Provenance;
@@ -51,7 +51,8 @@ impl Run<EntriesCall<'_>> for WriteEntry {
             None => {
                 // The workspace has a separate entry under the key. A change sees only the one that it replaces.
                 if scope.shared.is_some() && fields.trust_state.provenance == Provenance::Agent {
-                    screen::keep_trust_of_key(&look(call, entries, scope).await?, shared, &mut fields);
+                    let view = look_at(call, entries, scope, &fields.key).await?;
+                    screen::keep_trust_of_key(&view, shared, &mut fields);
                 }
                 reply(call, &fields, store(call, entries, scope, &fields, &base).await?)
             }
@@ -63,7 +64,7 @@ impl Run<EntriesCall<'_>> for WriteEntry {
 
 /// Refuses an entry that supersedes a key that no entry has or had, unless its file says so already.
 async fn check_superseded(with: &EntriesCall<'_>, key: &str, old: &str) -> Result<(), Error> {
-    let view = look(with.call, with.entries, with.scope).await?;
+    let view = look_at(with.call, with.entries, with.scope, old).await?;
     let says_so = |entry: &Entry| entry.fields.key == key && entry.fields.supersedes.as_deref() == Some(old);
     let is_there = |entry: &Entry| entry.fields.key == old || says_so(entry);
     let held = with.entries.held(with.run)?;

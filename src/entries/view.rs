@@ -46,6 +46,11 @@ pub(super) async fn look(call: &Call, entries: &Entries, scope: &EntriesScope) -
     survey(call, entries, scope, None).await
 }
 
+/// Brings the index up to date and returns the entries, with the text of one key alone.
+pub(super) async fn look_at(call: &Call, entries: &Entries, scope: &EntriesScope, key: &str) -> Result<View, Error> {
+    survey(call, entries, scope, Some(&|view| view.docs_of(|stored| stored.entry.fields.key == key))).await
+}
+
 /// Files whose text a command needs.
 pub(super) type Wanted<'a> = &'a (dyn Fn(&View) -> Vec<DocId> + Sync);
 
@@ -63,6 +68,17 @@ pub(super) async fn survey(
     let (of_index, corpus) = (call.of_scope(Scope { layout, ..Scope::clone(&call.scope) })?, &entries.corpus);
     catch_up(&of_index, corpus, Needed::Everything).await?;
     corpus.borrow_mut().keeps_texts |= wanted.is_none();
+    known(call, entries, scope, wanted).await
+}
+
+/// Returns the entries like [`survey`], as the index already has them.
+async fn known(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    wanted: Option<Wanted<'_>>,
+) -> Result<View, Error> {
+    let corpus = &entries.corpus;
     let mut view: Option<View> = None;
     loop {
         let unread = {
@@ -88,22 +104,26 @@ pub(super) async fn survey(
 
 /// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there
 /// is no such entry, it looks a second time: folders are listed one after the other, so an entry that is moved meanwhile can
-/// be missing from both.
+/// be missing from both. With `is_current`, this command has looked already and has changed nothing, so it looks only if the
+/// index has no such entry.
 pub(super) async fn look_for(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
     name: &str,
+    is_current: bool,
 ) -> Result<(View, String), Error> {
     check_name(call, scope, name)?;
-    let path = call.scope.whole(name);
-    let is_named = |stored: &Stored| stored.entry.fields.key == name || Some(&stored.path) == path.as_ref();
     let named = |view: &View| {
-        let key = |stored: &&Stored| is_named(stored).then(|| stored.entry.fields.key.clone());
-        let keys: Vec<String> = view.entries.iter().filter_map(|stored| key(&stored)).collect();
-        let all = view.entries.iter().chain(&view.outdated);
-        all.filter(|stored| keys.contains(&stored.entry.fields.key)).map(|stored| stored.doc).collect()
+        let key = view.key_named(call, name);
+        key.map_or(Vec::new(), |key| view.docs_of(|stored| stored.entry.fields.key == key))
     };
+    if is_current {
+        let mut view = known(call, entries, scope, Some(&named)).await?;
+        if let Some(key) = view.take_named(call, name) {
+            return Ok((view, key));
+        }
+    }
     let mut is_last = false;
     loop {
         let mut view = survey(call, entries, scope, Some(&named)).await?;
@@ -228,21 +248,33 @@ impl View {
         self.entries = kept;
     }
 
+    /// Returns the key that a name means: the key itself, or that of the file with this path.
+    fn key_named<'a>(&'a self, call: &Call, name: &'a str) -> Option<&'a str> {
+        if self.entries.iter().any(|stored| stored.entry.fields.key == name) {
+            return Some(name);
+        }
+        let path = call.scope.whole(name)?;
+        self.entries.iter().find(|stored| stored.path == path).map(|stored| stored.entry.fields.key.as_str())
+    }
+
     /// Returns the key that a name means. If it is the path of a file, the other entry of this key is dropped: agent and
     /// workspace may both have the key.
     pub(super) fn take_named(&mut self, call: &Call, name: &str) -> Option<String> {
-        if self.entries.iter().any(|stored| stored.entry.fields.key == name) {
-            return Some(name.into());
+        let key = self.key_named(call, name)?.to_string();
+        if let Some(path) = call.scope.whole(name).filter(|_| key != name) {
+            self.entries.retain(|stored| stored.path == path || stored.entry.fields.key != key);
         }
-        let path = call.scope.whole(name)?;
-        let key = self.entries.iter().find(|stored| stored.path == path)?.entry.fields.key.clone();
-        self.entries.retain(|stored| stored.path == path || stored.entry.fields.key != key);
         Some(key)
     }
 
     /// Returns the entry of a key in a pool, even a forgotten one.
     pub(super) fn of_key(&self, shared: bool, key: &str) -> Option<&Stored> {
         self.entries.iter().find(|stored| stored.is_of(shared, key))
+    }
+
+    /// Returns the files of some entries, outdated ones included.
+    pub(super) fn docs_of(&self, is_meant: impl Fn(&Stored) -> bool) -> Vec<DocId> {
+        self.entries.iter().chain(&self.outdated).filter(|stored| is_meant(stored)).map(|stored| stored.doc).collect()
     }
 
     /// Returns the outdated files of a key in a pool.
@@ -295,7 +327,7 @@ impl Stored {
 
 /// Returns true if a file is a conflict copy by its name, which is not that of its key.
 fn is_copy(pool: &Pool, path: &RelPath, entry: &Entry) -> bool {
-    is_conflict_copy(path.file_name()) && pool.folder.names_of(path).1.as_ref() != Some(&entry.fields.key)
+    pool.folder.names_of(path).1.as_ref() != Some(&entry.fields.key) && is_conflict_copy(path.file_name())
 }
 
 fn claim(stored: &Stored) -> (bool, &str, Reverse<u64>, &RelPath) {

@@ -114,13 +114,13 @@ impl EntryFolder {
 
     /// Returns true if a file can hold an entry.
     pub fn has(&self, path: &RelPath) -> bool {
-        let folder = path.parent();
-        let is_in_place = match self.has_categories {
-            true => folder.is_some_and(|folder| folder.is_child_of(Some(&self.root))),
-            false => path.is_child_of(Some(&self.root)),
-        };
-        let below = path.as_str().strip_prefix(self.root.as_str()).unwrap_or_default();
-        is_in_place && path.file_name().ends_with(NOTE_SUFFIX) && !below.split('/').any(is_hidden)
+        let below = path.as_str().strip_prefix(self.root.as_str()).and_then(|below| below.strip_prefix('/'));
+        below.is_some_and(|below| {
+            let folders = below.bytes().filter(|byte| *byte == b'/').count();
+            folders == usize::from(self.has_categories)
+                && below.ends_with(NOTE_SUFFIX)
+                && !below.split('/').any(is_hidden)
+        })
     }
 }
 
@@ -151,7 +151,9 @@ pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
 /// assert_eq!(file_stem(&"k".repeat(300)).len(), 180 + 17);
 /// ```
 pub fn file_stem(text: &str) -> String {
-    let is_plain = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
+    if is_stem(text) {
+        return text.into();
+    }
     let mut stem = percent::encode(text, |c| !is_plain(c));
     if stem.starts_with('.') || is_device(&stem) {
         stem = encode_at(&stem, 0);
@@ -175,8 +177,24 @@ pub fn file_stem(text: &str) -> String {
 
 /// Returns the text whose file has this name; `None` if it is unknown.
 fn text_of(stem: &str) -> Option<String> {
+    if is_stem(stem) {
+        return Some(stem.into());
+    }
     let text = percent::decode(stem);
     (file_stem(&text) == stem && !stem.contains('~')).then(|| text.into_owned())
+}
+
+fn is_plain(c: char) -> bool {
+    matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-')
+}
+
+/// Returns true for text that is the name of its file.
+fn is_stem(text: &str) -> bool {
+    text.len() <= MAX_STEM_BYTES
+        && text.chars().all(is_plain)
+        && !text.starts_with('.')
+        && !text.ends_with('.')
+        && !is_device(text)
 }
 
 /// Returns the text of a file or folder name. A name that [`file_stem`] would write differently is returned unchanged.

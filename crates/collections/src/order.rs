@@ -56,6 +56,12 @@ pub fn sort_by(numbers: &mut Vec<u32>, is_before: &dyn Fn(u32, u32) -> bool) {
         merged.clear();
         for both in numbers.chunks(2 * width) {
             let (mut left, mut right) = both.split_at_checked(width).unwrap_or((both, &[]));
+            if let (Some(a), Some(b)) = (left.last(), right.first())
+                && !is_before(*b, *a)
+            {
+                merged.extend_from_slice(both);
+                continue;
+            }
             while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
                 if is_before(*b, *a) {
                     merged.push(*b);

@@ -85,8 +85,6 @@ fn history() -> Vec<Case> {
         Case::new("merge", &["merge", "merge/base.md", "merge/ours.md", "merge/theirs.md", "--stdout"]),
         Case::new("merge-error-missing", &["merge", "merge/base.md", "none.md", "merge/theirs.md"]),
         Case::new("copy", &["copy", "foreign", "copied", "--dry-run"]),
-        Case::new("maintain", &["maintain"]),
-        Case::new("maintain-error-provenance", &["--provenance", "agent", "maintain"]),
         Case::new("commit-error-no-work-tree", &["commit"]).after(TWO_CHANGES),
         Case::new("expunge-dry-run", &["expunge", "two three", "--text"]).after(&[&[
             "write",
