@@ -22,7 +22,7 @@ pub(crate) enum EntryChange<'a> {
 /// Changes the entry that a key or the path of its file names. Like every store, it may evict the oldest entry.
 pub(super) async fn edit(with: &EntriesCall<'_>, name: &str, change: &EntryChange<'_>) -> Result<StoreReply, Error> {
     for _ in 0..MAX_RACES {
-        let entry = get(with, name, false).await?;
+        let entry = get(with, name).await?;
         let is_confined = matches!(change, EntryChange::Tags { .. }) && !entry.marks.only_in.is_empty();
         if let Some(from) = entry.marks.unapproved.or(is_confined.then_some(entry.provenance)) {
             // The new text would be trusted as a whole, with the rest of the text that nobody has reviewed.

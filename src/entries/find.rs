@@ -10,7 +10,7 @@ use super::document::Entry;
 use super::readable::{Readable, readable};
 use super::state::{Entries, EntriesCall, Held};
 use super::types::{EntryInfo, EntryProblem};
-use super::view::{View, absent, look, look_for, survey};
+use super::view::{View, absent, look, look_again, look_for, survey};
 use crate::changes::Call;
 use crate::search::ranked::{self, Question, Source};
 use crate::search::{DocId, MAX_QUESTION_BYTES};
@@ -84,22 +84,31 @@ fn hits_of_run(call: &Call, all: &[Readable], query: &str) -> Vec<EntryHit> {
     hits.collect()
 }
 
-/// Returns the entry of a key, or the one whose file has this path: the run's own, else the agent's, else the workspace's. With
-/// `is_current`, this command has looked at the entries already, and has changed none.
-pub(super) async fn get(with: &EntriesCall<'_>, name: &str, is_current: bool) -> Result<EntryInfo, Error> {
+/// Returns the entry of a key, or the one whose file has this path: the run's own, else the agent's, else the workspace's.
+pub(super) async fn get(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo, Error> {
     let EntriesCall { call, entries, scope, run, .. } = *with;
     let held = entries.held(run)?;
     let is_of_conversation = |held: &Held| held.is_of_conversation() && held.entry.fields.key == name;
     // An entry that only a run holds needs no file operation.
-    let (view, key) = match held.iter().any(is_of_conversation) {
+    let looked = match held.iter().any(is_of_conversation) {
         true => (View::default(), name.into()),
-        false => look_for(call, entries, scope, name, is_current).await?,
+        false => look_for(call, entries, scope, name).await?,
     };
-    let mut found: Vec<Readable> = readable(call, &view, &held);
-    found.retain(|readable| readable.entry.fields.key == key && !readable.expired);
+    preferred(call, &looked, &held)
+}
+
+/// Returns the entry like [`get`], for a command that has just found it and changed nothing.
+pub(super) async fn get_found(with: &EntriesCall<'_>, name: &str) -> Result<EntryInfo, Error> {
+    let EntriesCall { call, entries, scope, run, .. } = *with;
+    preferred(call, &look_again(call, entries, scope, name).await?, &entries.held(run)?)
+}
+
+fn preferred(call: &Call, (view, key): &(View, String), held: &[Held]) -> Result<EntryInfo, Error> {
+    let mut found: Vec<Readable> = readable(call, view, held);
+    found.retain(|readable| readable.entry.fields.key == *key && !readable.expired);
     let preference = |readable: &Readable| (readable.entry.fields.category != Category::Conversation, readable.shared);
     order::sort_slice_by_key(&mut found, preference);
-    found.first().map(|readable| readable.info(call)).ok_or_else(|| absent(&view, &key))
+    found.first().map(|readable| readable.info(call)).ok_or_else(|| absent(view, key))
 }
 
 /// An order of entries.

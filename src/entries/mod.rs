@@ -184,7 +184,7 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
     if view::check_name(call, &scope, name).is_err() {
         return Ok(None);
     }
-    let (view, key) = view::look_for(call, entries, &scope, name, false).await?;
+    let (view, key) = view::look_for(call, entries, &scope, name).await?;
     let now = call.now.epoch_nanoseconds();
     Ok(view::found(&view, &scope, &key).map(|(_, stored)| StoredEntry {
         path: stored.path.clone(),
@@ -197,16 +197,14 @@ pub(crate) async fn stored(call: &Call, entries: &Entries, name: &str) -> Result
     }))
 }
 
-/// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first. With `is_current`, this
-/// command has looked at the entries already, and has changed none.
-pub(crate) async fn get(
-    call: &Call,
-    entries: &Entries,
-    origin: &Origin,
-    name: &str,
-    is_current: bool,
-) -> Result<EntryInfo, Error> {
-    find::get(&with_origin(call, entries, origin)?, name, is_current).await.map_err(unavailable)
+/// Returns the entry of a key, or the one whose file has this path. The run's own entry comes first.
+pub(crate) async fn get(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
+    find::get(&with_origin(call, entries, origin)?, name).await.map_err(unavailable)
+}
+
+/// Returns the entry like [`get`], for a command that has just found it and changed nothing: the folders are not listed again.
+pub(crate) async fn get_found(call: &Call, entries: &Entries, origin: &Origin, name: &str) -> Result<EntryInfo, Error> {
+    find::get_found(&with_origin(call, entries, origin)?, name).await.map_err(unavailable)
 }
 
 /// Searches the entries, best first.

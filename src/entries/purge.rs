@@ -47,7 +47,7 @@ impl Run<EntriesCall<'_>> for PurgeEntries {
         let EntriesCall { call, entries, scope, .. } = *with;
         let (view, key) = match &self.key {
             None => (look(call, entries, scope).await?, None),
-            Some(name) => look_for(call, entries, scope, name, false).await.map(|(view, key)| (view, Some(key)))?,
+            Some(name) => look_for(call, entries, scope, name).await.map(|(view, key)| (view, Some(key)))?,
         };
         let is_meant = |stored: &&Stored| key.as_ref().is_none_or(|key| stored.entry.fields.key == *key);
         let copies: Vec<&Stored> = view.outdated.iter().filter(is_meant).collect();
@@ -195,7 +195,7 @@ async fn forget_stored(
 ) -> Result<ForgottenAs, Error> {
     let mut races = 0;
     loop {
-        let (view, key) = look_for(call, entries, scope, name, false).await?;
+        let (view, key) = look_for(call, entries, scope, name).await?;
         let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
         check_reach(call, &stored.entry.fields)?;
         let (version, already_forgotten) = match bury(call, &view, pool, stored, base).await {
@@ -226,7 +226,7 @@ pub(super) async fn restore(with: &EntriesCall<'_>, name: &str) -> Result<StoreR
     let EntriesCall { call, entries, scope, provenance, .. } = *with;
     let of_backup = call.scope.original(name).filter(|path| scope.pools().any(|pool| pool.folder.has(path)));
     let name = of_backup.map_or_else(|| name.to_string(), |path| call.scope.display_path(&path));
-    let (view, key) = look_for(call, entries, scope, &name, false).await?;
+    let (view, key) = look_for(call, entries, scope, &name).await?;
     let Some((pool, stored)) = found(&view, scope, &key) else { return Err(absent(&view, &key)) };
     check_reach(call, &stored.entry.fields)?;
     match stored.entry.forgotten {

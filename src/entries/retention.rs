@@ -32,6 +32,9 @@ pub fn is_expired(category: &Category, updated: u64, now: u64) -> bool {
 
 /// Returns the indexes of the entries over the limit: those changed longest ago, pinned entries last.
 pub fn over_cap(entries: &[Kept<'_>], cap: usize) -> Vec<usize> {
+    if entries.len() <= cap {
+        return Vec::new();
+    }
     let mut places: Vec<(Kept<'_>, usize)> = entries.iter().copied().zip(0..).collect();
     order::sort_slice(&mut places, |(a, _), (b, _)| {
         (a.tier, core::cmp::Reverse(a.updated), a.key).cmp(&(b.tier, core::cmp::Reverse(b.updated), b.key))

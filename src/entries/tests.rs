@@ -73,7 +73,7 @@ impl World {
 
     fn get_with(&mut self, origin: Origin, key: &str) -> Result<EntryInfo, Error> {
         let (entries, now, key) = (self.entries.clone(), self.now(), key.to_string());
-        self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key, false).await })
+        self.store.run(move |fs| async move { get(&call_at(fs, now), &entries, &origin, &key).await })
     }
 
     fn in_run<R: Asked>(&mut self, run: &str, request: R) -> Result<R::Reply, Error> {

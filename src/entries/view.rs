@@ -104,26 +104,15 @@ async fn known(
 
 /// Returns the entries like [`look`], and the key that a name means: the key itself, or the path of the entry's file. If there
 /// is no such entry, it looks a second time: folders are listed one after the other, so an entry that is moved meanwhile can
-/// be missing from both. With `is_current`, this command has looked already and has changed nothing, so it looks only if the
-/// index has no such entry.
+/// be missing from both.
 pub(super) async fn look_for(
     call: &Call,
     entries: &Entries,
     scope: &EntriesScope,
     name: &str,
-    is_current: bool,
 ) -> Result<(View, String), Error> {
     check_name(call, scope, name)?;
-    let named = |view: &View| {
-        let key = view.key_named(call, name);
-        key.map_or(Vec::new(), |key| view.docs_of(|stored| stored.entry.fields.key == key))
-    };
-    if is_current {
-        let mut view = known(call, entries, scope, Some(&named)).await?;
-        if let Some(key) = view.take_named(call, name) {
-            return Ok((view, key));
-        }
-    }
+    let named = |view: &View| view.docs_named(call, name);
     let mut is_last = false;
     loop {
         let mut view = survey(call, entries, scope, Some(&named)).await?;
@@ -132,6 +121,20 @@ pub(super) async fn look_for(
             None if is_last => return Ok((view, name.into())),
             None => is_last = true,
         }
+    }
+}
+
+/// Returns the entries like [`look_for`], as the index has them: this command has looked and has changed nothing since.
+pub(super) async fn look_again(
+    call: &Call,
+    entries: &Entries,
+    scope: &EntriesScope,
+    name: &str,
+) -> Result<(View, String), Error> {
+    let mut view = known(call, entries, scope, Some(&|view| view.docs_named(call, name))).await?;
+    match view.take_named(call, name) {
+        Some(key) => Ok((view, key)),
+        None => look_for(call, entries, scope, name).await,
     }
 }
 
@@ -270,6 +273,12 @@ impl View {
     /// Returns the entry of a key in a pool, even a forgotten one.
     pub(super) fn of_key(&self, shared: bool, key: &str) -> Option<&Stored> {
         self.entries.iter().find(|stored| stored.is_of(shared, key))
+    }
+
+    /// Returns the files of the entry that a name means, outdated ones included.
+    fn docs_named(&self, call: &Call, name: &str) -> Vec<DocId> {
+        let key = self.key_named(call, name);
+        key.map_or(Vec::new(), |key| self.docs_of(|stored| stored.entry.fields.key == key))
     }
 
     /// Returns the files of some entries, outdated ones included.

@@ -131,8 +131,10 @@ async fn show_now(with: Stores<'_>, origin: &Origin, asked: &Show) -> Result<Sho
             Ok(Shown::new(kind, file.name, call.scope.display_path(&file.path), part, marks))
         }
         None => {
-            let is_current = kind.is_none() && !entries::is_held(entries, origin, name);
-            let entry = entries::get(call, entries, origin, name, is_current).await?;
+            let entry = match kind.is_none() && !entries::is_held(entries, origin, name) {
+                true => entries::get_found(call, entries, origin, name).await?,
+                false => entries::get(call, entries, origin, name).await?,
+            };
             let part = match call.scope.whole(&entry.path) {
                 Some(path) => read_part(call, &path, *offset, *max_bytes).await.map_err(unavailable)?,
                 None => Part::whole(&entry.content),
@@ -150,7 +152,7 @@ async fn show_version(with: Stores<'_>, origin: &Origin, asked: &Show, number: u
     let text = text.unwrap_or_default();
     let shown = call.scope.display_path(&path);
     let now = match entries.has(&path) {
-        true => entries::get(call, entries, origin, &shown, false).await.ok(),
+        true => entries::get(call, entries, origin, &shown).await.ok(),
         false => None,
     };
     let earlier = match entries::earlier(call, entries, &path, &text, now) {

@@ -44,7 +44,7 @@ impl Run<ItemsCall<'_>> for Tag {
             None => {
                 let change = EntryChange::Tags { add: &add, remove: &remove };
                 let stored = entries::edit(call, entries, origin, &name, &change).await?;
-                let tags = entries::get(call, entries, origin, &stored.key, false).await?.tags;
+                let tags = entries::get(call, entries, origin, &stored.key).await?.tags;
                 Ok(TagReply::new(&stored.key, stored.path, tags, stored.state != StoreState::Unchanged))
             }
         }

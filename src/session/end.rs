@@ -302,7 +302,7 @@ async fn stored_names(with: &SessionCall<'_>, state: &State, provenance: Provena
         if entries.agent().is_err() {
             break;
         }
-        match entries::get(call, entries, origin, key, false).await {
+        match entries::get(call, entries, origin, key).await {
             Ok(entry) if !entry.marks.is_withheld() => names.push(format!("entry {}", entry.key)),
             Ok(_) => {}
             Err(error) if error.code == ErrorCode::Storage => return Err(error),

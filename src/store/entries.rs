@@ -151,9 +151,7 @@ pub fn portable_path(category: &str, key: &str) -> Result<RelPath, PathError> {
 /// assert_eq!(file_stem(&"k".repeat(300)).len(), 180 + 17);
 /// ```
 pub fn file_stem(text: &str) -> String {
-    if is_stem(text) {
-        return text.into();
-    }
+    let is_plain = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-');
     let mut stem = percent::encode(text, |c| !is_plain(c));
     if stem.starts_with('.') || is_device(&stem) {
         stem = encode_at(&stem, 0);
@@ -177,24 +175,8 @@ pub fn file_stem(text: &str) -> String {
 
 /// Returns the text whose file has this name; `None` if it is unknown.
 fn text_of(stem: &str) -> Option<String> {
-    if is_stem(stem) {
-        return Some(stem.into());
-    }
     let text = percent::decode(stem);
     (file_stem(&text) == stem && !stem.contains('~')).then(|| text.into_owned())
-}
-
-fn is_plain(c: char) -> bool {
-    matches!(c, 'a'..='z' | '0'..='9' | '.' | '_' | '-')
-}
-
-/// Returns true for text that is the name of its file.
-fn is_stem(text: &str) -> bool {
-    text.len() <= MAX_STEM_BYTES
-        && text.chars().all(is_plain)
-        && !text.starts_with('.')
-        && !text.ends_with('.')
-        && !is_device(text)
 }
 
 /// Returns the text of a file or folder name. A name that [`file_stem`] would write differently is returned unchanged.

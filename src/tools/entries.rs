@@ -47,7 +47,7 @@ async fn recall(with: &ToolsCall<'_>, arguments: &Arguments) -> Result<Answer, E
             return Err(Error::invalid_argument("memory_recall: neither `key` nor `query` is given", help));
         }
         (Some(key), None) => {
-            return one(&get(call, with.entries, with.origin, key, false).await?, start);
+            return one(&get(call, with.entries, with.origin, key).await?, start);
         }
         (None, Some(query)) => query,
     };

@@ -154,7 +154,7 @@ fn replies(world: &mut World, index_file: bool) -> Vec<String> {
             Arc::get_mut(&mut call.scope).unwrap().index_file = index_file;
             let origin = Origin::default();
             Ok::<_, Error>(match asked {
-                Ok(key) => format!("{:?}", get(&call, &entries, &origin, key, false).await),
+                Ok(key) => format!("{:?}", get(&call, &entries, &origin, key).await),
                 Err(None) => format!("{:?}", list_all(&call, &entries).await),
                 Err(Some(query)) => format!("{:?}", find(&call, &entries, &origin, query, 9).await),
             })
